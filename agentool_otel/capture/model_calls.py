@@ -15,7 +15,7 @@ from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import shapes
 from agentool_otel.providers.answers import Answer
-from agentool_otel.providers.fields import integer, items, number, string
+from agentool_otel.providers.fields import integer, number, plain_text, string, texts
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.tools import definitions
 
@@ -242,7 +242,7 @@ def _request(model: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of an `Inference` that are known at its start, without content."""
     operation, stop = string(asked, "operation"), asked["stop_sequences"]
     conversation, choices = asked["conversation_id"], integer(asked, "choice_count")
-    stops = [stop] if isinstance(stop, str) else [it for it in items(stop) if isinstance(it, str)]
+    stops = texts(stop) if plain_text(stop) is None else [plain_text(stop)]
     return {
         **{name: read(asked, name) for name, read in _PARAMETERS.items()},
         **server(asked),

@@ -6,13 +6,14 @@ Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the 
 
 from __future__ import annotations
 
-import traceback
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from opentelemetry import trace
 
+from agentool_otel.content.encoding.exception_texts import cause_of, stack_of, str_of
+from agentool_otel.content.encoding.introspection import type_name
 from agentool_otel.content.policy import mask_text
 from agentool_otel.ground import environment
 from agentool_otel.ground import variable_values as values
@@ -20,6 +21,7 @@ from agentool_otel.semconv import core
 
 __all__ = [
     "Signals",
+    "cause_of",
     "error_type_of",
     "exception_attributes",
     "forget",
@@ -46,23 +48,12 @@ def signals(environ: Mapping[str, str]) -> Signals:
 
 def error_type_of(error: BaseException) -> str:
     """Return the low-cardinality name of an exception: its class, qualified unless built in."""
-    cls = type(error)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def str_of(error: BaseException) -> str:
-    """Return an exception's text; its class where the text cannot be made."""
-    try:
-        return str(error)
-    except Exception:  # a user's __str__
-        return type(error).__qualname__
+    return type_name(type(error))
 
 
 def exception_attributes(error: BaseException) -> dict[str, str]:
     """Return `exception.*` of an exception, credentials in message and stack trace masked."""
-    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    stack = stack_of(error)
     return {
         core.EXCEPTION_TYPE: error_type_of(error),
         core.EXCEPTION_MESSAGE: mask_text(str_of(error)),

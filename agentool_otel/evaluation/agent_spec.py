@@ -17,7 +17,7 @@ from msgspec import UNSET
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.emit.exceptions import str_of
 from agentool_otel.model.documents import AssertionResult, EvalResult
-from agentool_otel.providers.fields import get, items, record
+from agentool_otel.providers.fields import get, is_a, items, record
 
 __all__ = ["eval_results"]
 
@@ -70,8 +70,8 @@ def _by_sample(results: Any) -> dict[str, dict[str, _Found]]:
 
 def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
     if not isinstance(results, Mapping):
-        live: Mapping[Any, Any] = record(get(results, "results")) or {}
-        for (sample, metric), (value, details) in live.items():
+        live = get(results, "results")
+        for (sample, metric), (value, details) in live.items() if is_a(live, dict) else ():
             yield sample, metric, value, details
         return
     for sample, metrics in results.items():

@@ -15,7 +15,18 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part, result_of
-from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    is_a,
+    items,
+    joined,
+    number,
+    plain_text,
+    record,
+    string,
+    texts,
+)
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.media import media
 from agentool_otel.providers.tools import definitions
@@ -48,8 +59,9 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
     """
     parameters = parameters | (record(parameters.get("extra_body")) or {})
     output, thinking = parameters.get("output_config"), parameters.get("thinking")
-    formatted = get(output, "format") or parameters.get("output_format")
-    typed = isinstance(formatted, type) or string(formatted, "type") == "json_schema"
+    formatted = get(output, "format")
+    formatted = parameters.get("output_format") if formatted is None else formatted
+    typed = is_a(formatted, type) or string(formatted, "type") == "json_schema"
     extra = {
         names.REQUEST_SERVICE_TIER: string(parameters, "service_tier"),
         names.THINKING_TYPE: string(thinking, "type"),
@@ -62,7 +74,7 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
         "top_p": number(parameters, "top_p"),
         "top_k": integer(parameters, "top_k"),
         "max_tokens": integer(parameters, "max_tokens"),
-        "stop_sequences": items(parameters, "stop_sequences") or None,
+        "stop_sequences": texts(parameters, "stop_sequences") or None,
         "reasoning_level": string(output, "effort"),
         "output_type": "json" if typed else None,
         "extra": {name: value for name, value in extra.items() if value is not None},
@@ -80,7 +92,8 @@ def content(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(content: Any) -> list[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+    words = plain_text(content)
+    return items(content) if words is None else [{"type": "text", "text": words}]
 
 
 def message_of(item: Any) -> Message:

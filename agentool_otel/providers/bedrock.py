@@ -8,11 +8,11 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Part, only_block, reasoning, tool_response
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, record, string
+from agentool_otel.providers.fields import get, integer, is_a, record, string
 
 __all__ = ["is_block", "part_of", "usage_of"]
 
@@ -34,7 +34,7 @@ def part_of(block: Any) -> Part:
     if (result := get(block, "toolResult")) is not None:
         content = only_block(jsonable(get(result, "content")))
         response = tool_response(content, string(result, "toolUseId"))
-        return response | ({"is_error": True} if get(result, "status") == "error" else {})
+        return response | ({"is_error": True} if string(result, "status") == "error" else {})
     if (thought := get(block, "reasoningContent")) is not None:
         return _thought(thought)
     kind = next(name for name in _MEDIA if get(block, name) is not None)
@@ -61,7 +61,7 @@ def _medium(held: Any, modality: str) -> Part:
 
 def _text(content: Any) -> str:
     """Return bytes in base64, which they are as JSON."""
-    return b64encode(content).decode() if isinstance(content, bytes) else str(content)
+    return b64encode(content).decode() if is_a(content, bytes) else as_text(content)
 
 
 def usage_of(usage: Any) -> Usage | None:

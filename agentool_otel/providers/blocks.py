@@ -12,7 +12,7 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.model.messages import Part, reasoning, text
 from agentool_otel.providers import anthropic, bedrock, google, vercel
 from agentool_otel.providers.calls import arguments_of, call_of
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.fields import get, items, listed, plain_text, record, string
 from agentool_otel.providers.media import media
 
 __all__ = ["CALLS", "block_parts", "parts_of", "thoughts_of"]
@@ -43,10 +43,11 @@ def parts_of(content: Any) -> list[Part]:
 
     A block of an unknown type is a part as it is; one without a type is what an unknown part holds.
     """
-    if content is None or content == "":
+    if content is None or plain_text(content) == "":
         return []
     parts: list[Part] = []
-    for block in content if isinstance(content, (list, tuple)) else [content]:
+    blocks = listed(content)
+    for block in [content] if blocks is None else blocks:
         known = block_parts(block)
         parts += [{"type": "unknown", "content": jsonable(block)}] if known is None else known
     return parts
@@ -54,20 +55,20 @@ def parts_of(content: Any) -> list[Part]:
 
 def block_parts(block: Any) -> list[Part] | None:
     """Return the parts that a block stands for, None where it has no shape known here."""
-    if isinstance(block, str):
-        return [text(block)]
+    if (words := plain_text(block)) is not None:
+        return [text(words)]
     if vercel.is_part(block):
         return [vercel.part_of(block)]
     kind = string(block, "type")
     if kind is None:
         return _untyped(block)
     if _REQUIRED.get(kind) in (known := record(block) or {}) and "args" not in known:
-        return [known]
+        return [jsonable(known)]
     if kind in ("reasoning", "reasoning_content"):
         return thoughts_of(block)
     if kind in ("server_tool_call", "server_tool_result"):
         return [_server_tool(block, kind)]
-    if kind in anthropic.BLOCKS or get(block, "citations"):
+    if kind in anthropic.BLOCKS or items(block, "citations"):
         return anthropic.parts_of([block])
     return [call_of(block) if kind in CALLS else media(block)]
 
@@ -77,8 +78,8 @@ def _untyped(block: Any) -> list[Part] | None:
         return [bedrock.part_of(block)]
     if google.is_part(block):
         return google.parts_of([block])
-    words = get(block, "text")
-    words = words if isinstance(words, str) else string(words, "value")  # as assistants have it
+    words = string(block, "text")
+    words = string(get(block, "text"), "value") if words is None else words  # of assistants
     return None if words is None else [text(words)]
 
 

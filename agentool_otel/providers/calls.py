@@ -7,7 +7,7 @@ from typing import Any
 from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Part, tool_call
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, items, plain_text, string
 
 __all__ = [
     "arguments_of",
@@ -23,28 +23,30 @@ __all__ = [
 def arguments_of(arguments: Any) -> Any:
     """Return a tool call's arguments: an object or a list if the text is JSON of one, even of such
     text, else the text; None where they are not known."""
-    if not isinstance(arguments, str):
+    words = plain_text(arguments)
+    if words is None:
         return None if arguments is None else jsonable(arguments)
-    if not arguments.strip():
+    if not words.strip():
         return {}
     try:
-        value = loads(arguments)
+        value = loads(words)
     except ValueError:
-        return arguments
+        return words
     value = structured(value) if isinstance(value, str) else value
-    return value if isinstance(value, (dict, list)) else arguments
+    return value if isinstance(value, (dict, list)) else words
 
 
 def structured(value: Any) -> Any:
     """Return an object or a list where a text is JSON of one; any other value as it is, as JSON."""
-    if not isinstance(value, str):
+    words = plain_text(value)
+    if words is None:
         return jsonable(value)
-    if value[:1] in ("{", "["):
+    if words[:1] in ("{", "["):
         try:
-            return loads(value)
+            return loads(words)
         except ValueError:
-            return value
-    return value
+            return words
+    return words
 
 
 def call_part(name: str | None, arguments: Any, call_id: str | None) -> Part:

@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from agentool_otel.content.policy import encode, masked
-from agentool_otel.providers.fields import get, number
+from agentool_otel.providers.fields import integer, number, plain_text, string
 
 __all__ = ["identified"]
 
@@ -48,13 +48,15 @@ def identified(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_id(metadata: Any) -> str | None:
     for name in _IDS:
-        value = get(metadata, name)
-        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
-            return str(value)
+        if words := string(metadata, name):
+            return words
+        if (whole := integer(metadata, name)) is not None:
+            return str(whole)
     return None
 
 
 def _digest(content: Any) -> str:
     """Of the content as it is recorded: a masked credential is not to be found by its digest."""
-    text = masked(content if isinstance(content, str) else encode(content))
+    words = plain_text(content)
+    text = masked(encode(content) if words is None else words)
     return f"sha256:{sha256(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"

@@ -1,50 +1,121 @@
 """Fields of values that come from users, SDKs and servers: JSON, or the objects of a library.
 
-They may be of any quality: a field of an unexpected type counts as absent.
+A value may be of any quality. A field of an unexpected type counts as absent. No code of the user's
+runs: types are compared by identity, and text, numbers and containers of a derived type are
+returned as the built-in type that they are derived from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any, TypeGuard, cast
 
-__all__ = ["get", "integer", "items", "joined", "number", "record", "string"]
+from agentool_otel.content.encoding.attributes import attribute
+from agentool_otel.content.encoding.introspection import MISSING, is_a
+
+__all__ = [
+    "get",
+    "integer",
+    "is_a",
+    "is_plain",
+    "items",
+    "joined",
+    "listed",
+    "number",
+    "plain_text",
+    "record",
+    "string",
+    "texts",
+]
+
+
+def plain_text(value: Any) -> str | None:
+    """Return text as the built-in type, None for a value that is no text."""
+    if type(value) is str:
+        return value
+    return str.__str__(value) if is_a(value, str) else None
+
+
+def _integer(value: Any) -> int | None:
+    if type(value) is int:
+        return value
+    return int.__int__(value) if is_a(value, int) and type(value) is not bool else None
 
 
 def record(value: Any) -> dict[str, Any] | None:
-    """Return a value that is a JSON object, None for any other."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    """Return a value that is a JSON object, None for any other.
+
+    A dict of a derived type is copied, and one with other names than text without those.
+    """
+    if is_plain(value):
+        return value
+    if not is_a(value, dict):
+        return None
+    pairs = dict.items(cast("dict[Any, Any]", value))
+    return {name: it for key, it in pairs if (name := plain_text(key)) is not None}
+
+
+def is_plain(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Return whether a value is a dict whose names are all of the built-in type.
+
+    A lookup in any other may call `__eq__` of a name.
+    """
+    if type(value) is not dict:
+        return False
+    for name in value:  # noqa: SIM110 - a generator takes twice the time
+        if type(name) is not str:
+            return False
+    return True
 
 
 def get(value: Any, name: str) -> Any:
     """Return a field of a dict or of an object, None where it has none."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(name)
-    return getattr(value, name, None)
+    if value is None:
+        return None
+    if is_plain(value):
+        return value.get(name)
+    fields = record(value)
+    if fields is not None:
+        return fields.get(name)
+    held = attribute(value, name)
+    return None if held is MISSING else held
 
 
 def string(value: Any, name: str) -> str | None:
-    member = get(value, name)
-    return member if isinstance(member, str) else None
+    held = get(value, name)
+    return held if held is None or type(held) is str else plain_text(held)
 
 
 def integer(value: Any, name: str) -> int | None:
-    member = get(value, name)
-    return member if isinstance(member, int) and not isinstance(member, bool) else None
+    return _integer(get(value, name))
 
 
 def number(value: Any, name: str) -> float | None:
     member = get(value, name)
-    if isinstance(member, (int, float)) and not isinstance(member, bool):
-        return float(member)
-    return None
+    if is_a(member, float):
+        return float.__float__(member)
+    whole = _integer(member)
+    return None if whole is None else float(whole)
 
 
 def items(value: Any, name: str | None = None) -> list[Any]:
     """Return a field that is a list. An iterator is not one: reading it would use it up."""
-    member = value if name is None else get(value, name)
-    return list(cast("Sequence[Any]", member)) if isinstance(member, (list, tuple)) else []
+    return listed(value if name is None else get(value, name)) or []
+
+
+def listed(value: Any) -> list[Any] | None:
+    """Return the members of a list or a tuple, None for any other value."""
+    if is_a(value, list):
+        return list(list.__iter__(cast("list[Any]", value)))
+    if is_a(value, tuple):
+        return list(tuple.__iter__(cast("tuple[Any, ...]", value)))
+    return None
+
+
+def texts(value: Any, name: str | None = None) -> list[str]:
+    """Return the texts in a field that is a list."""
+    return [it for each in items(value, name) if (it := plain_text(each)) is not None]
 
 
 def joined(texts: Iterable[Any]) -> str:
-    return "".join(part for part in texts if isinstance(part, str))
+    return "".join(it for each in texts if (it := plain_text(each)) is not None)

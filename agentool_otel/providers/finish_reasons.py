@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentool_otel.providers.fields import plain_text
+
 __all__ = ["finish_reason"]
 
 _REASONS = {
@@ -57,7 +59,8 @@ def finish_reason(reason: Any) -> str | None:
 
     None if there is no reason: no text, an empty one, or Google's name for none.
     """
-    if not isinstance(reason, str) or not reason or reason == "FINISH_REASON_UNSPECIFIED":
+    words = plain_text(reason)
+    if not words or words == "FINISH_REASON_UNSPECIFIED":
         return None
-    name = reason.lower().replace("-", "_")
+    name = words.lower().replace("-", "_")
     return _REASONS.get(name, name)

@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, items, record, string
+from agentool_otel.providers.fields import get, integer, items, plain_text, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.roles import role_of
 
@@ -42,7 +42,8 @@ def is_answer(value: Any) -> bool:
     if any(record(_get(value, name)) is not None for name in ("promptFeedback", "usageMetadata")):
         return True
     return any(
-        record(get(each, "content")) is not None or isinstance(_get(each, "finishReason"), str)
+        record(get(each, "content")) is not None
+        or plain_text(_get(each, "finishReason")) is not None
         for each in items(value, "candidates")
     )
 
@@ -74,7 +75,7 @@ def _continues(last: Part, part: Part) -> bool:
 
 def _parts(part: Any) -> list[Part]:
     if (call := _get(part, "functionCall")) is not None:
-        return [call_part(string(call, "name"), get(call, "args") or {}, string(call, "id"))]
+        return [call_part(string(call, "name"), _arguments(call), string(call, "id"))]
     if (result := _get(part, "functionResponse")) is not None:
         return [tool_response(jsonable(get(result, "response")), string(result, "id"))]
     if (words := string(part, "text")) is not None:
@@ -94,17 +95,27 @@ def _parts(part: Any) -> list[Part]:
     return [{"type": "unknown" if kind in _SHAPED else kind, "content": inner}]
 
 
+def _arguments(call: Any) -> Any:
+    arguments = get(call, "args")
+    return {} if arguments is None else arguments
+
+
 def _medium(holder: Any) -> Part:
-    mime_type = _get(holder, "mimeType")
-    kind = mime_type.partition("/")[0] if isinstance(mime_type, str) else ""
+    mime_type = plain_text(_get(holder, "mimeType"))
+    kind = "" if mime_type is None else mime_type.partition("/")[0]
     modality = kind if kind in ("image", "audio", "video") else "document"
-    address = _get(holder, "fileUri")
+    address = plain_text(_get(holder, "fileUri"))
     part: Part
-    if isinstance(address, str):
+    if address is not None:
         part = {"type": "uri", "uri": address, "modality": modality}
     else:
-        part = {"type": "blob", "content": str(get(holder, "data") or ""), "modality": modality}
-    return part | ({"mime_type": mime_type} if isinstance(mime_type, str) else {})
+        part = {"type": "blob", "content": _data(holder), "modality": modality}
+    return part if mime_type is None else part | {"mime_type": mime_type}
+
+
+def _data(holder: Any) -> str:
+    data = get(holder, "data")
+    return "" if data is None else as_text(data)
 
 
 def _snake(name: str) -> str:
@@ -130,8 +141,8 @@ class GenerateContentReading:
         self._parts: dict[int, list[Any]] = {}
         self._finish: dict[int, str | None] = {}
         self._usage: Any = None
-        self._version: Any = None
-        self._response_id: Any = None
+        self._version: str | None = None
+        self._response_id: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -150,9 +161,10 @@ class GenerateContentReading:
         if _get(_get(chunk, "promptFeedback"), "blockReason") is not None:
             self._parts.setdefault(0, [])
             self._finish[0] = "content_filter"
-        self._usage = _get(chunk, "usageMetadata") or self._usage
-        self._version = _get(chunk, "modelVersion") or self._version
-        self._response_id = _get(chunk, "responseId") or self._response_id
+        usage = _get(chunk, "usageMetadata")
+        self._usage = self._usage if usage is None else usage
+        self._version = plain_text(_get(chunk, "modelVersion")) or self._version
+        self._response_id = plain_text(_get(chunk, "responseId")) or self._response_id
 
     def operation(self, failed: bool) -> Inference:
         output: list[Message] = []
@@ -167,8 +179,8 @@ class GenerateContentReading:
         known = failed or any(reasons)
         return replace(
             self._request,
-            response_id=self._response_id if isinstance(self._response_id, str) else None,
-            response_model=self._version if isinstance(self._version, str) else None,
+            response_id=self._response_id,
+            response_model=self._version,
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
             output=output if any(it["parts"] for it in output) else None,
             usage=usage_of(self._usage),

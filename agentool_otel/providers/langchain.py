@@ -13,7 +13,7 @@ from agentool_otel.model.operations import Usage
 from agentool_otel.providers import finish_reasons
 from agentool_otel.providers.blocks import CALLS, parts_of
 from agentool_otel.providers.calls import call_of, calls_of, structured, with_calls
-from agentool_otel.providers.fields import get, integer, items, record, string
+from agentool_otel.providers.fields import get, integer, is_a, items, plain_text, record, string
 from agentool_otel.providers.roles import role_of
 
 __all__ = ["finish_reason", "from_message", "is_message", "pair_in", "usage_of"]
@@ -39,14 +39,14 @@ def _type(name: str) -> str:
 
 def from_message(given: Any, finish: str | None = None) -> Message:
     """Return one message; users may give dicts, tuples and plain text for one."""
-    if isinstance(given, str):
-        return message("user", [text(given)])
+    if (words := plain_text(given)) is not None:
+        return message("user", [text(words)])
     if (pair := pair_in(given)) is not None:
         return message(role_of(pair[0]), parts_of(pair[1]))
     role = role_of(string(given, "role") or _type(string(given, "type") or "user"))
     if role == "tool":
         response = tool_response(structured(get(given, "content")), string(given, "tool_call_id"))
-        failed = {"is_error": True} if get(given, "status") == "error" else {}
+        failed = {"is_error": True} if string(given, "status") == "error" else {}
         made = message("tool", [response | failed])
     else:
         made = message(role, _parts(given), finish)
@@ -58,8 +58,9 @@ def from_message(given: Any, finish: str | None = None) -> Message:
 
 def pair_in(given: Any) -> tuple[str, Any] | None:
     """Return role and content of a message that is given as a pair, None for any other value."""
-    pair = items(given) if isinstance(given, tuple) else []
-    return (pair[0], pair[1]) if len(pair) == 2 and isinstance(pair[0], str) else None
+    pair = items(given) if is_a(given, tuple) else []
+    role = plain_text(pair[0]) if len(pair) == 2 else None
+    return None if role is None else (role, pair[1])
 
 
 def _parts(given: Any) -> list[Part]:
@@ -70,7 +71,7 @@ def _parts(given: Any) -> list[Part]:
     content = get(given, "content")
     if calls:  # the content may repeat them, with arguments as far as a stream had got
         content = [it for it in items(content) if string(it, "type") not in CALLS] or (
-            content if isinstance(content, str) else None
+            plain_text(content)
         )
     thoughts = [reasoning(thought)] if thought else []
     return thoughts + with_calls(parts_of(content), calls)
@@ -80,7 +81,7 @@ def finish_reason(*sources: Any) -> str | None:
     """Return why a model stopped, in the conventions' words where they have one."""
     for source in sources:
         for name in ("finish_reason", "stop_reason", "stopReason"):
-            if (why := finish_reasons.finish_reason(get(source, name))) is not None:
+            if (why := finish_reasons.finish_reason(string(source, name))) is not None:
                 return why
     return None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.model.messages import Part, text
-from agentool_otel.providers.fields import get, record, string
+from agentool_otel.providers.fields import get, plain_text, record, string
 
 __all__ = ["media"]
 
@@ -52,8 +52,9 @@ def media(part: Any) -> Part:
 
 def _medium(part: Any, kind: str) -> Part | None:
     holder = next((it for name in (kind, "source") if (it := get(part, name)) is not None), part)
-    fields = part if isinstance(holder, str) else holder
-    address = holder if isinstance(holder, str) else _first(fields, *_ADDRESSES)
+    words = plain_text(holder)
+    fields = holder if words is None else part
+    address = _first(fields, *_ADDRESSES) if words is None else words
     data, mime_type = _first(fields, *_CONTENTS), _first(fields, *_TYPES)
     modality = _MEDIA[kind]
     if kind == "file" and mime_type is not None and mime_type.partition("/")[0] in _MEDIA:
@@ -63,7 +64,7 @@ def _medium(part: Any, kind: str) -> Part | None:
             mime_type = f"audio/{string(fields, 'format') or 'wav'}"
         return _blob(data, modality, mime_type)
     if (address or data) is not None:
-        return _from_address(str(address or data), modality, mime_type)
+        return _from_address(address or data or "", modality, mime_type)
     file_id = _first(fields, "file_id", "id")
     if file_id is None:
         return None

@@ -14,7 +14,18 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of
 from agentool_otel.providers.calls import call_part, calls_of, result_of, with_calls
-from agentool_otel.providers.fields import get, integer, items, joined, number, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    is_a,
+    items,
+    joined,
+    listed,
+    number,
+    plain_text,
+    string,
+    texts,
+)
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.openai_usage import usage_of
 from agentool_otel.providers.roles import role_of
@@ -26,7 +37,7 @@ __all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]
 
 def request(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of an `Inference` that the request's parameters set."""
-    stop = parameters.get("stop")
+    stop = string(parameters, "stop")
     count = integer(parameters, "n")
     output = parameters.get("response_format")
     kind = string(output, "type")
@@ -43,7 +54,7 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
         or integer(parameters, "max_tokens"),
         "frequency_penalty": number(parameters, "frequency_penalty"),
         "presence_penalty": number(parameters, "presence_penalty"),
-        "stop_sequences": [stop] if isinstance(stop, str) else items(stop) or None,
+        "stop_sequences": texts(parameters, "stop") or None if stop is None else [stop],
         "seed": integer(parameters, "seed"),
         "choice_count": None if count == 1 else count,
         "reasoning_level": string(parameters, "reasoning_effort"),
@@ -51,9 +62,9 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
     }
     if kind is not None:
         fields["output_type"] = "text" if kind == "text" else "json"
-    elif isinstance(output, type):  # the class `parse` is to return
+    elif is_a(output, type):  # the class `parse` is to return
         fields["output_type"] = "json"
-    elif "audio" in items(parameters, "modalities"):
+    elif "audio" in texts(parameters, "modalities"):
         fields["output_type"] = "speech"
     return fields
 
@@ -140,7 +151,10 @@ class _Choice:
             function, custom = get(fragment, "function"), get(fragment, "custom")
             index = position if whole else integer(fragment, "index")
             call = self._call_for(index, string(fragment, "id"))
-            _extend(call, custom or function, "input" if custom else "arguments")
+            if custom is None:
+                _extend(call, function, "arguments")
+            else:
+                _extend(call, custom, "input")
         if (function := get(delta, "function_call")) is not None:
             _extend(self._call_for(0, None), function, "arguments")
 
@@ -186,16 +200,16 @@ class _Choice:
 def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
     call.name = call.name or string(fragment, "name")
     arguments = get(fragment, field)
-    if isinstance(arguments, str):
-        call.arguments.append(arguments)
+    if (words := plain_text(arguments)) is not None:
+        call.arguments.append(words)
     elif arguments is not None:  # not text, as the protocol has it, but the object itself
         call.arguments.append(encode(arguments))
 
 
 def is_answer(value: Any) -> bool:
     """True for a chat completion, a text completion, or a chunk of one."""
-    choices = get(value, "choices")
-    if not isinstance(choices, list):
+    choices = listed(get(value, "choices"))
+    if choices is None:
         return False
     if not choices:  # the chunk that has the usage
         return (string(value, "object") or "").startswith("chat.completion")

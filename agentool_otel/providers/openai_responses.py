@@ -18,7 +18,17 @@ from agentool_otel.model.messages import Message, Part, message, text, tool_resp
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of, thoughts_of
 from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    is_a,
+    items,
+    joined,
+    number,
+    plain_text,
+    record,
+    string,
+)
 from agentool_otel.providers.openai_usage import usage_of
 from agentool_otel.providers.roles import role_of
 from agentool_otel.providers.tools import definitions
@@ -36,7 +46,7 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
     conversation = parameters.get("conversation")
     form = string(get(parameters.get("text"), "format"), "type")
     output = None if form is None else "text" if form == "text" else "json"
-    if isinstance(parameters.get("text_format"), type):  # the class `parse` is to return
+    if is_a(parameters.get("text_format"), type):  # the class `parse` is to return
         output = "json"
     return {
         "request_model": string(parameters, "model"),
@@ -46,9 +56,7 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
         "max_tokens": integer(parameters, "max_output_tokens"),
         "reasoning_level": string(parameters.get("reasoning"), "effort"),
         "previous_response_id": string(parameters, "previous_response_id"),
-        "conversation_id": conversation
-        if isinstance(conversation, str)
-        else string(conversation, "id"),
+        "conversation_id": plain_text(conversation) or string(conversation, "id"),
         "output_type": output,
         "extra": extra,
     }
@@ -56,12 +64,12 @@ def request(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def content(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return instructions, input and tools of a request, as copies."""
-    instructions, prompt = parameters.get("instructions"), parameters.get("input")
+    instructions, prompt = string(parameters, "instructions"), string(parameters, "input")
     return {
-        "system": [text(instructions)] if isinstance(instructions, str) else None,
-        "input": [message("user", [text(prompt)])]
-        if isinstance(prompt, str)
-        else messages_of(prompt),
+        "system": None if instructions is None else [text(instructions)],
+        "input": messages_of(parameters.get("input"))
+        if prompt is None
+        else [message("user", [text(prompt)])],
         "tools": definitions(parameters.get("tools")),
     }
 
@@ -121,7 +129,9 @@ def is_item(value: Any) -> bool:
         return get(value, "summary") is not None
     if kind == "message":
         body = get(value, "content")
-        return isinstance(body, str) or any(string(it, "type") in _TEXTS for it in items(body))
+        return plain_text(body) is not None or any(
+            string(it, "type") in _TEXTS for it in items(body)
+        )
     known = kind in _ANSWERS or kind in _CLIENT_CALLS
     return known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
 
@@ -260,7 +270,7 @@ class ResponsesReading:
 
     def operation(self, failed: bool) -> Inference:
         response = self._response
-        failure = self._failure or get(response, "error")
+        failure = get(response, "error") if self._failure is None else self._failure
         output = items(response, "output")
         if not output:  # the stream ended early, or the server repeats nothing at its end
             output = [self._items[index].known() for index in sorted(self._items)]

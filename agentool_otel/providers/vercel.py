@@ -36,7 +36,7 @@ def _result(value: Any, call_id: str | None) -> Part:
     failed = string(value, "type") == "tool-error"
     wrapper = record(content)
     if wrapper is not None and wrapper.keys() == {"type", "value"}:  # since 5
-        failed = failed or str(wrapper["type"]).startswith("error")
+        failed = failed or (string(wrapper, "type") or "").startswith("error")
         content = wrapper["value"]
     response = tool_response(structured(content), call_id)
     return response | ({"is_error": True} if failed else {})

@@ -190,7 +190,7 @@ _64 = 1 << 63
 class _Walk:
     """Copies one value to plain JSON, container by container, without recursion."""
 
-    __slots__ = ("_characters", "_deadline", "_kinds", "_limits", "_nodes", "_path")
+    __slots__ = ("_characters", "_deadline", "_kinds", "_limits", "_names", "_nodes", "_path")
 
     def __init__(self, limits: Limits):
         self._limits = limits
@@ -200,6 +200,8 @@ class _Walk:
         self._path: set[int] = set()
         """Ids of the containers around the present one."""
         self._kinds = of_libraries()
+        self._names: dict[tuple[int, str], int] = {}
+        """How often a container has a name already, by the id of its copy."""
 
     def copy(self, value: Any) -> Any:
         result: list[Any] = []
@@ -301,12 +303,17 @@ class _Walk:
         if type(key) is str:
             name = plain_text(key)
         else:
-            small = Limits(8, 64, 4096, self._limits.seconds)
-            encoded = _Walk(small).copy(key)
+            walk = _Walk(Limits(8, 64, 4096, self._limits.seconds))
+            encoded = walk.copy(key)
+            self._nodes -= 64 - walk._nodes
             name = encoded if type(encoded) is str else dumps(encoded)
-        while name in copied:
-            name += "'"
-        return name
+        self._characters -= len(name)
+        if name not in copied:
+            return name
+        before = self._names.get((id(copied), name), 0)
+        self._names[id(copied), name] = before + 1
+        # The number keeps names short where a thousand keys look the same.
+        return self._key(f"{name}'" if before == 0 else f"{name}'{before + 1}", copied)
 
 
 _LAYERS = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 from agentool_otel.semconv.marks import (
     MARK_LENGTH,
@@ -23,8 +23,11 @@ __all__ = [
     "Items",
     "Marker",
     "class_dict",
+    "class_name",
     "fields",
     "instance_dict",
+    "is_a",
+    "module_name",
     "mro",
     "stored",
     "truncated",
@@ -35,9 +38,22 @@ __all__ = [
 mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 class_dict: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
 _qualname: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+_name: Callable[[type], str] = type.__dict__["__name__"].__get__
 _module: Callable[[type], Any] = type.__dict__["__module__"].__get__
 
 MISSING: Any = object()
+
+_T = TypeVar("_T")
+_is_subclass: Callable[[type, type], bool] = type.__subclasscheck__
+
+
+def is_a(value: Any, kind: type[_T]) -> TypeGuard[_T]:
+    """Return whether a value is an instance of a class, by its type alone.
+
+    `isinstance` reads `__class__` of the value, and a metaclass may ask the value for more:
+    pydantic's reads an attribute of it.
+    """
+    return _is_subclass(kind, type(value))
 
 
 class Items(NamedTuple):
@@ -58,10 +74,21 @@ class Marker(dict[str, Any]):
     """What stands for a value, or for the rest of one, that is not there."""
 
 
+def class_name(cls: type) -> str:
+    """Return the name of a class without its module and the classes around it."""
+    return _name(cls)
+
+
 def type_name(cls: type) -> str:
     """Return the qualified name of a class, as its author wrote it."""
-    name, module = _qualname(cls), _module(cls)
-    return name if type(module) is not str or module == "builtins" else f"{module}.{name}"
+    name, module = _qualname(cls), module_name(cls)
+    return name if module is None or module == "builtins" else f"{module}.{name}"
+
+
+def module_name(cls: type) -> str | None:
+    """Return the module of a class, None where its author put something else there."""
+    module = _module(cls)
+    return module if type(module) is str else None
 
 
 def unencodable(value: Any, reason: str = "opaque", **more: Any) -> Marker:

@@ -24,7 +24,7 @@ from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.ground import environment
 from agentool_otel.instrumentation.agent_spec.failures import Failure
-from agentool_otel.providers.fields import string
+from agentool_otel.providers.fields import is_a, string
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["Begun", "begun_here", "conversing", "executed", "executed_async"]
@@ -86,7 +86,7 @@ def conversing(conversation: Any) -> Generator[None]:
         restore(token)
         with suppress(ValueError):  # closed in another context, by the garbage collector
             _begun.reset(before)
-        if failure is not None and isinstance(failure.error, GeneratorExit):
+        if failure is not None and is_a(failure.error, GeneratorExit):
             when_safe(_finish, inside, time_ns(), failure)
         else:
             _finish(inside, time_ns(), failure)

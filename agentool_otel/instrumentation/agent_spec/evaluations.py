@@ -9,9 +9,9 @@ Source: pyagentspec evaluation/evaluator, evaluation/metrics/metrics.py at 26.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.content.policy import label as short
@@ -20,7 +20,7 @@ from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.model.operations import EvaluationResult, Unclassified
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.fields import get, is_a, items, record, string
 from agentool_otel.semconv import agentool
 
 __all__ = ["evaluated"]
@@ -45,15 +45,15 @@ async def evaluated(
     with step:
         results = await wrapped(*args, **kwargs)
         with guarded("recording the results of an evaluation"):
-            _record(step, record(get(results, "results")) or {})
+            _record(step, get(results, "results"))
     return results
 
 
-def _record(step: StepSpan, results: Mapping[Any, Any]) -> None:
-    if step.live is None or not step.recording:
+def _record(step: StepSpan, results: Any) -> None:
+    if step.live is None or not step.recording or not is_a(results, dict):
         return
     judged = Judged(step.live.span)
-    for (sample, metric), (value, details) in results.items():
+    for (sample, metric), (value, details) in dict.items(cast("dict[Any, Any]", results)):
         with guarded("recording a result of an evaluation"):
             judge(judged, _judgement(sample, metric, value, record(details) or {}))
 
@@ -61,7 +61,7 @@ def _record(step: StepSpan, results: Mapping[Any, Any]) -> None:
 def _judgement(
     sample: Hashable, metric: Any, value: Any, details: dict[str, Any]
 ) -> EvaluationResult:
-    said = {key: it for key, it in details.items() if not str(key).startswith("__")}
+    said = {key: it for key, it in details.items() if not key.startswith("__")}
     known: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
     text = None
     plain = jsonable(value)  # numpy's numbers among them
@@ -94,4 +94,4 @@ def _score(value: Any) -> float | None:
 
 
 def _reason(attempt: Any) -> str:
-    return str_of(attempt) if isinstance(attempt, BaseException) else as_text(attempt)
+    return str_of(attempt) if is_a(attempt, BaseException) else as_text(attempt)

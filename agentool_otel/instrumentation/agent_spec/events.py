@@ -16,7 +16,7 @@ from agentool_otel.instrumentation.agent_spec import values
 from agentool_otel.instrumentation.agent_spec.failures import Failure
 from agentool_otel.instrumentation.agent_spec.steps import ModelStep, Step, ToolStep, at
 from agentool_otel.model.operations import AgentInvocation
-from agentool_otel.providers.fields import get, string
+from agentool_otel.providers.fields import get, record, string
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["EVENTS", "tell"]
@@ -57,7 +57,7 @@ def _node_outputs(step: Step, event: Any) -> None:
 def _text(step: Step, attribute: str, held: Any) -> str | None:
     """Return content as the text of an attribute; None where there is none, or none is wanted."""
     policy: Policy = policy_in(step.context)
-    if held is None or (isinstance(held, dict) and not held) or not policy.on_spans:
+    if held is None or record(held) == {} or not policy.on_spans:
         return None
     return policy.encoded(attribute, held)
 
@@ -145,7 +145,7 @@ def _noted(step: Step, event: Any) -> None:
     attributes: dict[str, Any] = {
         "agentspec.request.id": string(event, "request_id"),
         "agentspec.tool_execution.id": string(event, "tool_execution_request_id"),
-        "agentspec.confirmed": confirmed if isinstance(confirmed, bool) else None,
+        "agentspec.confirmed": confirmed if type(confirmed) is bool else None,
         gen_ai.TOOL_NAME: string(get(event, "tool"), "name"),
         gen_ai.CONVERSATION_ID: string(event, "conversation_id"),
     }

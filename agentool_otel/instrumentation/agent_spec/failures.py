@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.instrumentation.agent_spec.values import class_names
 
@@ -37,12 +38,12 @@ class Failure:
     def told(cls, kind: str, text: str) -> Failure:
         """Return what an event tells of, most often while the exception is handled."""
         error = handled()
-        same = error is not None and type(error).__name__ == kind and str_of(error) == text
+        same = error is not None and class_name(type(error)) == kind and str_of(error) == text
         return cls(kind, text, error if same else None)
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        return cls(type(error).__name__, str_of(error), error)
+        return cls(class_name(type(error)), str_of(error), error)
 
     @property
     def interrupted(self) -> str | None:

@@ -21,11 +21,12 @@ from weakref import WeakSet
 
 from opentelemetry.context import get_current
 
+from agentool_otel.content.encoding.introspection import instance_dict
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.agent_spec.failures import raised
 from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
-from agentool_otel.providers.fields import get
+from agentool_otel.providers.fields import get, is_a
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
 
@@ -38,7 +39,8 @@ def loaded(component: Any, enabled: Callable[[], bool]) -> None:
     """Run what a graph streams inside frames, each time that `enabled` says so."""
     with guarded("reading a graph of Agent Spec"):
         for name, around in (("stream", _streamed), ("astream", _streamed_async)):
-            method = vars(component).get(name) if hasattr(component, "__dict__") else None
+            held = instance_dict(component)
+            method = None if held is None else held.get(name)
             if callable(method) and method not in _framed:  # the adapter's, which opens the span
                 framed = around(method, enabled)
                 _framed.add(framed)
@@ -64,7 +66,7 @@ async def tool_failed_async(
 
 def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
     error = args[0] if args else kwargs.get("error")
-    return error if isinstance(error, BaseException) else None
+    return error if is_a(error, BaseException) else None
 
 
 def _streamed(method: Callable[..., Any], enabled: Callable[[], bool]) -> Callable[..., Any]:

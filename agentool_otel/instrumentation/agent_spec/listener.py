@@ -26,7 +26,7 @@ from agentool_otel.instrumentation.agent_spec.steps import (
     current_step,
 )
 from agentool_otel.instrumentation.kit.step_spans import OpenSpans
-from agentool_otel.providers.fields import items, string
+from agentool_otel.providers.fields import is_a, items, string
 
 __all__ = ["Listener", "listener"]
 
@@ -92,7 +92,7 @@ class Listener:
             if step is not None:
                 error = step.leaving
                 failure = None if error is None else Failure.of(error)
-                if isinstance(error, GeneratorExit):  # perhaps of the garbage collector
+                if is_a(error, GeneratorExit):  # perhaps of the garbage collector
                     step.leave()
                     when_safe(_end, step, time_ns(), failure)
                 else:

@@ -45,7 +45,7 @@ from agentool_otel.model.operations import (
     Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.providers.fields import get, integer, items, string
+from agentool_otel.providers.fields import get, integer, is_a, items, record, string
 from agentool_otel.semconv import agentool
 
 __all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
@@ -316,8 +316,9 @@ class ToolStep(Step):
         self.requested(None)
         if self.span is None:
             return
-        found = list(outputs.values()) if isinstance(outputs, dict) else [outputs]
-        error = next((it for it in found if isinstance(it, BaseException)), None)
+        by_name = record(outputs)
+        found = [outputs] if by_name is None else list(by_name.values())
+        error = next((it for it in found if is_a(it, BaseException)), None)
         if error is None and all(it is None for it in found):
             error = raised_by_tool()
             error = self.leaving if error is None else error
@@ -329,7 +330,7 @@ class ToolStep(Step):
 
     def _failed(self, error: BaseException) -> None:
         self.failure = failure = Failure.of(error)
-        if failure.interrupted is None and isinstance(error, Exception):
+        if failure.interrupted is None and is_a(error, Exception):
             self.add(lambda: {"tool_error": failure.text})
 
     def rejected(self) -> None:
@@ -403,7 +404,8 @@ class ModelStep(Step):
         self._finish(span, end_ns, failure, finished)
 
     def _operation(self) -> Any:
-        config = get(self.request, "llm_config") or get(self.source, "llm_config")
+        config = get(self.request, "llm_config")
+        config = get(self.source, "llm_config") if config is None else config
         return values.inference(config, get(self.request, "llm_generation_config"))
 
     def _asked(self) -> Mapping[str, Any]:

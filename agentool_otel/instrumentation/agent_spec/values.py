@@ -9,15 +9,24 @@ Source: pyagentspec llms, tools, property.py, tracing/events/llmgeneration.py at
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
+from agentool_otel.content.encoding.introspection import class_name, mro
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.ground.literals import literal
 from agentool_otel.model.messages import Message, Part, message, text, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.providers.calls import arguments_of as decoded
-from agentool_otel.providers.fields import get, integer, items, number, record, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    items,
+    number,
+    plain_text,
+    record,
+    string,
+)
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.semconv import agentool
 from agentool_otel.semconv.gen_ai import Provider
@@ -54,14 +63,14 @@ _REMOTE_TOOLS = frozenset({"RemoteTool", "MCPTool", "BuiltinTool"})
 
 def class_names(value: Any) -> list[str]:
     """Return the names of a value's class and of those it is derived from, nearest first."""
-    return [it.__name__ for it in type(value).__mro__]
+    return [class_name(it) for it in mro(type(value))]
 
 
 def component_type(component: Any) -> str | None:
     """Return which type of component it is; the class, where it does not say so."""
     if component is None:
         return None
-    return string(component, "component_type") or type(component).__name__
+    return string(component, "component_type") or class_name(type(component))
 
 
 def labels(component: Any) -> dict[str, Any]:
@@ -148,9 +157,7 @@ def _provider(config: Any) -> str | None:
 
 def _word(held: Any, name: str) -> str | None:
     """Return a field that is a text, or a member of an enumeration of texts."""
-    value = get(held, name)
-    value = get(value, "value") if hasattr(value, "value") else value
-    return value if isinstance(value, str) else None
+    return string(held, name) or string(get(held, name), "value")
 
 
 def usage(event: Any) -> Usage | None:
@@ -169,8 +176,8 @@ def said(role: str, values: Any) -> list[Message] | None:
     held = record(values)
     if not held:
         return None
-    only = next(iter(held.values())) if len(held) == 1 else None
-    return [message(role, [text(only if isinstance(only, str) else encode(held))])]
+    only = plain_text(next(iter(held.values()))) if len(held) == 1 else None
+    return [message(role, [text(encode(held) if only is None else only)])]
 
 
 def conversation(prompt: Iterable[Any]) -> list[Message]:
@@ -219,7 +226,7 @@ def _definition(component: Any) -> dict[str, Any]:
     properties = {
         title: jsonable(schema)
         for it in items(component, "inputs")
-        if (title := _title(it)) and isinstance(schema := get(it, "json_schema"), Mapping)
+        if (title := _title(it)) and (schema := record(get(it, "json_schema"))) is not None
     }
     required = [title for title, schema in properties.items() if "default" not in schema]
     parameters: dict[str, Any] = {"type": "object", "properties": properties}

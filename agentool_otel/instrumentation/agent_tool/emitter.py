@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections import UserDict
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
+from itertools import islice
+from math import inf
 from threading import RLock
 from time import time_ns
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakSet, finalize
 
 from agentool_otel.capture.finalizers import when_safe
+from agentool_otel.content.encoding.encoder import Limits
+from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.content.policy import encode, mask_text
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
@@ -20,6 +26,7 @@ from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
 from agentool_otel.model.agent_tool.checking import identify
 from agentool_otel.model.agent_tool.objects import Invocation, Versioned
+from agentool_otel.providers.fields import is_a, plain_text, record
 
 __all__ = ["AgentToolEmitter"]
 
@@ -27,6 +34,10 @@ _log = logger(__name__)
 _SCOPE = "agentool_otel.instrumentation.agent_tool"
 _WARNINGS = 10
 """Logged of what an emitter is told."""
+_NAMED = 16
+"""Members that are named in a warning."""
+_LIMITS = Limits(nodes=10_000, characters=1 << 20, seconds=inf)
+"""Of an object that is not plain JSON: its copy costs the caller work that can be counted."""
 
 
 class AgentToolEmitter:
@@ -64,7 +75,7 @@ class AgentToolEmitter:
         """Record an event, or any other object of Agent Tool 0.2.0.
 
         Args:
-            told: the object as JSON, or as one of `agentool_otel.model.agent_tool.objects`: an
+            told: the object as JSON, a dict, or as one of `agentool_otel.model.agent_tool.objects`: an
                 Event, Invocation, Result, PermissionDecision, Hook, InputMutation, Progress,
                 ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
                 What is no such object is not recorded, and what lacks the id of the invocation
@@ -109,8 +120,9 @@ class AgentToolEmitter:
             self._events.leave()
         return self._lock
 
-    def _refuse(self, told: object) -> None:
-        names = ", ".join(map(str, told)) if isinstance(told, Mapping) else type(told).__name__
+    def _refuse(self, told: Any) -> None:
+        members = record(told)
+        names = class_name(type(told)) if members is None else ", ".join(islice(members, _NAMED))
         self._warn(
             f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; hint: "
             "its kind is told by its members, such as event_type, invocation_id and tool_id, or "
@@ -132,7 +144,8 @@ class AgentToolEmitter:
         """
         step = None
         with guarded("finding an invocation of Agent Tool"), self._here():
-            step = self._events.step(invocation_id) if isinstance(invocation_id, str) else None
+            known_id = plain_text(invocation_id)
+            step = None if known_id is None else self._events.step(known_id)
         with nullcontext() if step is None else within(step):
             yield
 
@@ -167,11 +180,11 @@ def _flush_all() -> None:
 def _as_json(told: Any) -> tuple[dict[str, Any] | None, int]:
     """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
     has no form for, and of what is nested very deeply, what is known."""
-    if isinstance(told, Versioned):
+    if is_a(told, Versioned):
         told = told.to_dict()
-    if not isinstance(told, Mapping):
+    if not any(is_a(told, kind) for kind in (dict, MappingProxyType, UserDict)):
         return None, 0
-    text = encode(dict(told))
+    text = encode(told, _LIMITS)
     members = loads(text)
     return (members, len(text)) if isinstance(members, dict) else (None, 0)
 

@@ -22,8 +22,9 @@ from contextlib import suppress
 from importlib import import_module
 from threading import RLock
 from time import perf_counter_ns, time_ns
-from typing import Any
+from typing import Any, cast
 
+from agentool_otel.content.encoding.encoder import look
 from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.session import guarded
 from agentool_otel.event_streams.amplifier.names import DELTAS, WATCHED
@@ -37,6 +38,7 @@ from agentool_otel.instrumentation.kit.live_steps import (
     inside,
     within,
 )
+from agentool_otel.providers.fields import get, plain_text, record
 
 __all__ = ["SessionHook"]
 
@@ -68,7 +70,7 @@ class SessionHook:
         self._session_id = str(coordinator.session_id)
         self._watched: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
-        self._about_to: dict[tuple[str, str], Data] = {}
+        self._about_to: dict[tuple[str | None, str | None], Data] = {}
         """Tool calls that nobody has denied yet, nor let pass, by time and name."""
         self._left = False
 
@@ -143,12 +145,12 @@ class SessionHook:
             self._about_to.pop(_key(data), None)
         elif event in _AFTER_TOOLS:
             self._tell_denials()
-        _events.read(event, data, time_ns(), inside())
+        _events.read(event, _plain(data), time_ns(), inside())
 
     def _tell_denials(self) -> None:
         session = _events.session(self._session_id)
         for data in self._about_to.values():
-            _events.deny(session, data, time_ns())
+            _events.deny(session, _plain(data), time_ns())
         self._about_to.clear()
 
     # ----------------------------------------------------------------------------- wrappers
@@ -233,8 +235,15 @@ _AFTER_TOOLS = frozenset({
 """What is not sent while an orchestrator is still asking whether a tool may be called."""
 
 
-def _key(data: Data) -> tuple[str, str]:
-    return str(data.get("timestamp")), str(data.get("tool_name"))
+def _plain(data: Any) -> Data:
+    """Return what an event has as JSON: itself, unless there are objects in it."""
+    if look(data) is not None:
+        return cast("Data", data)
+    return record(jsonable(data)) or {}
+
+
+def _key(data: Data) -> tuple[str | None, str | None]:
+    return plain_text(get(data, "timestamp")), plain_text(get(data, "tool_name"))
 
 
 async def _result(given: Any) -> Any:
@@ -244,10 +253,9 @@ async def _result(given: Any) -> Any:
 def _telling(response: Any) -> Data:
     """Return what a response says of its call beside its content."""
     with guarded("reading the response of a model call of Amplifier"):
-        usage = getattr(response, "usage", None)
-        reason = getattr(response, "finish_reason", None)
+        usage = get(response, "usage")
         return {
-            "finish_reason": reason,
+            "finish_reason": plain_text(get(response, "finish_reason")),
             "usage": jsonable(usage) if usage is not None else None,
         }
     return {}

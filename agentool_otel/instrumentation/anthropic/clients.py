@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
+from agentool_otel.content.encoding.introspection import class_name, mro
 from agentool_otel.providers.fields import get, string
 from agentool_otel.providers.servers import provider_at, server_of
 from agentool_otel.semconv.gen_ai import Provider
@@ -33,8 +34,8 @@ def client_fields(client: Any) -> dict[str, Any]:
 
 def provider_of(client: Any, host: str | None) -> str:
     """Return the provider by the client's class, else by the host it talks to."""
-    for base in cast("type[object]", type(client)).__mro__:
-        name = base.__name__.removeprefix("Async")
+    for base in mro(type(client)):
+        name = class_name(base).removeprefix("Async")
         for platform, provider in _PLATFORMS.items():
             if name.startswith(platform):
                 return provider

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,7 +30,7 @@ from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.model.messages import message
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from agentool_otel.providers import anthropic as messages
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, is_a, items, plain_text, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 
@@ -86,7 +87,9 @@ def _output(final: Any, reason: str | None) -> dict[str, Any]:
 def _last_message(runner: Any) -> Any:
     """Return the newest answer; of a streaming runner, the part of it that was read."""
     last = get(runner, "_last_message")
-    stream = getattr(last, "__self__", None)  # it has the method that reads the stream to its end
+    stream = (
+        last.__self__ if type(last) is MethodType else None
+    )  # it has the method that reads the stream to its end
     return last if stream is None else get(stream, "current_message_snapshot")
 
 
@@ -94,7 +97,7 @@ def _begin(runner: Any) -> Call | None:
     with guarded("starting the span of a tool runner"):
         if recorded_above("anthropic") or _inside_agent():
             return None
-        parameters: dict[str, Any] = get(runner, "_params") or {}
+        parameters = record(get(runner, "_params")) or {}
         request = messages.request(parameters)
         operation = AgentInvocation(
             request_model=request["request_model"],
@@ -211,7 +214,7 @@ def _answered(executing: _Executing, block: Any) -> Any:
             step.end(executing.error)
         elif get(block, "is_error") is True:
             step.set(error_type="tool_error")
-            step.add(tool_error=result if isinstance(result, str) else None)
+            step.add(tool_error=plain_text(result))
         else:
             step.add(result=result)
     return block
@@ -283,7 +286,7 @@ class _Noting:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if isinstance(error, Exception):
+        if is_a(error, Exception):
             self._executing.error = error
 
 

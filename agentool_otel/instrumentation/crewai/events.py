@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from opentelemetry.context import get_current
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.run import current_run
@@ -33,7 +33,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
     records_in,
 )
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, is_a, items, string
 
 __all__ = ["Listener"]
 
@@ -76,9 +76,8 @@ def _crew(crew: Any, event: Any) -> Operation:
 
 def _crew_input(crew: Any, event: Any) -> Mapping[str, Any]:
     """What the user has asked: the inputs, or, where there are none, the tasks as they are."""
-    inputs = get(event, "inputs")
-    if inputs:
-        return {"input": values.said("user", encode(jsonable(inputs)))}
+    if inputs := jsonable(get(event, "inputs")):
+        return {"input": values.said("user", encode(inputs))}
     tasks = [it for task in items(crew, "tasks") if (it := string(task, "description"))]
     return {"input": values.said("user", *tasks)}
 
@@ -94,8 +93,8 @@ def _flow(flow: Any, event: Any) -> Operation | None:
 
 
 def _flow_input(_: Any, event: Any) -> Mapping[str, Any]:
-    inputs = get(event, "inputs")
-    return {"input": values.said("user", encode(jsonable(inputs)))} if inputs else {}
+    inputs = jsonable(get(event, "inputs"))
+    return {"input": values.said("user", encode(inputs))} if inputs else {}
 
 
 def _flow_output(event: Any) -> Mapping[str, Any]:
@@ -176,7 +175,7 @@ def _tool_output(event: Any) -> Mapping[str, Any]:
 
 
 def _tool_error(event: Any) -> Mapping[str, Any]:
-    return {"tool_error": str(get(event, "error"))}
+    return {"tool_error": _words(get(event, "error"))}
 
 
 # ----------------------------------------------------------------------------- memory and knowledge
@@ -213,7 +212,7 @@ def _found(event: Any) -> Mapping[str, Any]:
 
 def _records(event: Any) -> Mapping[str, Any]:
     results = get(event, "results")
-    if isinstance(results, list):
+    if is_a(results, list):
         return {"records": [values.memory_record(it) for it in items(results)]}
     return {"results": jsonable(results)}
 
@@ -339,7 +338,7 @@ def _error(event: Any, span: StepSpan) -> BaseException | None:
     """Return the exception that an event tells of; where it tells of its text alone, note that."""
     error = _exception(event)
     if error is None:
-        span.set(error_type="_OTHER", error_message=str(get(event, "error")))
+        span.set(error_type="_OTHER", error_message=_words(get(event, "error")))
     return error
 
 
@@ -347,9 +346,14 @@ def _exception(event: Any) -> BaseException | None:
     """Return the exception that an event tells of. Most carry only its text, but are emitted while
     it is handled."""
     error, handled = get(event, "error"), sys.exc_info()[1]
-    if isinstance(error, BaseException):
+    if is_a(error, BaseException):
         return error
-    return handled if handled is not None and str_of(handled) in str(error) else None
+    return handled if handled is not None and str_of(handled) in _words(error) else None
+
+
+def _words(error: Any) -> str:
+    """Return what an event has as its error: a text, most often, or the exception."""
+    return str_of(error) if is_a(error, BaseException) else as_text(error)
 
 
 def _abandon(step: OpenStep) -> None:

@@ -14,14 +14,23 @@ from typing import Any
 
 from opentelemetry.context import attach, get_current
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.emit.owners import CallsBelow
 from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import bedrock, tools
 from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, items, joined, number, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    items,
+    joined,
+    number,
+    plain_text,
+    string,
+    texts,
+)
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
@@ -132,13 +141,13 @@ class ModelCall:
             frequency_penalty=number(event, "frequency_penalty"),
             presence_penalty=number(event, "presence_penalty"),
             seed=integer(event, "seed"),
-            stop_sequences=items(event, "stop_sequences") or None,
+            stop_sequences=texts(event, "stop_sequences") or None,
             choice_count=None if (count := integer(event, "n")) == 1 else count,
         )
 
     def _asked(self) -> Mapping[str, Any]:
         return {
-            "input": messages_of(jsonable(get(self._event, "messages") or [])) or None,
+            "input": _conversation(get(self._event, "messages")),
             "tools": tools.definitions(get(self._event, "tools")),
         }
 
@@ -156,7 +165,7 @@ class ModelCall:
     def _answer(self, event: Any) -> list[Message] | None:
         response = get(event, "response")
         calls = string(get(event, "call_type"), "value") == "tool_call"
-        if calls and isinstance(response, str):
+        if calls and plain_text(response) is not None:
             return None  # the model's own class has run the tool: this is what that returned
         parts: list[Part] = calls_in(response) if calls else [_text(response)]
         if thoughts := joined(self._thoughts):
@@ -165,7 +174,11 @@ class ModelCall:
 
 
 def _text(response: Any) -> Part:
-    return text(response if isinstance(response, str) else encode(jsonable(response)))
+    return text(as_text(response))
+
+
+def _conversation(messages: Any) -> list[Message] | None:
+    return None if messages is None else messages_of(jsonable(messages)) or None
 
 
 def calls_in(response: Any) -> list[Part]:

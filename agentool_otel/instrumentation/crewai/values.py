@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.encoding.introspection import module_name
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.providers.calls import arguments_of
-from agentool_otel.providers.fields import get, items, number, record, string
+from agentool_otel.providers.fields import get, items, number, plain_text, record, string
 from agentool_otel.providers.shapes import messages_of
 
 __all__ = [
@@ -45,7 +46,7 @@ def agent(described: Any) -> AgentInvocation:
 
 def internal(flow: Any) -> bool:
     """True for a flow that CrewAI runs for itself: the loop of an agent, the work of its memory."""
-    module = type(flow).__module__
+    module = module_name(type(flow)) or ""
     return module.startswith("crewai.") and not module.startswith("crewai.flow.")
 
 
@@ -61,10 +62,9 @@ def conversation(messages: Any) -> list[Message] | None:
 
 def text_of(output: Any) -> str | None:
     """Return the output of a crew, a task, an agent or a flow as text."""
-    if output is None or isinstance(output, str):
-        return output
-    raw = string(output, "raw")
-    return encode(jsonable(output)) if raw is None else raw
+    words = plain_text(output)
+    words = string(output, "raw") if words is None else words
+    return as_text(output) if words is None and output is not None else words
 
 
 def arguments(given: Any) -> Any:
@@ -86,7 +86,8 @@ def coworker(source: Any, tool: str, given: Any) -> str | None:
     if not named:
         return None
     wanted = _comparable(named.removeprefix("[").removesuffix("]").split(",")[0])
-    crew = get(source, "crew") or get(get(source, "agent"), "crew")
+    crew = get(source, "crew")
+    crew = get(get(source, "agent"), "crew") if crew is None else crew
     roles = [it for each in items(crew, "agents") if (it := role(string(each, "role")))]
     return next((it for it in roles if _comparable(it) == wanted), None)
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.live import LiveSpan, begin
@@ -41,7 +41,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.providers.calls import structured
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, is_a, items, listed, plain_text, record, string
 from agentool_otel.providers.langchain import from_message
 from agentool_otel.semconv import agentool
 
@@ -119,6 +119,7 @@ class Handler(BaseCallbackHandler):
                 return
             above = self.runs.above(parent_run_id)
             frame = current_frame("graph")
+            name = plain_text(name)
             if frame is not None:
                 self._start_graph(frame, above, inputs, run_id, metadata or {}, name)
             elif isinstance(above, LiveRun):
@@ -183,7 +184,7 @@ class Handler(BaseCallbackHandler):
                     said = messages.last_answer(outputs)
                     if said is not None:
                         fields["output"] = said
-                    elif outputs is not None and not get(outputs, "messages"):
+                    elif outputs is not None and _has_no_messages(outputs):
                         extra[agentool.OUTPUT] = encode(values.plain(outputs))
                 run.finish(fields, extra=extra)
 
@@ -191,10 +192,9 @@ class Handler(BaseCallbackHandler):
         with guarded("finishing a LangChain run"):
             run = self.runs.take(run_id)
             parent_command = imported("langgraph.errors", "ParentCommand")
-            hands_over = parent_command is not None and isinstance(error, parent_command)
-            targets = (
-                values.targets(error.args[0] if error.args else None, True) if hands_over else []
-            )
+            hands_over = parent_command is not None and is_a(error, parent_command)
+            command = items(error, "args")[:1] if hands_over else []
+            targets = values.targets(command, True)
             if isinstance(run, LiveRun):
                 run.finish({}, error)
                 if run.agent is not None:  # its node will say it again
@@ -239,7 +239,7 @@ class Handler(BaseCallbackHandler):
     ) -> None:
         with guarded("starting a LangChain model call"):
             if self.enabled:
-                asked = messages[0] if messages else []
+                asked = next(iter(items(messages)), [])
                 self._start_model(
                     "chat", serialized, asked, run_id, parent_run_id, metadata, kwargs
                 )
@@ -271,7 +271,7 @@ class Handler(BaseCallbackHandler):
         kwargs: dict[str, Any],
     ) -> None:
         metadata = metadata or {}
-        params: dict[str, Any] = kwargs.get("invocation_params") or {}
+        params = record(kwargs.get("invocation_params")) or {}
         above = self.runs.above(parent_run_id)
         if above is None and is_owned("langchain"):
             return
@@ -287,7 +287,7 @@ class Handler(BaseCallbackHandler):
         if params.get("stream") is True:
             run.fields["stream"] = True
         if run.wants_content:
-            run.fields["input"] = [from_message(each) for each in asked]
+            run.fields["input"] = [from_message(each) for each in items(asked)]
             run.fields["tools"] = models.offered(params)
         run.open()
 
@@ -332,7 +332,7 @@ class Handler(BaseCallbackHandler):
             names = names_in(metadata or {})
             parent = for_whom(names, above, _context(above))
             frame = current_frame("tool")
-            name = string(serialized, "name") or kwargs.get("name") or "unknown"
+            name = string(serialized, "name") or string(kwargs, "name") or "unknown"
             around = current_run(parent)
             call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
             arguments: Any = UNSET
@@ -374,7 +374,7 @@ class Handler(BaseCallbackHandler):
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
                 fields["result"] = structured(content)  # of a failed one, too: it was told
                 if failed:
-                    said = content if isinstance(content, str) else encode(content)
+                    said = as_text(content)
                     fields["tool_error"] = fields["error_message"] = said
             if getattr(run.operation, "call_id", None) is None:
                 fields["call_id"] = string(reply, "tool_call_id")
@@ -412,7 +412,7 @@ class Handler(BaseCallbackHandler):
             run = self._add(live, operation, run_id, above, current_frame("retriever"), names)
             if run is not None:
                 if run.wants_content:
-                    run.fields["query"] = query if isinstance(query, str) else encode(query)
+                    run.fields["query"] = as_text(query)
                 run.open()
 
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
@@ -455,6 +455,11 @@ class Handler(BaseCallbackHandler):
         if frame is not None:
             frame.claim(run)
         return run
+
+
+def _has_no_messages(outputs: Any) -> bool:
+    held = get(outputs, "messages")
+    return held is None or listed(held) == []
 
 
 def _graph(run: LiveRun | None) -> LiveRun | None:

@@ -13,7 +13,8 @@ import re
 import sys
 from typing import Any
 
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.content.encoding.introspection import class_name
+from agentool_otel.providers.fields import get, is_a, items, record, string
 
 __all__ = ["given", "imported", "interruption", "questions"]
 
@@ -23,18 +24,18 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 def interruption(error: BaseException) -> str | None:
     """Return what an exception says if it is control flow rather than a failure."""
-    if isinstance(error, GeneratorExit):
+    if is_a(error, GeneratorExit):
         return "closed"
     bubble = imported("langgraph.errors", "GraphBubbleUp")
-    return type(error).__name__ if bubble is not None and isinstance(error, bubble) else None
+    return class_name(type(error)) if bubble is not None and is_a(error, bubble) else None
 
 
 def questions(error: BaseException) -> dict[str, Any]:
     """Return what a human is asked, by the id of the interrupt; empty for other exceptions."""
     kind = imported("langgraph.errors", "GraphInterrupt")
-    if kind is None or not isinstance(error, kind):
+    if kind is None or not is_a(error, kind):
         return {}
-    asked = items(error.args[0]) if error.args else []
+    asked = [it for each in items(error, "args")[:1] for it in items(each)]
     return {string(each, "id") or "": get(each, "value") for each in asked}
 
 
@@ -45,13 +46,13 @@ def given(inputs: Any) -> Any:
     Answers to several questions stay by the ids of these; one alone needs none.
     """
     kind = imported("langgraph.types", "Command")
-    if kind is None or not isinstance(inputs, kind):
+    if kind is None or not is_a(inputs, kind):
         return inputs
     answer = get(inputs, "resume")
     if answer is None:
         return get(inputs, "update")
     answers = record(answer)
-    if answers and len(answers) == 1 and all(_ID.fullmatch(str(key)) for key in answers):
+    if answers and len(answers) == 1 and all(map(_ID.fullmatch, answers)):
         return next(iter(answers.values()))
     return answer
 

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec.structs import replace
 from opentelemetry.context import attach, create_key, detach, get_current, set_value
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.model.operations import MemoryOperation, records_in
-from agentool_otel.providers.fields import get, items, number, string
+from agentool_otel.providers.fields import get, items, number, plain_text, string
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["PATCHES"]
@@ -109,7 +109,7 @@ def _operation(method: str, said: dict[str, Any]) -> MemoryOperation:
         name = "delete_memory"
     return MemoryOperation(
         operation=name,
-        store_id="/".join(str(part) for part in items(namespace)) or None,
+        store_id="/".join(map(as_text, items(namespace))) or None,
         record_id=string(said, "key"),
         record_count=None if name == gen_ai.OP_SEARCH_MEMORY else 1,
     )
@@ -119,8 +119,9 @@ def _asked(method: str, said: dict[str, Any]) -> dict[str, Any]:
     if method == "get":
         return {"query": string(said, "key")}
     if method == "search":
-        query = said.get("query") or said.get("filter")
-        return {"query": query if query is None or isinstance(query, str) else encode(query)}
+        query = said.get("query")
+        query = said.get("filter") if query is None or plain_text(query) == "" else query
+        return {"query": None if query is None else as_text(query)}
     if method == "put" and said.get("value") is not None:
         return {"content": jsonable(said["value"])}
     return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.model.messages import Message, message, text
-from agentool_otel.providers.fields import get, items
+from agentool_otel.providers.fields import get, items, listed, plain_text
 from agentool_otel.providers.langchain import finish_reason, from_message, pair_in
 
 __all__ = ["last_answer", "new_input"]
@@ -13,9 +13,10 @@ __all__ = ["last_answer", "new_input"]
 
 def new_input(given: Any) -> list[Message] | None:
     """Return what a graph is asked: the newest messages of its user, None if it takes none."""
-    if isinstance(given, str):
-        return [message("user", [text(given)])]
-    messages = items(given) if isinstance(given, (list, tuple)) else _messages(given)
+    if (words := plain_text(given)) is not None:
+        return [message("user", [text(words)])]
+    messages = listed(given)
+    messages = _messages(given) if messages is None else messages
     asked: list[Message] = []
     for each in reversed(messages):
         if not _is_message(each):
@@ -30,8 +31,8 @@ def new_input(given: Any) -> list[Message] | None:
 
 def last_answer(state: Any) -> list[Message] | None:
     """Return the text of the newest message of a model in a graph's state."""
-    if isinstance(state, str):
-        return [message("assistant", [text(state)])]
+    if (words := plain_text(state)) is not None:
+        return [message("assistant", [text(words)])]
     for each in reversed(_messages(state)):
         if _is_message(each):
             made = from_message(each)
@@ -46,10 +47,11 @@ def last_answer(state: Any) -> list[Message] | None:
 
 def _messages(state: Any) -> list[Any]:
     found = get(state, "messages")
-    return items(found) if isinstance(found, (list, tuple)) else [] if found is None else [found]
+    members = listed(found)
+    return [found] if members is None and found is not None else members or []
 
 
 def _is_message(value: Any) -> bool:
-    if isinstance(value, str) or pair_in(value) is not None:
+    if plain_text(value) is not None or pair_in(value) is not None:
         return True
     return get(value, "content") is not None or bool(items(value, "tool_calls"))

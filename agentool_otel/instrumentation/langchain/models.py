@@ -13,7 +13,7 @@ from agentool_otel.emit.session import guarded
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import openai_usage, tools
-from agentool_otel.providers.fields import get, integer, items, number, string
+from agentool_otel.providers.fields import get, integer, items, number, plain_text, string, texts
 from agentool_otel.providers.langchain import finish_reason, from_message, usage_of
 from agentool_otel.providers.servers import address_in, provider_of, server_of
 
@@ -52,7 +52,8 @@ def asked(
     provider = None if given is None else _PROVIDERS.get(given, given)
     if provider is None:
         identity = items(serialized, "id")
-        provider = str(identity[-1]).removeprefix("Chat").lower() if identity else "langchain"
+        cls = plain_text(identity[-1]) if identity else None
+        provider = "langchain" if cls is None else cls.removeprefix("Chat").lower()
     if provider == "openai":
         provider = provider_of(address)
     effort = string(params, "reasoning_effort") or string(get(params, "reasoning"), "effort")
@@ -75,7 +76,7 @@ def asked(
         "stop_sequences": _stops(params) or _stops({"stop": metadata.get("ls_stop")}),
         "choice_count": choices if choices != 1 else None,
         "reasoning_level": effort,
-        "output_type": "json" if params.get("response_format") else None,
+        "output_type": "json" if params.get("response_format") is not None else None,
     }
     if fields["temperature"] is None:
         fields["temperature"] = number(metadata, "ls_temperature")
@@ -94,10 +95,9 @@ def _first(read: Any, source: Any, *names: str) -> Any:
 
 def _stops(params: Mapping[str, Any]) -> list[str] | None:
     for name in ("stop", "stop_sequences"):
-        given = params.get(name)
-        if isinstance(given, str):
+        if (given := string(params, name)) is not None:
             return [given]
-        if found := [each for each in items(given) if isinstance(each, str)]:
+        if found := texts(params, name):
             return found
     return None
 
@@ -122,9 +122,8 @@ def server_of_model(model: Any) -> tuple[str | None, int | None]:
     langchain-anthropic and langchain-ollama 1.0 (`_client`), langchain-aws 1.0 (`client`).
     """
     with guarded("reading the address of a model's client"):
-        held = getattr(model, "__dict__", {})
         for name in _CLIENTS:
-            client = held.get(name)
+            client = get(model, name)
             for each in (client, get(client, "_client")):
                 found = _server_of_client(each)
                 if found[0] is not None:
@@ -139,7 +138,7 @@ def _server_of_client(client: Any) -> tuple[str | None, int | None]:
 
 def offered(params: Mapping[str, Any]) -> list[Any] | None:
     """Return the tools a model may ask for."""
-    return tools.definitions(params.get("tools") or params.get("functions"))
+    return tools.definitions(items(params, "tools") or params.get("functions"))
 
 
 def answered(result: Any) -> dict[str, Any]:
@@ -175,7 +174,7 @@ def answered(result: Any) -> dict[str, Any]:
     about = get(result, "llm_output")
     if "response_model" not in fields and (named := _first(string, about, "model_name", "model")):
         fields["response_model"] = named
-    usage = usage or openai_usage.usage_of(get(about, "token_usage") or get(about, "usage"))
+    usage = usage or openai_usage.usage_of(_first(get, about, "token_usage", "usage"))
     if usage is not None:
         fields["usage"] = usage
     if reasons:

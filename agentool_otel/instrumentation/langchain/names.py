@@ -12,7 +12,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.instrumentation.langchain.runs import LiveRun, Plumbing
-from agentool_otel.providers.fields import string
+from agentool_otel.providers.fields import get, is_a, plain_text, string
 
 __all__ = ["for_whom", "internal", "name_of", "names_in"]
 
@@ -29,9 +29,15 @@ def names_in(metadata: dict[str, Any]) -> dict[str, str]:
     LangGraph puts the `thread_id` of `configurable` into the metadata, too; earlier versions put
     all of it there.
     """
-    said = {key: it for key, it in metadata.items() if isinstance(it, _NAMING) and it != ""}
-    conversation = next((said[key] for key in _CONVERSATION if key in said), None)
-    return named(conversation, said.get("user_id"))
+    said = (_naming(get(metadata, key)) for key in _CONVERSATION)
+    conversation = next((it for it in said if it is not None), None)
+    return named(conversation, _naming(get(metadata, "user_id")))
+
+
+def _naming(value: Any) -> Any:
+    """Return what can name somebody, None for anything else."""
+    kinds = any(is_a(value, kind) for kind in _NAMING)
+    return value if kinds and plain_text(value) != "" else None
 
 
 def for_whom(names: dict[str, str], above: LiveRun | Plumbing | None, parent: Context) -> Context:

@@ -11,7 +11,15 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.instrumentation.langchain.interrupts import imported
 from agentool_otel.model.operations import UNSET
 from agentool_otel.providers.documents import identified
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.fields import (
+    get,
+    is_a,
+    is_plain,
+    items,
+    listed,
+    plain_text,
+    string,
+)
 from agentool_otel.providers.langchain import from_message
 
 __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
@@ -21,7 +29,7 @@ def commands(value: Any) -> list[Any]:
     command = imported("langgraph.types", "Command")
     if command is None:
         return []
-    return [each for each in (value, *items(value)) if isinstance(each, command)]
+    return [each for each in (value, *items(value)) if is_a(each, command)]
 
 
 def targets(value: Any, parent: bool = False) -> list[str]:
@@ -33,11 +41,11 @@ def targets(value: Any, parent: bool = False) -> list[str]:
     """
     found: dict[str, None] = {}
     for command in commands(value):
-        if command.graph is not None and not parent:
+        if get(command, "graph") is not None and not parent:
             continue
-        goto: Any = command.goto
+        goto = get(command, "goto")
         for target in items(goto) or [goto]:
-            name = target if isinstance(target, str) else string(target, "node")
+            name = plain_text(target) or string(target, "node")
             if name and name != "__end__":
                 found[name] = None
     return list(found)
@@ -49,14 +57,14 @@ def reply(output: Any, call_id: str | None) -> Any:
     if not found:
         return output
     for command in found:
-        for each in items(get(command.update, "messages")):
+        for each in items(get(get(command, "update"), "messages")):
             answered = string(each, "tool_call_id")
             if answered is not None and call_id in (None, answered):
                 return each
     return UNSET
 
 
-def arguments(inputs: dict[str, Any]) -> dict[str, Any]:
+def arguments(inputs: Any) -> Any:
     """Return the arguments a model gave, without what LangGraph has put in beside them."""
     kinds = tuple(
         kind
@@ -64,22 +72,48 @@ def arguments(inputs: dict[str, Any]) -> dict[str, Any]:
             ("langgraph.prebuilt.tool_node", "ToolRuntime"),
             ("langgraph.store.base", "BaseStore"),
         )
-        if isinstance(kind := imported(module, name), type)
+        if is_a(kind := imported(module, name), type)
     )
-    return {name: value for name, value in inputs.items() if not isinstance(value, kinds)}
+    if not is_plain(inputs):
+        return inputs
+    return {
+        name: value
+        for name, value in inputs.items()
+        if not any(is_a(value, kind) for kind in kinds)
+    }
+
+
+_MOST_CONTAINERS = 1000
+"""In a graph's state, of those whose messages are looked for."""
+_DEEPEST = 16
 
 
 def plain(value: Any) -> Any:
     """Return a graph's state in JSON terms, messages as the conventions have them."""
-    fields = record(value)
-    if fields is not None:
-        return {str(key): plain(each) for key, each in fields.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in items(value)]
-    base = imported("langchain_core.messages", "BaseMessage")
-    if isinstance(base, type) and isinstance(value, base):
+    return jsonable(_with_messages(value, [_MOST_CONTAINERS], 0))
+
+
+class _Nothing:
+    """What nothing is an instance of."""
+
+
+def _with_messages(value: Any, left: list[int], depth: int) -> Any:
+    """Return a value with its messages as the conventions have them, the rest as it is.
+
+    Args:
+        value: a state, or a part of one.
+        left: how many containers may still be looked into, a list of one number.
+        depth: how many containers there are around the value.
+    """
+    if is_a(value, imported("langchain_core.messages", "BaseMessage") or _Nothing):
         return from_message(value)
-    return jsonable(value)
+    members = listed(value)
+    if left[0] <= 0 or depth >= _DEEPEST or (members is None and not is_plain(value)):
+        return value
+    left[0] -= 1
+    if members is not None:
+        return [_with_messages(each, left, depth + 1) for each in members]
+    return {key: _with_messages(each, left, depth + 1) for key, each in value.items()}
 
 
 def document(retrieved: Any) -> dict[str, Any]:
@@ -87,6 +121,6 @@ def document(retrieved: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"content": string(retrieved, "page_content")}
     if identity := string(retrieved, "id"):
         made["id"] = identity
-    if metadata := get(retrieved, "metadata"):
-        made["metadata"] = jsonable(metadata)
+    if metadata := jsonable(get(retrieved, "metadata")):
+        made["metadata"] = metadata
     return identified(made)

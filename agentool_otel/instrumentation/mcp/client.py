@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.capture.context import inject
+from agentool_otel.content.policy import as_text
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.instrumentation.mcp.propagation import CarryingRequest
@@ -35,7 +36,7 @@ def _start(
 ) -> Request | None:
     """Start the span of a request unless it has one already."""
     current = current_request()
-    name = None if target is None else str(target)
+    name = None if target is None else as_text(target)
     if current is not None and current.is_part_of(method, name):
         return None
     version = string(sender, "protocol_version")
@@ -77,7 +78,8 @@ def client_method(
 def _start_sent(session: Any, args: _Args, kwargs: dict[str, Any]) -> Request | None:
     """Start the span of a request object that is sent."""
     sent = args[0] if args else kwargs.get("request")
-    sent = get(sent, "root") or sent  # mcp 1 wraps it
+    root = get(sent, "root")  # mcp 1 wraps it
+    sent = sent if root is None else root
     params = get(sent, "params")
     method = string(sent, "method") or ""
     target = get(params, "uri" if method == mcp.METHOD_RESOURCES_READ else "name")

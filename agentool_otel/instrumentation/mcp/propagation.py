@@ -17,6 +17,7 @@ from agentool_otel.capture import context as carriers
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.live import OWNER_KEY
 from agentool_otel.emit.run import RUN_KEY
+from agentool_otel.providers.fields import record
 
 if TYPE_CHECKING:
 
@@ -63,7 +64,7 @@ def context_of(meta: Mapping[str, Any] | None) -> Context:
     that is where the request comes from, whose run and whose work it is are unknown.
     """
     here = get_current()
-    carrier = {key: value for key, value in (meta or {}).items() if isinstance(value, str)}
+    carrier = {key: value for key, value in (record(meta) or {}).items() if type(value) is str}
     if not carrier:
         return here
     there = carriers.extract(carrier)

@@ -11,11 +11,11 @@ the same.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from copy import deepcopy
 from typing import Any, Literal, cast
 
 from opentelemetry.context import Context, create_key, get_current, set_value
 
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
@@ -162,12 +162,12 @@ def start_request(
     """
     if method not in _TARGETS:
         return None
-    name = None if target is None else str(target)
+    name = None if target is None else as_text(target)
     known: dict[str, Any] = {**fields, _TARGETS[method]: name}
     content = None
     if method == mcp.METHOD_TOOLS_CALL:
         known["tool_type"] = _TOOL_TYPE
-        content = lambda: {"arguments": deepcopy(arguments or {})}  # noqa: E731
+        content = lambda: {"arguments": {} if arguments is None else jsonable(arguments)}  # noqa: E731
     operation = McpRequest(side=side, method=method, **known)
     step = start_step(
         operation, what="an MCP request", scope=_SCOPE, content=content, parent=parent

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentool_otel.content.policy import as_text
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import Patch
 from agentool_otel.instrumentation.mcp.propagation import context_of
@@ -74,7 +75,7 @@ def _start_handling(
         get(params, "arguments"),
         parent=context_of(meta),
         attributes=attributes,
-        request_id=None if request_id is None else str(request_id),
+        request_id=None if request_id is None else as_text(request_id),
         **fields,
     )
 

@@ -31,7 +31,7 @@ from agentool_otel.instrumentation.kit import approvals
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.openai_agents import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, items, listed, plain_text, string
 from agentool_otel.semconv import agentool
 
 __all__ = ["SCOPE", "TRACE_KEY", "AgentRun", "current_run", "run", "run_streamed"]
@@ -173,7 +173,8 @@ class AgentRun:
         """End with what came of a streamed run."""
         with guarded("finishing a streamed run of an agent"):
             # `exception()` would count as having seen to it, and asyncio would not log it.
-            error = get(result, "_stored_exception") or getattr(task, "_exception", None)
+            error = get(result, "_stored_exception")
+            error = get(task, "_exception") if error is None else error
             if task.cancelled():
                 error = CancelledError()
             unanswered = get(result, "final_output") is None and not items(result, "interruptions")
@@ -219,8 +220,9 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
         named_arguments = dict(zip(("starting_agent", "input"), args, strict=False)) | options
         agent, prompt = named_arguments.get("starting_agent"), named_arguments.get("input")
         state = None
-        if not isinstance(prompt, (str, list)):  # a `RunState`
-            state, agent, prompt = prompt, get(prompt, "_current_agent") or agent, None
+        if plain_text(prompt) is None and listed(prompt) is None:  # a `RunState`
+            current = get(prompt, "_current_agent")
+            state, agent, prompt = prompt, agent if current is None else current, None
         config = options.get("run_config")
         conversation_id = (
             string(options.get("session"), "session_id")
@@ -308,6 +310,7 @@ def run_streamed(
         raise
     restore(token)
     with guarded("following a streamed run of an agent"):
-        task = get(result, "run_loop_task") or get(result, "_run_impl_task")
+        task = get(result, "run_loop_task")
+        task = get(result, "_run_impl_task") if task is None else task
         task.add_done_callback(lambda done: started.completed(result, done))
     return result

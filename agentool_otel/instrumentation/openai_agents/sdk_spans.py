@@ -30,8 +30,9 @@ from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
 from agentool_otel.capture.context import restore
+from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.exceptions import cause_of, error_type_of, str_of
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.run import current_run as current_steps
@@ -56,7 +57,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.providers.calls import arguments_of
-from agentool_otel.providers.fields import get, string
+from agentool_otel.providers.fields import get, is_a, string
 from agentool_otel.providers.openai_responses import ResponsesReading
 
 __all__ = [
@@ -170,9 +171,9 @@ class _Tool(_Heard):
         step = self.step or self._begin(get(self.data, "input"))
         error, result = self.error, get(self.data, "output")
         if error is not None:
-            cause = error.__cause__ if type(error).__name__ == "UserError" else None
-            error = cause or error
-            if isinstance(error, Exception):
+            cause = cause_of(error) if class_name(type(error)) == "UserError" else None
+            error = error if cause is None else cause
+            if is_a(error, Exception):
                 step.add(tool_error=str_of(error))
             step.end(error)
         elif self.failure is not None:
@@ -227,10 +228,12 @@ class _Handoff(_Heard):
             parent=self.parent,
             start_ns=self.start_ns,
             content=lambda: (
-                {"arguments": arguments_of(get(self.call, "arguments"))} if self.call else {}
+                {}
+                if self.call is None
+                else {"arguments": arguments_of(get(self.call, "arguments"))}
             ),
         )
-        if isinstance(error, Exception):
+        if is_a(error, Exception):
             step.add(tool_error=str_of(error))
         step.end(error)
 
@@ -352,7 +355,7 @@ def exited(
 ) -> Any:
     """`Span.__exit__`, and that of a trace."""
     heard = _open.get(span) or _traces.get(span)
-    if heard is not None and len(args) > 1 and not isinstance(args[1], GeneratorExit):
+    if heard is not None and len(args) > 1 and not is_a(args[1], GeneratorExit):
         heard.error = args[1]
     return wrapped(*args, **kwargs)
 

@@ -40,7 +40,7 @@ def _method(name: str) -> Wrapper:
         adds = name == "add_items"
         context = get_current()
         outside = current_run(context) is None or context.get(_INSIDE_KEY) is not None
-        if outside or (adds and not written):
+        if outside or (adds and not items(written)):
             return await wrapped(*args, **kwargs)
         step = start_step(
             MemoryOperation(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import openai_chat, openai_responses
 from agentool_otel.providers.calls import arguments_of
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, items, plain_text, string
 from agentool_otel.providers.openai_usage import usage_of
 
 __all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "usage"]
@@ -17,9 +17,9 @@ __all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "u
 
 def conversation(prompt: Any) -> list[Message] | None:
     """Return a prompt: a text, or items of the responses API."""
-    if isinstance(prompt, str):
-        return [message("user", [text(prompt)])]
-    if any(get(item, "tool_calls") or string(item, "role") == "tool" for item in items(prompt)):
+    if (words := plain_text(prompt)) is not None:
+        return [message("user", [text(words)])]
+    if any(items(item, "tool_calls") or string(item, "role") == "tool" for item in items(prompt)):
         return [openai_chat.message_of(item) for item in items(prompt)]
     return openai_responses.messages_of(prompt)
 
@@ -28,8 +28,7 @@ def answer(final_output: Any) -> list[Message] | None:
     """Return what a run came to: a text, or a value of the agent's output type."""
     if final_output is None:
         return None
-    written = final_output if isinstance(final_output, str) else encode(jsonable(final_output))
-    return [message("assistant", [text(written)], "stop")]
+    return [message("assistant", [text(as_text(final_output))], "stop")]
 
 
 def asked(item: Any) -> dict[str, Any]:

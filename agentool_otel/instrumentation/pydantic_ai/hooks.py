@@ -23,8 +23,9 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 from opentelemetry.trace import get_current_span, set_span_in_context
 
 from agentool_otel.capture.context import restore
-from agentool_otel.content.policy import encode, jsonable
-from agentool_otel.emit.exceptions import str_of
+from agentool_otel.content.encoding.introspection import class_name, module_name, mro
+from agentool_otel.content.policy import as_text, jsonable
+from agentool_otel.emit.exceptions import cause_of, str_of
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.owners import BY_HAND, CLIENTS
 from agentool_otel.emit.session import guarded
@@ -32,7 +33,7 @@ from agentool_otel.instrumentation.kit import approvals
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.pydantic_ai import messages, models
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
-from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.fields import get, is_a, items, string
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["capabilities", "first_chunk_came"]
@@ -132,7 +133,7 @@ class _Run:
 
     def returned(self, step: StepSpan, output: Any) -> None:
         self.end_cut(None)
-        if isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
+        if is_a(output, import_module("pydantic_ai").DeferredToolRequests):
             for call in (*items(output, "calls"), *items(output, "approvals")):
                 self._leave_open(call)
             approvals.asked(step, lambda: messages.waiting(output))
@@ -148,7 +149,7 @@ class _Run:
 
     def raised(self, step: StepSpan, error: BaseException) -> None:
         untold = self.failure is None and not self.cancelled
-        closed = isinstance(error, CancelledError) and untold
+        closed = is_a(error, CancelledError) and untold
         self.end_cut(None if closed else error)
         if closed:  # the caller has gone on without the rest
             step.end(interrupted="closed", extra={agentool.STATUS: "in_progress"})
@@ -218,11 +219,13 @@ class _ToolStep:
 
     def failed(self, error: BaseException) -> None:
         """End with an error, and with what the model is told of it, if it is told."""
-        reply = get(error, "tool_retry") or get(error, "tool_failed")
+        reply = get(error, "tool_retry")
+        reply = get(error, "tool_failed") if reply is None else reply
         if reply is not None:
             words = _told(reply)
             self.step.add(tool_error=words, result=words)
-            self.step.end(error.__cause__ or error)
+            cause = cause_of(error)
+            self.step.end(error if cause is None else cause)
             return
         words = str_of(error)
         self.step.add(tool_error=words)
@@ -238,20 +241,21 @@ class _ToolStep:
 
 def _signal(error: BaseException) -> str | None:
     """Return which of pydantic-ai's signals an exception is, None for any other."""
-    names = (it.__name__ for it in type(error).__mro__ if it.__module__ == "pydantic_ai.exceptions")
+    bases = (it for it in mro(type(error)) if module_name(it) == "pydantic_ai.exceptions")
+    names = map(class_name, bases)
     return next((it for it in names if it in _SIGNALS), None)
 
 
 def _told(reply: Any) -> str:
     """Return the text that answers a tool call which has failed."""
-    if get(reply, "part_kind") == "retry-prompt":
-        return str(reply.model_response())
-    content = get(reply, "content")
-    return content if isinstance(content, str) else encode(jsonable(content))
+    if string(reply, "part_kind") == "retry-prompt":
+        return messages.retry(reply)
+    return as_text(get(reply, "content"))
 
 
 def _arguments(call: Any) -> Any:
-    return call.args_as_dict()
+    arguments = get(call, "args")
+    return arguments if is_a(arguments, dict) else call.args_as_dict()
 
 
 def _from_model(error: BaseException | None) -> bool:
@@ -326,7 +330,7 @@ class _Outside(_Hooks):
         self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Exception
     ) -> Any:
         """A call that the model is to make again, because its arguments do not fit."""
-        if not get(ctx, "partial_output"):
+        if get(ctx, "partial_output") is not True:
             with guarded("recording a tool call of pydantic-ai that does not fit"):
                 step = self._agentool_run.start_tool(
                     call, string(tool_def, "description"), lambda: _arguments(call)
@@ -346,7 +350,11 @@ class _Outside(_Hooks):
         handler: Callable[[Any], Awaitable[Any]],
     ) -> Any:
         call = get(output_context, "tool_call")
-        if call is None or not get(output_context, "has_function") or get(ctx, "partial_output"):
+        if (
+            call is None
+            or get(output_context, "has_function") is not True
+            or get(ctx, "partial_output") is True
+        ):
             return await handler(output)
         description = string(get(output_context, "tool_def"), "description")
         step = self._agentool_run.start_tool(call, description, lambda: _arguments(call))
@@ -383,19 +391,19 @@ class _Inside(_Hooks):
             with guarded("finishing a model request of pydantic-ai"):
                 attempts = items(error, "attempts")
                 if attempts:
-                    _made_to(step, models.tried_in_turn(request_context.model)[-1])
+                    _made_to(step, models.tried_in_turn(get(request_context, "model"))[-1])
                 for attempt in attempts[:-1]:  # the last is this request
                     _record_attempt(attempt, around)
                 self._raised(step, request_context, error)
             raise
         else:
             with guarded("finishing a model request of pydantic-ai"):
-                _made_to(step, models.answering(request_context.model, response))
+                _made_to(step, models.answering(get(request_context, "model"), response))
                 _answered(step, response)
                 for attempt in items(response, "failed_attempts"):
                     _record_attempt(attempt, around)
             # A stream whose reader has had enough of it ends without an exception.
-            cut = get(response, "state") in ("incomplete", "interrupted")
+            cut = string(response, "state") in ("incomplete", "interrupted")
             step.end(interrupted="closed" if cut else None)
         finally:
             self._agentool_step = None
@@ -419,10 +427,10 @@ class _Inside(_Hooks):
 
     def _raised(self, step: StepSpan, request_context: Any, error: BaseException) -> None:
         # What came of a stream before it was cut, or a response that a hook has rejected (2.x).
-        for response in tuple(get(request_context, "_usage_responses") or ())[-1:]:
+        for response in items(request_context, "_usage_responses")[-1:]:
             _answered(step, response)
         run = self._agentool_run
-        if isinstance(error, CancelledError) and not run.cancelled:
+        if is_a(error, CancelledError) and not run.cancelled:
             run.cut.append((step, time_ns()))
             if run.over:
                 run.end_cut(None)

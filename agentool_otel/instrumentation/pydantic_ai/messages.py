@@ -12,10 +12,11 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.encoding.encoder import look
+from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.providers.calls import arguments_of, call_part
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.fields import get, is_a, items, plain_text, record, string
 
 __all__ = [
     "answer",
@@ -48,7 +49,7 @@ def conversation(history: Iterable[Any]) -> list[Message]:
     """Return requests and responses as messages: one for all that one role says in a row."""
     converted: list[Message] = []
     for item in history:
-        if get(item, "kind") == "response":
+        if string(item, "kind") == "response":
             converted.append(answer(item))
         else:
             converted += _request(item)
@@ -58,8 +59,9 @@ def conversation(history: Iterable[Any]) -> list[Message]:
 def _request(request: Any) -> Iterator[Message]:
     role, parts = "", list[Part]()
     for item in items(request, "parts"):
-        speaker = _ROLES.get(get(item, "part_kind"))
-        if get(item, "part_kind") == "retry-prompt" and get(item, "tool_name") is not None:
+        kind = string(item, "part_kind") or ""
+        speaker = _ROLES.get(kind)
+        if kind == "retry-prompt" and get(item, "tool_name") is not None:
             speaker = "tool"
         if speaker is None:
             continue
@@ -73,15 +75,28 @@ def _request(request: Any) -> Iterator[Message]:
 
 
 def _parts_of_request(item: Any) -> list[Part]:
-    match get(item, "part_kind"):
+    match string(item, "part_kind"):
         case "tool-return":
             return [tool_response(result_of(get(item, "content")), string(item, "tool_call_id"))]
         case "retry-prompt" if get(item, "tool_name") is not None:
-            return [tool_response(item.model_response(), string(item, "tool_call_id"))]
+            return [tool_response(retry(item), string(item, "tool_call_id"))]
         case "retry-prompt" | "retry-feedback":
-            return [text(item.model_response())]
+            return [text(retry(item))]
         case _:
             return _contents(get(item, "content"))
+
+
+def retry(part: Any) -> str:
+    """Return what a model is told of a call or an output that has failed.
+
+    pydantic-ai's own words, unless they would be made of objects of the user's.
+    """
+    content = get(part, "content")
+    told = [{key: it for key, it in (record(each) or {}).items() if key != "ctx"}
+            for each in items(content)]  # fmt: skip
+    if plain_text(content) is not None or (told and look(told) is not None):
+        return str(part.model_response())
+    return as_text(content)
 
 
 def prompt(content: Any) -> list[Message] | None:
@@ -90,33 +105,35 @@ def prompt(content: Any) -> list[Message] | None:
 
 
 def _contents(content: Any) -> list[Part]:
-    pieces = [content] if isinstance(content, str) else items(content)
-    return [_piece(it) for it in pieces if get(it, "kind") != "cache-point"]
+    words = plain_text(content)
+    pieces = items(content) if words is None else [words]
+    return [_piece(it) for it in pieces if string(it, "kind") != "cache-point"]
 
 
 def _piece(piece: Any) -> Part:
     """Return the part for one piece of a prompt: a text, a file, or where one is."""
-    if isinstance(piece, str):
-        return text(piece)
-    kind = get(piece, "kind")
+    if (words := plain_text(piece)) is not None:
+        return text(words)
+    kind = string(piece, "kind") or ""
     if kind in _MODALITIES:
-        return {"type": "uri", "uri": str(piece.url), "modality": _MODALITIES[kind]}
+        return {"type": "uri", "uri": as_text(get(piece, "url")), "modality": _MODALITIES[kind]}
     if kind == "binary":
         return _file(piece)
     if kind == "uploaded-file":
         return {"type": "file", "file_id": string(piece, "file_id")}
-    content = get(piece, "content")
-    if isinstance(content, str):
-        return text(content)
-    return {"type": str(kind or "data"), "content": jsonable(piece)}
+    if (words := string(piece, "content")) is not None:
+        return text(words)
+    return {"type": kind or "data", "content": jsonable(piece)}
 
 
 def _file(file: Any) -> Part:
-    media_type = string(file, "media_type") or "application/octet-stream"
+    data = get(file, "data")
+    media_type = string(file, "media_type") or string(file, "_media_type")
+    media_type = media_type or "application/octet-stream"
     modality = media_type.partition("/")[0]
     return {
         "type": "blob",
-        "content": b64encode(file.data).decode(),
+        "content": b64encode(data).decode() if is_a(data, bytes) else as_text(data),
         "mime_type": media_type,
         "modality": modality if modality in ("image", "audio", "video") else "document",
     }
@@ -129,15 +146,17 @@ def answer(response: Any) -> Message:
 
 
 def _part_of_answer(item: Any) -> Part | None:
-    kind, content = get(item, "part_kind"), get(item, "content")
+    kind, content = string(item, "part_kind"), get(item, "content")
+    words = plain_text(content)
     call_id = string(item, "tool_call_id")
     match kind:
         case "text" | "compaction":
-            return text(content) if content else None
+            return text(words) if words else None
         case "thinking":
-            return reasoning(content) if content else None
+            return reasoning(words) if words else None
         case "speech":
-            return text(item.transcript) if item.transcript else None
+            transcript = string(item, "transcript")
+            return text(transcript) if transcript else None
         case "tool-call":
             return call_part(string(item, "tool_name"), get(item, "args"), call_id)
         case "builtin-tool-call":
@@ -154,7 +173,7 @@ def _part_of_answer(item: Any) -> Part | None:
         case "file":
             return _file(content)
         case _:
-            return {"type": str(kind), "content": jsonable(content)}
+            return {"type": kind or "unknown", "content": jsonable(content)}
 
 
 def instructions(request_context: Any) -> list[Part] | None:
@@ -163,20 +182,22 @@ def instructions(request_context: Any) -> list[Part] | None:
     parts = get(get(request_context, "model_request_parameters"), "instruction_parts")
     texts = [string(it, "content") for it in items(parts)]
     if not texts:
-        requests = [it for it in items(request_context, "messages") if get(it, "kind") == "request"]
+        requests = [
+            it for it in items(request_context, "messages") if string(it, "kind") == "request"
+        ]
         texts = [string(requests[-1], "instructions")] if requests else []
     return [text(it) for it in texts if it] or None
 
 
 def result_of(value: Any) -> Any:
     """Return a tool's result: what the model is shown, where it is more to the program."""
-    return jsonable(value.return_value if get(value, "kind") == "tool-return" else value)
+    returned = string(value, "kind") == "tool-return"
+    return jsonable(get(value, "return_value") if returned else value)
 
 
 def output_of(value: Any) -> list[Message]:
     """Return the output of a run as a message: a text, or an object as JSON."""
-    words = value if isinstance(value, str) else encode(jsonable(value))
-    return [message("assistant", [text(words)], "stop")]
+    return [message("assistant", [text(as_text(value))], "stop")]
 
 
 def waiting(requests: Any) -> list[dict[str, Any]]:
@@ -198,7 +219,7 @@ def results(given: Any) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     for call_id, decision in (record(get(given, "approvals")) or {}).items():
-        denied = decision is False or get(decision, "kind") == "tool-denied"
+        denied = decision is False or string(decision, "kind") == "tool-denied"
         entry: dict[str, Any] = {"id": call_id, "approved": not denied}
         if denied and (words := string(decision, "message")):
             entry["message"] = words

@@ -6,12 +6,22 @@ Source: pydantic-ai-slim models/__init__.py, settings.py and usage.py at 1.100 a
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from agentool_otel.instrumentation.pydantic_ai import messages
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import tools
-from agentool_otel.providers.fields import get, integer, items, number, record, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    items,
+    number,
+    plain_text,
+    record,
+    string,
+    texts,
+)
 from agentool_otel.providers.servers import address_in, provider_of
 
 __all__ = [
@@ -49,9 +59,10 @@ def provider_named(name: str | None, address: str | None = None) -> str | None:
 
 def tried_in_turn(model: Any) -> list[Any]:
     """Return the models that a request may go to, for a `FallbackModel`, or the model itself."""
-    chain = (string(model, "model_name") or "").startswith("fallback:")
-    inside = items(model, "models") if chain else []
-    return [it for each in inside for it in tried_in_turn(each)] or [model]
+    wrapped = get(model, "wrapped")
+    if wrapped is not None:
+        return tried_in_turn(wrapped)
+    return [it for each in items(model, "models") for it in tried_in_turn(each)] or [model]
 
 
 def answering(model: Any, response: Any) -> Any:
@@ -91,9 +102,11 @@ def asked(request_context: Any) -> dict[str, Any]:
         "max_tokens": integer(settings, "max_tokens"),
         "frequency_penalty": number(settings, "frequency_penalty"),
         "presence_penalty": number(settings, "presence_penalty"),
-        "stop_sequences": items(settings, "stop_sequences") or None,
+        "stop_sequences": texts(settings, "stop_sequences") or None,
         "seed": integer(settings, "seed"),
-        "reasoning_level": next((it for it in efforts if isinstance(it, str)), None),
+        "reasoning_level": next(
+            (words for it in efforts if (words := plain_text(it)) is not None), None
+        ),
     }
 
 
@@ -112,14 +125,19 @@ def content(request_context: Any) -> dict[str, Any]:
 def answered(response: Any) -> dict[str, Any]:
     """Return what a response tells, without content."""
     finish = string(response, "finish_reason")
-    cost = get(get(response, "usage"), "cost")
+    cost = _cost(get(response, "usage"))
     return {
         "response_model": string(response, "model_name"),
         "response_id": string(response, "provider_response_id"),
         "finish_reasons": None if finish is None else [finish],
         "usage": _usage(get(response, "usage")),
-        "cost_usd": None if cost is None else float(cost),
+        "cost_usd": cost,
     }
+
+
+def _cost(usage: Any) -> float | None:
+    cost = get(usage, "cost")
+    return float(cost) if type(cost) is Decimal else number(usage, "cost")
 
 
 def _usage(usage: Any) -> Usage | None:
@@ -143,7 +161,7 @@ def _usage(usage: Any) -> Usage | None:
 def attempted(attempt: Any) -> tuple[Inference, int, int]:
     """Return what is known of an attempt that another followed, when it began and when it ended."""
     error = string(attempt, "error")
-    name, _, words = (error or str(attempt.outcome)).partition(": ")
+    name, _, words = (error or string(attempt, "outcome") or "error").partition(": ")
     operation = Inference(
         request_model=string(attempt, "model_name"),
         provider=provider_named(string(attempt, "provider_name")),

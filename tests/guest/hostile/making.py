@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
-__all__ = ["TOUCHED", "Kinds", "Refused", "hangs", "hostile", "raises"]
+__all__ = ["TOUCHED", "Kinds", "Refused", "Touches", "called_by_us", "hangs", "hostile", "raises"]
 
-TOUCHED: list[str] = []
+_PASSED_OVER = (sysconfig.get_path("stdlib"), "<frozen ", __file__.rpartition("/")[0])
+_NOT_PASSED_OVER = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+
+
+def called_by_us() -> bool:
+    """Return whether the code that calls a method of a hostile class is this package's.
+
+    Frames of the standard library pass on what others have asked for.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_NOT_PASSED_OVER) or not file.startswith(_PASSED_OVER):
+            return str(frame.f_globals.get("__name__")).startswith("agentool_otel.")
+        frame = frame.f_back
+    return False
+
+
+class Touches(list[str]):
+    """Names of methods in the order of their calls, by whoever called them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ours: list[str] = []
+        """Those that this package has called."""
+
+    def append(self, name: str, /) -> None:
+        super().append(name)
+        if called_by_us():
+            self.ours.append(name)
+
+    def clear(self) -> None:
+        super().clear()
+        self.ours.clear()
+
+
+TOUCHED = Touches()
 """The user's methods that were called by somebody who was not asked to."""
 
 

@@ -1,0 +1,208 @@
+"""How to read an attribute of an object without running code of the user's.
+
+An attribute is read from where the interpreter stores it: a slot, the instance's own dict, or the
+dict of a class. `__getattr__`, `__getattribute__`, methods and descriptors never run. The only
+properties and methods that are used are those of `_ALLOWED`, where a library's own class defines
+them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+from weakref import ref
+
+from agentool_otel.content.encoding.introspection import (
+    MISSING,
+    class_dict,
+    module_name,
+    mro,
+)
+
+__all__ = ["attribute"]
+
+_URL = frozenset({"base_url", "host", "port", "scheme"})
+_REQUEST = frozenset({"cancelled", "in_flight", "message_metadata", "request_id", "session_id"})
+_ALLOWED: dict[str, frozenset[str]] = {
+    "agents": frozenset(
+        {
+            *("group_id", "name", "span_data", "type"),
+            *("get_interruptions", "get_rejection_message", "is_tool_approved"),
+        }
+    ),
+    "anthropic": _URL | {"_client", "_params", "current_message_snapshot"},
+    "botocore": frozenset({"endpoint_url"}),
+    "fastmcp": frozenset({"protocol_version"}),
+    "httpx": _URL,
+    "httpx2": _URL,
+    "mcp": _REQUEST | {"protocol_version"},
+    "openai": _URL,
+    "pyagentspec": frozenset({"component_type"}),
+    "pydantic": frozenset({"model_extra"}),
+    "pydantic_ai": frozenset(
+        {"_usage_responses", "base_url", "description", "model_name", "name", "settings", "system"}
+    ),
+    "starlette": frozenset({"client", "headers"}),
+}
+"""By the package whose class defines them, the properties and methods that instrumentors use. They
+return what their object stores, and look into no value of the user's."""
+
+_LIBRARIES = frozenset(
+    {
+        *_ALLOWED,
+        *("agents", "amplifier_core", "crewai", "fastmcp", "langchain", "langchain_core"),
+        *("langchain_anthropic", "langchain_openai", "langgraph", "mcp", "openai", "opentelemetry"),
+        *("pyagentspec", "pydantic", "pydantic_ai"),
+    }
+)
+"""Packages whose classes live as long as the process, so that where they store attributes is worth
+remembering. A class of the user's is looked at anew each time, and never kept alive."""
+
+_Reader = Callable[[Any], Any]
+_RUNS = (property, types.FunctionType)
+_STORED_BY_C = (
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    type(vars(NamedTuple("_Pair", [("first", Any)]))["first"]),
+)
+"""Descriptors of slots, of types written in C and of named tuples: they run no Python code."""
+_EXTRA = ("__pydantic_extra__", "__pydantic_private__")
+_MOST_CLASSES = 1024
+_MOST_NAMES = 256
+
+
+def attribute(value: Any, name: str) -> Any:
+    """Return an attribute of an object, `MISSING` where none is stored.
+
+    A method is no attribute here, nor is what a property or `__getattr__` would compute.
+    """
+    cls = type(value)
+    places = _places.get(id(cls))
+    if places is None or places.cls() is not cls:
+        places = _Places(cls)
+        if _is_library(cls):
+            if len(_places) >= _MOST_CLASSES:
+                _places.clear()
+            _places[id(cls)] = places
+    return places.read(value, name)
+
+
+class _Places:
+    """Where the objects of one class store attributes."""
+
+    __slots__ = ("_dict_of", "_extra", "_readers", "_wrapped", "cls")
+
+    def __init__(self, cls: type):
+        self.cls = ref(cls)
+        self._dict_of: _Reader | None = None
+        self._extra: list[_Reader] = []
+        self._wrapped: _Reader | None = None
+        self._readers: dict[str, _Reader | None] = {}
+        for base in mro(cls):
+            space = class_dict(base)
+            if self._dict_of is None and type(space.get("__dict__")) in _STORED_BY_C:
+                self._dict_of = space["__dict__"].__get__
+            if self._wrapped is None and type(space.get("__wrapped__")) in _STORED_BY_C:
+                self._wrapped = space["__wrapped__"].__get__
+            for name in _EXTRA:
+                if type(space.get(name)) is types.MemberDescriptorType:
+                    self._extra.append(_slot(space[name]))
+
+    def read(self, value: Any, name: str) -> Any:
+        """Return an attribute of an object of the class."""
+        reader = self._readers.get(name, _UNKNOWN)
+        if reader is _UNKNOWN:
+            reader = self._reader(type(value), name)
+        if reader is not None:
+            return reader(value)
+        return self._stored(value, name)
+
+    def _stored(self, value: Any, name: str) -> Any:
+        if self._wrapped is not None:  # a proxy pretends to have the dict of another object
+            return attribute(self._wrapped(value), name)
+        if self._dict_of is not None:
+            held = self._dict_of(value)
+            if type(held) is dict and name in held:
+                return held[name]
+        for read in self._extra:
+            more = read(value)
+            if type(more) is dict and name in more:
+                return more[name]
+        return MISSING
+
+    def _reader(self, cls: type, name: str) -> _Reader | None:
+        """Return what reads an attribute; None where only the object itself can store it."""
+        reader: _Reader | None = None
+        for base in mro(cls):
+            space = class_dict(base)
+            if name not in space:
+                continue
+            found = space[name]
+            if type(found) in _STORED_BY_C:
+                reader = _slot(found)
+            elif type(found) in _RUNS and name in _ALLOWED.get(_package(base), ()):
+                reader = _running(found)
+            elif not _is_descriptor(found):
+                return self._or_default(name, found)
+            break
+        if name in ("value", "name") and _has_base(cls, Enum):
+            reader = self._or_default(f"_{name}_", MISSING)
+        if len(self._readers) < _MOST_NAMES:
+            self._readers[name] = reader
+        return reader
+
+    def _or_default(self, name: str, default: Any) -> _Reader:
+        """Return what reads an attribute that the class has a value for, too."""
+
+        def read(value: Any) -> Any:
+            held = self._stored(value, name)
+            return default if held is MISSING else held
+
+        return read
+
+
+_UNKNOWN: Any = object()
+_places: dict[int, _Places] = {}
+"""By the id of a class, because its hash may be the user's."""
+
+
+def _slot(descriptor: Any) -> _Reader:
+    get = descriptor.__get__
+
+    def read(value: Any) -> Any:
+        try:
+            return get(value)
+        except AttributeError:  # not set
+            return MISSING
+
+    return read
+
+
+def _running(found: property | types.FunctionType) -> _Reader:
+    get = found.__get__
+
+    def read(value: Any) -> Any:
+        try:
+            return get(value)
+        except Exception:  # a library's, on an object that is only half made
+            return MISSING
+
+    return read
+
+
+def _is_descriptor(value: Any) -> bool:
+    return any("__get__" in class_dict(base) for base in mro(type(value)))
+
+
+def _has_base(cls: type, kind: type) -> bool:
+    return any(base is kind for base in mro(cls))
+
+
+def _package(cls: type) -> str:
+    return (module_name(cls) or "").partition(".")[0]
+
+
+def _is_library(cls: type) -> bool:
+    return _package(cls) in _LIBRARIES

@@ -1,0 +1,141 @@
+"""The text and the stack trace of an exception.
+
+An exception's own `__str__` is called, because its text is what it is for. The objects that an
+exception holds are not asked: Python's own `__str__` would, as would its hints after an
+`AttributeError` (`__dir__`).
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, cast
+
+from agentool_otel.content.encoding.encoder import as_text, encode, look
+from agentool_otel.content.encoding.introspection import (
+    class_dict,
+    class_name,
+    is_a,
+    mro,
+    type_name,
+)
+
+__all__ = ["cause_of", "stack_of", "str_of"]
+
+_MEMBERS = vars(BaseException)
+_args: Callable[[BaseException], tuple[Any, ...]] = _MEMBERS["args"].__get__
+_cause: Callable[[BaseException], BaseException | None] = _MEMBERS["__cause__"].__get__
+_context: Callable[[BaseException], BaseException | None] = _MEMBERS["__context__"].__get__
+_suppressed: Callable[[BaseException], bool] = _MEMBERS["__suppress_context__"].__get__
+_traceback: Callable[[BaseException], TracebackType | None] = _MEMBERS["__traceback__"].__get__
+
+_SCALARS = (str, int, float, bool, type(None))
+_C_MEMBERS = ("errno", "filename", "filename2", "msg", "name", "name_from", "path", "strerror")
+"""Members of Python's own exceptions that their `__str__` shows."""
+_HINTS = (AttributeError, NameError, ImportError)
+_CHAIN = 64
+
+
+def cause_of(error: BaseException) -> BaseException | None:
+    """Return the exception that another one was raised from."""
+    return _cause(error)
+
+
+def str_of(error: BaseException) -> str:
+    """Return an exception's text; its class where the text cannot be made."""
+    own = not _is_pythons(error, "__str__")
+    if not own and not _holds_scalars(error):
+        return _text_of_args(error)
+    try:
+        return str(error)
+    except Exception:  # a user's __str__
+        return class_name(type(error))
+
+
+def stack_of(error: BaseException) -> str:
+    """Return the stack trace of an exception and of those before it, as Python prints it."""
+    chain = list(_chain(error))
+    if all(map(_is_simple, chain)):
+        return "".join(traceback.format_exception(type(error), error, _traceback(error)))
+    return "".join(line for it in reversed(chain) for line in _lines(it))
+
+
+def _is_pythons(error: BaseException, name: str) -> bool:
+    """Return whether a method of an exception is that of one of Python's own classes."""
+    for base in mro(type(error)):
+        if name in class_dict(base):
+            return type_name(base) == class_name(base)  # of the module `builtins`
+    return True
+
+
+def _holds_scalars(error: BaseException) -> bool:
+    """Return whether what `__str__` of Python's own classes shows are texts and numbers."""
+    members = (_member(error, name) for name in _C_MEMBERS)
+    return all(_is_plain(it) for it in (*_args(error), *members))
+
+
+def _member(error: BaseException, name: str) -> Any:
+    for base in mro(type(error)):
+        found = class_dict(base).get(name)
+        if type(found) is _MEMBER and type_name(base) == class_name(base):
+            try:
+                return found.__get__(error)
+            except AttributeError:
+                return None
+    return None
+
+
+_MEMBER: Any = type(vars(OSError)["errno"])
+
+
+def _is_plain(value: Any) -> bool:
+    return any(type(value) is it for it in _SCALARS) or look(value) is not None
+
+
+def _text_of_args(error: BaseException) -> str:
+    """Return what Python would print of an exception, its arguments as JSON where they are objects
+    of the user's."""
+    args = _args(error)
+    if len(args) != 1:
+        return encode(args)
+    [only] = args
+    return as_text(_args(only)) if is_a(only, BaseException) else as_text(only)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and those that it came of, newest first."""
+    seen: set[int] = set()
+    present: BaseException | None = error
+    while present is not None and id(present) not in seen and len(seen) < _CHAIN:
+        seen.add(id(present))
+        yield present
+        cause = _cause(present)
+        if cause is None and not _suppressed(present):
+            cause = _context(present)
+        present = cause
+
+
+def _is_simple(error: BaseException) -> bool:
+    """Return whether Python prints an exception without asking an object that it holds."""
+    cls = type(error)
+    if any("__getattr__" in class_dict(base) for base in mro(cls)):
+        return False
+    if not _is_pythons(error, "__getattribute__"):
+        return False
+    if any(is_a(error, it) for it in _HINTS) and not _is_plain(_member(error, "obj")):
+        return False
+    if any(class_name(base) == "BaseExceptionGroup" for base in mro(cls)):
+        inside = cast("Any", error).exceptions
+        return all(_is_simple(it) for it in inside)
+    return not _is_pythons(error, "__str__") or _holds_scalars(error)
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    """Yield the stack of one exception, and its text as `str_of` has it."""
+    if _traceback(error) is not None:
+        yield "Traceback (most recent call last):\n"
+        yield from traceback.format_tb(_traceback(error))
+    words = str_of(error)
+    name = type_name(type(error)).removeprefix("__main__.")
+    yield f"{name}: {words}\n" if words else f"{name}\n"

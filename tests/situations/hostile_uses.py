@@ -1,0 +1,474 @@
+"""Small programs that hand a value of the user's to a framework, one for each place it can be in.
+
+Each is a function of the value and of the model server's base URL. What it returns or raises is
+the framework's business. Frameworks are imported inside: the module loads where they are not
+installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+__all__ = ["USES", "Use", "missing"]
+
+Use = Callable[[Any, str], Any]
+
+_MODULES = {
+    "openai": ("openai",),
+    "anthropic": ("anthropic",),
+    "langchain": ("langchain_core",),
+    "langgraph": ("langgraph",),
+    "pydantic_ai": ("pydantic_ai", "openai"),
+    "openai_agents": ("agents",),
+    "mcp": ("mcp", "mcp.server.mcpserver"),
+    "fastmcp": ("fastmcp",),
+    "crewai": ("crewai",),
+    "agent_spec": ("pyagentspec",),
+    "amplifier": ("amplifier_core",),
+    "agent_tool": (),
+}
+
+
+def missing(framework: str) -> str | None:
+    """Return the module that a framework's programs lack here."""
+    return next((it for it in _MODULES[framework] if not _is_there(it)), None)
+
+
+def _is_there(module: str) -> bool:
+    with suppress(ModuleNotFoundError):
+        return find_spec(module) is not None
+    return False
+
+
+# ------------------------------------------------------------------------------------ the clients
+
+
+def _openai(**parameters: Any) -> Callable[[Callable[[Any], dict[str, Any]]], Use]:
+    def use_of(given: Callable[[Any], dict[str, Any]]) -> Use:
+        def use(value: Any, url: str) -> Any:
+            with import_module("openai").OpenAI(
+                base_url=url, api_key="none", max_retries=0
+            ) as client:
+                return client.chat.completions.create(model="m", **{**parameters, **given(value)})
+
+        return use
+
+    return use_of
+
+
+_QUESTION = [{"role": "user", "content": "q"}]
+_chat = _openai(messages=_QUESTION)
+
+
+def _responses(value: Any, url: str) -> Any:
+    with import_module("openai").OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+        return client.responses.create(model="m", input=value)
+
+
+def _embeddings(value: Any, url: str) -> Any:
+    with import_module("openai").OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+        return client.embeddings.create(model="m", input=value)
+
+
+def _messages(given: Callable[[Any], dict[str, Any]]) -> Use:
+    def use(value: Any, url: str) -> Any:
+        anthropic = import_module("anthropic")
+        base = url.removesuffix("/v1")
+        with anthropic.Anthropic(base_url=base, api_key="none", max_retries=0) as client:
+            asked = {"model": "m", "max_tokens": 9, "messages": _QUESTION, **given(value)}
+            return client.messages.create(**asked)
+
+    return use
+
+
+def _anthropic_tool(value: Any, url: str) -> Any:
+    tool = import_module("anthropic").beta_tool(_giving(value))
+    return tool.call({"x": 1})
+
+
+# ------------------------------------------------------------------------ langchain and langgraph
+
+
+def _giving(value: Any) -> Callable[..., Any]:
+    def lookup(x: int) -> Any:
+        """Look something up."""
+        return value
+
+    lookup.__annotations__ = {"x": int}
+    return lookup
+
+
+def _raising(value: Any) -> Callable[..., Any]:
+    def lookup(x: int) -> Any:
+        """Look something up."""
+        raise RuntimeError(value)
+
+    lookup.__annotations__ = {"x": int}
+    return lookup
+
+
+def _langchain_tool(function: Callable[..., Any], given: Any = 1) -> Any:
+    tool: Any = import_module("langchain_core.tools").StructuredTool
+    schema = {"type": "object", "properties": {"x": {}}}
+    made = tool.from_function(function, name="t", description="d", args_schema=schema)
+    return made.invoke({"x": given})
+
+
+def _langchain_argument(value: Any, _: str) -> Any:
+    def take(x: Any) -> int:
+        return 1
+
+    return _langchain_tool(take, value)
+
+
+def _langchain_model(messages: Callable[[Any], Any]) -> Use:
+    def use(value: Any, _: str) -> Any:
+        fake: Any = import_module("langchain_core.language_models.fake_chat_models")
+        return fake.FakeListChatModel(responses=["ok"]).invoke(messages(value))
+
+    return use
+
+
+def _langchain_document(value: Any, _: str) -> Any:
+    retrievers: Any = import_module("langchain_core.retrievers")
+    documents: Any = import_module("langchain_core.documents")
+
+    class Retriever(retrievers.BaseRetriever):  # type: ignore[misc]
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> Any:
+            return [documents.Document(page_content="p", metadata={"m": value})]
+
+    return Retriever().invoke("q")
+
+
+def _graph(node: Callable[[Any], Any], value: Any, **config: Any) -> Any:
+    graph: Any = import_module("langgraph.graph").StateGraph(dict)
+    graph.add_node("n", node)
+    graph.set_entry_point("n")
+    graph.set_finish_point("n")
+    return graph.compile().invoke(value, config or None)
+
+
+def _graph_state(value: Any, _: str) -> Any:
+    return _graph(lambda state: {"out": 1}, {"in": value})
+
+
+def _graph_output(value: Any, _: str) -> Any:
+    return _graph(lambda state: {"out": value}, {"in": 1})
+
+
+def _graph_messages(value: Any, _: str) -> Any:
+    return _graph(lambda state: {"messages": value}, {"messages": [value]})
+
+
+def _graph_metadata(value: Any, _: str) -> Any:
+    return _graph(lambda state: {"out": 1}, {"in": 1}, metadata={"user_id": value, "k": value})
+
+
+def _graph_error(value: Any, _: str) -> Any:
+    def fail(state: Any) -> Any:
+        raise RuntimeError(value)
+
+    return _graph(fail, {"in": 1})
+
+
+def _store(value: Any, _: str) -> Any:
+    store: Any = import_module("langgraph.store.memory").InMemoryStore()
+    store.put(("a",), "k", {"v": value})
+    return store.get(("a",), "k") is not None
+
+
+# --------------------------------------------------------------------------- agents of frameworks
+
+
+def _in_a_loop(work: Callable[[], Any]) -> Any:
+    async def run() -> Any:
+        return [await work()]
+
+    return len(asyncio.run(run()))
+
+
+def _pydantic_ai(function: Callable[..., Any], *, output: Any = str, prompt: Any = "q") -> Any:
+    ai: Any = import_module("pydantic_ai")
+    model: Any = import_module("pydantic_ai.models.test").TestModel()
+    return _in_a_loop(lambda: ai.Agent(model, tools=[function], output_type=output).run(prompt))
+
+
+def _pydantic_ai_deps(value: Any, _: str) -> Any:
+    ai: Any = import_module("pydantic_ai")
+    model: Any = import_module("pydantic_ai.models.test").TestModel()
+    return _in_a_loop(lambda: ai.Agent(model).run("q", deps=value))
+
+
+def _openai_agents(function: Callable[..., Any]) -> Any:
+    sdk: Any = import_module("agents")
+    context: Any = import_module("agents.tool_context").ToolContext
+    tool = sdk.function_tool(function)
+    held = context(context=None, tool_name="lookup", tool_call_id="1", tool_arguments='{"x": 1}')
+
+    async def call() -> Any:
+        with sdk.trace("t"), sdk.function_span("lookup", input='{"x": 1}') as span:
+            result = await tool.on_invoke_tool(held, '{"x": 1}')
+            span.span_data.output = result
+            return result
+
+    return _in_a_loop(call)
+
+
+def _openai_agents_run(value: Any, url: str, **options: Any) -> Any:
+    sdk: Any = import_module("agents")
+    client: Any = import_module("openai").AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    model = sdk.OpenAIChatCompletionsModel("m", client)
+
+    async def run() -> Any:
+        async with client:
+            return await sdk.Runner.run(sdk.Agent(name="a", model=model), value, **options)
+
+    return _in_a_loop(run)
+
+
+def _openai_agents_context(value: Any, url: str) -> Any:
+    return _openai_agents_run("q", url, context=value)
+
+
+def _mcp(function: Callable[..., Any], given: Any = 1) -> Any:
+    server: Any = import_module("mcp.server.mcpserver").MCPServer("s")
+    server.tool()(function)
+
+    async def call() -> Any:
+        async with import_module("mcp.client.client").Client(server) as client:
+            return await client.call_tool("lookup", {"x": given})
+
+    return _in_a_loop(call)
+
+
+def _fastmcp(function: Callable[..., Any], given: Any = 1) -> Any:
+    server: Any = import_module("fastmcp").FastMCP("s")
+    server.tool(function)
+    return _in_a_loop(lambda: server.call_tool("lookup", {"x": given}))
+
+
+def _taking() -> Callable[..., Any]:
+    def lookup(x: Any) -> int:
+        """Look something up."""
+        return 1
+
+    lookup.__annotations__ = {"x": Any, "return": int}
+    return lookup
+
+
+def _crewai_event(name: str, **fields: Callable[[Any], Any]) -> Use:
+    """A tool's event on the bus: the rest of a crew needs no value of the user's."""
+
+    def use(value: Any, _: str) -> Any:
+        from tests.situations.drivers.crewai import keep_quiet
+
+        keep_quiet()
+        events: Any = import_module("crewai.events")
+        kinds: Any = import_module("crewai.events.types.tool_usage_events")
+        common = {"tool_name": "t", "tool_args": {}, "agent_key": "k", "agent_role": "r"}
+        start = kinds.ToolUsageStartedEvent(**common)
+        end = getattr(kinds, name).model_construct(
+            type={"ToolUsageErrorEvent": "tool_usage_error"}.get(name, "tool_usage_finished"),
+            event_id="2",
+            started_event_id=start.event_id,
+            **common,
+            **{field: of(value) for field, of in fields.items()},
+        )
+        bus: Any = events.crewai_event_bus
+        bus.emit(None, event=start)
+        bus.emit(None, event=end)
+        return None
+
+    return use
+
+
+def _crewai_kickoff(value: Any, _: str) -> Any:
+    from tests.situations.drivers.crewai import keep_quiet
+
+    keep_quiet()
+    flow: Any = import_module("crewai.flow.flow")
+
+    class Only(flow.Flow):  # type: ignore[misc]
+        @flow.start()  # type: ignore[untyped-decorator]
+        def only(self) -> Any:
+            return value
+
+    return Only().kickoff() is value
+
+
+def _agent_spec(result: Callable[[Any], Any], given: Callable[[Any], Any]) -> Use:
+    def use(value: Any, _: str) -> Any:
+        tracing: Any = import_module("pyagentspec.tracing")
+        spans: Any = import_module("pyagentspec.tracing.spans")
+        events: Any = import_module("pyagentspec.tracing.events")
+        kinds: Any = import_module("pyagentspec.tools")
+        tool = kinds.ServerTool(name="t", description="d", inputs=[], outputs=[])
+        with tracing.trace.Trace(name="t"), spans.ToolExecutionSpan(name="t", tool=tool) as span:
+            span.add_event(
+                events.ToolExecutionRequest.model_construct(
+                    request_id="1", tool=tool, inputs=given(value)
+                )
+            )
+            span.add_event(
+                events.ToolExecutionResponse.model_construct(
+                    request_id="1", tool=tool, outputs=result(value)
+                )
+            )
+
+    return use
+
+
+def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
+    def use(value: Any, _: str) -> Any:
+        hook: Any = import_module("agentool_otel.instrumentation.amplifier.hook")
+
+        class Hooks:
+            def __init__(self) -> None:
+                self.handlers: list[tuple[str, Any]] = []
+
+            def register(self, name: str, handle: Any, *_: Any) -> Any:
+                self.handlers.append((name, handle))
+                return lambda: None
+
+        class Coordinator:
+            session_id = "s"
+            hooks = Hooks()
+
+        session = hook.SessionHook(Coordinator())
+        session.register(("tool:pre", "tool:post", "session:end"))
+
+        async def send(name: str, data: dict[str, Any]) -> None:
+            for known, handle in Coordinator.hooks.handlers:
+                if known == name:
+                    await handle(name, data)
+
+        async def run() -> None:
+            common = {"session_id": "s", "tool_name": "t", "tool_call_id": "1"}
+            await send("tool:pre", {**common, "tool_input": {}, **event(value)})
+            await send("tool:post", {**common, **event(value)})
+            await send("session:end", {"session_id": "s"})
+
+        asyncio.run(run())
+        session.remove()
+
+    return use
+
+
+def _agent_tool(told: Callable[[Any], Any]) -> Use:
+    def use(value: Any, _: str) -> Any:
+        emitter = import_module("agentool_otel.instrumentation.agent_tool").AgentToolEmitter()
+        emitter.record(told(value))
+        emitter.flush()
+
+    return use
+
+
+def _block(value: Any) -> list[Any]:
+    return [{"role": "user", "content": [{"type": "text", "text": value}, value]}]
+
+
+_NO_ERROR: dict[str, Any] = {"failure": lambda _: None, "from_cache": lambda _: False}
+
+USES: dict[str, dict[str, Use]] = {
+    "openai": {
+        "content": _chat(lambda it: {"messages": [{"role": "user", "content": it}]}),
+        "block": _chat(lambda it: {"messages": _block(it)}),
+        "message": _chat(lambda it: {"messages": [it]}),
+        "messages": _chat(lambda it: {"messages": it}),
+        "arguments": _chat(
+            lambda it: {
+                "messages": [
+                    {
+                        "role": "assistant",
+                        "tool_calls": [{"id": it, "function": {"name": "f", "arguments": it}}],
+                    },
+                    {"role": "tool", "tool_call_id": "1", "content": it},
+                ]
+            }
+        ),
+        "tools": _chat(lambda it: {"tools": [it, {"type": "function", "function": it}]}),
+        "parameters": _chat(lambda it: {"stop": it, "response_format": it, "temperature": it}),
+        "responses": _responses,
+        "embeddings": _embeddings,
+    },
+    "anthropic": {
+        "content": _messages(lambda it: {"messages": [{"role": "user", "content": it}]}),
+        "block": _messages(lambda it: {"messages": _block(it)}),
+        "message": _messages(lambda it: {"messages": [it]}),
+        "system": _messages(lambda it: {"system": it}),
+        "tools": _messages(lambda it: {"tools": [it]}),
+        "tool result": _anthropic_tool,
+    },
+    "langchain": {
+        "tool result": lambda it, _: _langchain_tool(_giving(it)),
+        "tool argument": _langchain_argument,
+        "tool error": lambda it, _: _langchain_tool(_raising(it)),
+        "message content": _langchain_model(lambda it: [{"role": "user", "content": it}]),
+        "message": _langchain_model(lambda it: [it]),
+        "pair": _langchain_model(lambda it: [("user", it)]),
+        "document": _langchain_document,
+    },
+    "langgraph": {
+        "state": _graph_state,
+        "output": _graph_output,
+        "messages": _graph_messages,
+        "metadata": _graph_metadata,
+        "error": _graph_error,
+        "store": _store,
+    },
+    "pydantic_ai": {
+        "tool result": lambda it, _: _pydantic_ai(_giving(it)),
+        "tool error": lambda it, _: _pydantic_ai(_raising(it)),
+        "prompt": lambda it, _: _pydantic_ai(_giving(1), prompt=it),
+        "prompt block": lambda it, _: _pydantic_ai(_giving(1), prompt=["q", it]),
+        "dependencies": _pydantic_ai_deps,
+    },
+    "openai_agents": {
+        "tool result": lambda it, _: _openai_agents(_giving(it)),
+        "tool error": lambda it, _: _openai_agents(_raising(it)),
+        "input": _openai_agents_run,
+        "input item": lambda it, url: _openai_agents_run([{"role": "user", "content": it}], url),
+        "context": _openai_agents_context,
+    },
+    "mcp": {
+        "tool result": lambda it, _: _mcp(_giving(it)),
+        "tool error": lambda it, _: _mcp(_raising(it)),
+        "tool argument": lambda it, _: _mcp(_taking(), it),
+    },
+    "fastmcp": {
+        "tool result": lambda it, _: _fastmcp(_giving(it)),
+        "tool error": lambda it, _: _fastmcp(_raising(it)),
+        "tool argument": lambda it, _: _fastmcp(_taking(), it),
+    },
+    "crewai": {
+        "tool output": _crewai_event("ToolUsageFinishedEvent", output=lambda it: it, **_NO_ERROR),
+        "tool error": _crewai_event("ToolUsageErrorEvent", error=lambda it: it),
+        "flow result": _crewai_kickoff,
+    },
+    "agent_spec": {
+        "tool output": _agent_spec(lambda it: {"o": it}, lambda it: {}),
+        "tool outputs": _agent_spec(lambda it: it, lambda it: {}),
+        "tool input": _agent_spec(lambda it: {}, lambda it: {"x": it}),
+        "tool inputs": _agent_spec(lambda it: {}, lambda it: it),
+    },
+    "amplifier": {
+        "tool input": _amplifier(lambda it: {"tool_input": {"x": it}}),
+        "tool inputs": _amplifier(lambda it: {"tool_input": it}),
+        "tool result": _amplifier(lambda it: {"result": {"success": True, "output": it}}),
+        "label": _amplifier(lambda it: {"tool_name": it, "timestamp": it, "usage": it}),
+    },
+    "agent_tool": {
+        "object": _agent_tool(lambda it: it),
+        "input": _agent_tool(
+            lambda it: {"invocation_id": "i", "tool_id": "t", "input": it, "state": "running"}
+        ),
+        "output": _agent_tool(lambda it: {"result_id": "r", "invocation_id": "i", "output": it}),
+        "id": _agent_tool(lambda it: {"invocation_id": it, "tool_id": it, "state": it}),
+    },
+}
+"""By framework and by the place that the value is in."""
