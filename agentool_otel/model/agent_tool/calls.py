@@ -200,7 +200,13 @@ class InputMutation(Versioned, frozen=True, kw_only=True):
 class Progress(Versioned, frozen=True, kw_only=True):
     """How far an invocation has come."""
 
-    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "sequence", "status", "timestamp")
+    REQUIRES: ClassVar[tuple[str, ...]] = (
+        "schema_version",
+        "invocation_id",
+        "sequence",
+        "status",
+        "timestamp",
+    )
 
     progress_id: str
     """Unique for its producer."""
@@ -260,7 +266,12 @@ class ToolError(Document, frozen=True, kw_only=True):
 class Result(Versioned, frozen=True, kw_only=True):
     """What came of an invocation."""
 
-    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "status", "created_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = (
+        "schema_version",
+        "invocation_id",
+        "status",
+        "created_at",
+    )
 
     result_id: str
     """Unique for its producer."""

@@ -32,7 +32,13 @@ RiskLevel = Annotated[str, Meta(examples=list(words.RISK_LEVELS))]
 class ToolDeclaration(Versioned, frozen=True, kw_only=True):
     """Stable description of one callable capability."""
 
-    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "namespace", "description", "lifecycle", "tool_kind")
+    REQUIRES: ClassVar[tuple[str, ...]] = (
+        "schema_version",
+        "namespace",
+        "description",
+        "lifecycle",
+        "tool_kind",
+    )
 
     tool_id: str
     """Stable, unique for its producer."""
