@@ -22,12 +22,13 @@ from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of
 from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
+from agentool_otel.emit.requested_calls import Answer, calls_in, note_answer
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span, where_ours_go
 from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
-from agentool_otel.model.messages import finished, parts_of, thoughts
+from agentool_otel.model.messages import finished, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -39,7 +40,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, gen_ai, mcp
 
-__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "parent_for"]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "executes_tool", "parent_for"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -230,10 +231,12 @@ class LiveSpan:
             if self.run is not None and self.run is not run:
                 self.run.timeline.flush()
                 attributes.update(self.run.totals())
+        elif isinstance(operation, Inference):
+            answer = note_answer(calls_in(operation.output), self._parent_id)
+            if run is not None:
+                self._end_inference(run, operation, attributes, end_ns, answer)
         elif run is None:
             return
-        elif isinstance(operation, Inference):
-            self._end_inference(run, operation, attributes, end_ns)
         elif isinstance(operation, ToolExecution) and self.answers:
             self._end_tool(run, operation, operation.name, operation.call_id, attributes, end_ns)
         elif isinstance(operation, McpRequest) and self.index is not None:
@@ -264,9 +267,16 @@ class LiveSpan:
         run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
 
     def _end_inference(
-        self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
+        self,
+        run: Run,
+        operation: Inference,
+        attributes: dict[str, Any],
+        end_ns: int,
+        answer: Answer | None,
     ) -> None:
         run.count(operation)
+        if answer is not None:
+            run.answers.append(answer)
         timeline = run.timeline
         first: int | None = None
         for message in operation.output or ():
@@ -274,9 +284,6 @@ class LiveSpan:
                 index = timeline.next_index()
                 first = index if first is None else first
                 timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
-            for part in parts_of(message):
-                if part.get("type") == "tool_call" and isinstance(part.get("id"), str):
-                    run.request(str(part.get("name")), part.get("arguments"), part["id"])
         if first is not None:
             attributes[agentool.STEP_INDEX] = first
 
@@ -404,9 +411,13 @@ def _is_step(operation: McpRequest, parent: Context | None) -> bool:
     that call already, nor as its server sees it."""
     if operation.side != "client" or operation.method != mcp.METHOD_TOOLS_CALL:
         return False
-    around: Any = getattr(trace.get_current_span(parent), "attributes", None) or {}
-    name = around.get(gen_ai.OPERATION_NAME)
-    return bool(name != gen_ai.OP_EXECUTE_TOOL)
+    return not executes_tool(parent)
+
+
+def executes_tool(context: Context | None = None) -> bool:
+    """Return whether the span of a context, by default the current one, is that of a tool call."""
+    attributes: Any = getattr(trace.get_current_span(context), "attributes", None) or {}
+    return bool(attributes.get(gen_ai.OPERATION_NAME) == gen_ai.OP_EXECUTE_TOOL)
 
 
 def parent_for(context: Context) -> Context | None:

@@ -21,10 +21,11 @@ from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.live import KINDS, OWNER_KEY
-from agentool_otel.emit.run import RUN_KEY, Run
+from agentool_otel.emit.run import RUN_KEY, Run, requested_id
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import context_with, end_span, held_by, parent_of, start_span
 from agentool_otel.emit.start_attributes import report_open
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
@@ -63,6 +64,7 @@ class ToolSpan:
         "_direct",
         "_ended",
         "_known",
+        "_parent",
         "_parent_id",
         "_run",
         "_start_ns",
@@ -99,6 +101,7 @@ class ToolSpan:
         self._known = len(known)
         self._attributes = attributes = dict(identity or ()) if held is None else held
         attributes.update(tool.rest)
+        self._parent = parent
         self._parent_id = parent_of(parent)
         if session.copies:
             attributes[agentool.SPAN_START_NS] = start_ns
@@ -116,14 +119,13 @@ class ToolSpan:
             bound: the arguments by name.
         """
         self._arguments = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
-        if (run := self._run) is not None:
-            name, attributes = self._tool.name, self._attributes
+        run, name, attributes = self._run, self._tool.name, self._attributes
+        self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
+        if self._call_id is not None:
+            attributes[gen_ai.TOOL_CALL_ID] = self._call_id
+        if run is not None:
             index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
-            if run.requested:
-                self._call_id = run.call_id(name, encode(bound))
-                if self._call_id is not None:
-                    attributes[gen_ai.TOOL_CALL_ID] = self._call_id
             run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
         if session.opened is not None:
             self._open()

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from collections import deque
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_current
 
+from agentool_otel.emit.requested_calls import Answer, current_answers, take
+from agentool_otel.emit.spans import parent_of
 from agentool_otel.emit.steps import Timeline
-from agentool_otel.ground.json_codec import canonical, loads
 from agentool_otel.model.operations import AgentInvocation, Inference, Usage
 from agentool_otel.semconv import agentool
 
-__all__ = ["RUN_KEY", "Run", "current_run"]
+__all__ = ["RUN_KEY", "Run", "current_run", "requested_id"]
 
 RUN_KEY = create_key("agentool-otel-run")
 _AWAITED = 256
-"""Tool calls and agents that are waited for at most: more than models ask for in one answer."""
+"""Limit of the agents that are handed to and have not begun: more than models name in an answer."""
+_MOST_ANSWERS = 64
+"""Limit of the answers whose tool calls are kept."""
 
 
 class Run:
     """What is known about the agent run in progress: its steps and totals so far."""
 
     __slots__ = (
+        "answers",
         "cost_usd",
         "finish_reasons",
         "handed_to",
         "inference_calls",
         "input_tokens",
         "output_tokens",
-        "requested",
         "timeline",
         "tokens",
         "tool_calls",
@@ -51,24 +54,9 @@ class Run:
         """The reasons of the last model call below that has any."""
         self.handed_to: deque[str] = deque(maxlen=_AWAITED)
         """Agents named by a handoff whose own run has not begun yet."""
-        self.requested: deque[tuple[str, int, str]] = deque(maxlen=_AWAITED)
-        """Tool calls requested by a model that have not run yet: name, hash of the canonical
-        arguments, id. Requests that are never seen running, because their tools are not decorated,
-        give way to later ones."""
-
-    def request(self, name: str, arguments: Any, call_id: str) -> None:
-        """Remember that a model requested a tool call."""
-        self.requested.append((name, hash(canonical(arguments)), call_id))
-
-    def call_id(self, name: str, arguments: str) -> str | None:
-        """Return the id under which a model requested this very call, and forget the request."""
-        wanted = hash(_canonical(arguments))
-        for request in tuple(self.requested):
-            if request[0] == name and request[1] == wanted:
-                with suppress(ValueError):  # another thread was faster, with an equal call
-                    self.requested.remove(request)
-                    return request[2]
-        return None
+        self.answers: deque[Answer] = deque(maxlen=_MOST_ANSWERS)
+        """Answers of models that request tool calls. Requests that no span executes, because their
+        tools are not decorated, give way to later ones."""
 
     def count(self, operation: Inference) -> None:
         """Add one finished model call to the totals, and its reasoning to the timeline."""
@@ -133,8 +121,14 @@ def current_run(context: Context | None = None) -> Run | None:
     return run if isinstance(run, Run) else None
 
 
-def _canonical(arguments: str) -> str:
-    try:
-        return canonical(loads(arguments))
-    except ValueError:
-        return arguments
+def requested_id(context: Context, name: str, arguments: Callable[[], Any]) -> str | None:
+    """Return the id under which a model requested a tool call that begins now; None if unknown.
+
+    Args:
+        context: of the parent of the tool's span.
+        name: of the tool.
+        arguments: returns them as JSON; called where a call of this name is requested.
+    """
+    run = current_run(context)
+    answers = current_answers(parent_of(context)) if run is None else run.answers
+    return take(answers, name, arguments)

@@ -286,6 +286,7 @@ class McpRequest(_Common, frozen=True, kw_only=True):
     method: str = "tools/call"
     tool_name: str | None = None
     tool_type: str | None = None
+    call_id: str | None = None
     prompt_name: str | None = None
     resource_uri: str | None = None
     request_id: str | None = None

@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.capture import agent
 from agentool_otel.emit.live import begin
+from agentool_otel.emit.requested_calls import take
 from agentool_otel.emit.run import Run, current_run
 from agentool_otel.emit.session import session
 from agentool_otel.model.operations import Inference, ToolExecution
@@ -49,18 +50,18 @@ def hand_over_to(name: str) -> None:
     live.end(operation)
 
 
-def test_unanswered_requests_give_way_to_later_ones() -> None:
+def test_requests_that_no_span_executes_give_way_to_later_ones() -> None:
     run = in_progress()
-    assert len(run.requested) == 256
-    assert run.call_id("search", '{"query":"0"}') is None
-    assert run.call_id("search", '{"query":"999"}') == "call 999"
+    assert len(run.answers) == 64
+    assert take(run.answers, "search", lambda: {"query": "0"}) is None
+    assert take(run.answers, "search", lambda: {"query": "999"}) == "call 999"
 
 
-def test_a_request_is_answered_once() -> None:
+def test_a_request_is_executed_once() -> None:
     run = in_progress()
-    assert run.call_id("fetch", '{"query":"999"}') is None
-    assert run.call_id("search", '{ "query": "999" }') == "call 999"
-    assert run.call_id("search", '{"query":"999"}') is None
+    assert take(run.answers, "fetch", lambda: {"query": "999"}) is None
+    assert take(run.answers, "search", lambda: {"query": "999"}) == "call 999"
+    assert take(run.answers, "search", lambda: {"query": "999"}) is None
 
 
 def test_agents_that_never_begin_give_way_to_later_ones() -> None:

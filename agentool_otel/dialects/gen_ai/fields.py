@@ -199,6 +199,7 @@ FIELDS: dict[type, tuple[Field, ...]] = {
     McpRequest: (
         _text("tool_name", gen_ai.TOOL_NAME),
         _text("tool_type", gen_ai.TOOL_TYPE),
+        _text("call_id", gen_ai.TOOL_CALL_ID),
         _text("prompt_name", gen_ai.PROMPT_NAME),
         _text("resource_uri", mcp.RESOURCE_URI),
         _text("request_id", core.JSONRPC_REQUEST_ID),

@@ -16,6 +16,8 @@ from typing import Any, Literal, cast
 from opentelemetry.context import Context, create_key, get_current, set_value
 
 from agentool_otel.content.policy import as_text, jsonable
+from agentool_otel.emit.live import executes_tool
+from agentool_otel.emit.run import requested_id
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
@@ -167,7 +169,11 @@ def start_request(
     content = None
     if method == mcp.METHOD_TOOLS_CALL:
         known["tool_type"] = _TOOL_TYPE
-        content = lambda: {"arguments": {} if arguments is None else jsonable(arguments)}  # noqa: E731
+        sent = lambda: {} if arguments is None else jsonable(arguments)  # noqa: E731
+        content = lambda: {"arguments": sent()}  # noqa: E731
+        context = get_current() if parent is None else parent
+        if side == "client" and name is not None and not executes_tool(context):
+            known["call_id"] = requested_id(context, name, sent)
     operation = McpRequest(side=side, method=method, **known)
     step = start_step(
         operation, what="an MCP request", scope=_SCOPE, content=content, parent=parent

@@ -1,0 +1,180 @@
+"""Ids of tool calls that models have requested, for the spans that execute the calls.
+
+A decorated function and an MCP client know a call by its name and arguments, not by the id that
+the model gave it. An `Answer` holds the calls that one answer of a model requests. The span of a
+tool takes the id of the request that it executes:
+
+1. with equal arguments, equal requests of one answer in their order;
+2. with the requested arguments among others (defaults, a handle), or as the one value of a
+   parameter (a dict, a model);
+3. with the same name, if that name is requested once.
+
+Where several different requests fit, none is taken. Only hashes of the arguments are kept.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.messages import Message, parts_of
+
+__all__ = ["Answer", "calls_in", "current_answers", "note_answer", "take"]
+
+_MOST_CALLS = 256
+"""Limit of the calls that are kept of one answer; models request fewer."""
+_MOST_ANSWERS = 16
+"""Limit of the answers that a context keeps."""
+_MOST_RECENT = 64
+"""Limit of the answers that the process keeps for tools that run in another context."""
+
+
+class Call(NamedTuple):
+    """One requested call."""
+
+    name: str
+    id: str
+    arguments: int
+    """Hash of the canonical arguments."""
+    members: Mapping[str, int]
+    """Hash of each argument by its name; empty where the arguments are no object."""
+
+
+class Answer:
+    """The tool calls that one answer of a model requests.
+
+    Args:
+        calls: in the order of the answer.
+        parent_id: span id of the parent of the model call; 0 for a call without a parent.
+    """
+
+    __slots__ = ("_names", "parent_id", "pending")
+
+    def __init__(self, calls: Iterable[Call], parent_id: int = 0):
+        self.pending = deque(calls, maxlen=_MOST_CALLS)
+        """Calls that no span has executed yet."""
+        self.parent_id = parent_id
+        self._names = [call.name for call in self.pending]
+
+    def requests_once(self, name: str) -> bool:
+        """Return whether the answer requests exactly one call of this name."""
+        return self._names.count(name) == 1
+
+
+_answers: ContextVar[tuple[Answer, ...]] = ContextVar("agentool-otel-answers", default=())
+_recent: deque[Answer] = deque(maxlen=_MOST_RECENT)
+
+
+def calls_in(output: Iterable[Message] | None) -> list[Call]:
+    """Return the tool calls in the output of a model that have an id."""
+    return [
+        _call(str(part.get("name")), part["id"], part.get("arguments"))
+        for message in output or ()
+        for part in parts_of(message)
+        if part.get("type") == "tool_call" and isinstance(part.get("id"), str)
+    ]
+
+
+def note_answer(calls: Sequence[Call], parent_id: int) -> Answer | None:
+    """Keep the calls that a model has just requested, for the tools that execute them.
+
+    Args:
+        calls: as `calls_in` returns them; None is returned for none.
+        parent_id: span id of the parent of the model call; 0 for a call without a parent.
+    """
+    if not calls:
+        return None
+    answer = Answer(calls, parent_id)
+    earlier = tuple(it for it in _answers.get() if it.pending)
+    _answers.set((answer, *earlier[: _MOST_ANSWERS - 1]))
+    _recent.append(answer)
+    return answer
+
+
+def current_answers(parent_id: int) -> list[Answer]:
+    """Return the answers that a tool may execute: of this context, those of model calls with the
+    parent of the tool if there are any.
+
+    Args:
+        parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
+    """
+    here = [it for it in _answers.get() if it.pending]
+    return [it for it in here if it.parent_id == parent_id] or here
+
+
+def take(answers: Iterable[Answer], name: str, arguments: Callable[[], Any]) -> str | None:
+    """Return the id under which a model requested a call; None if no request or several fit.
+
+    A request is taken once. Answers of other contexts are searched where these have no request
+    with such arguments, because a tool may run in a thread that inherits no context.
+
+    Args:
+        answers: of the context or the run of the tool.
+        name: of the tool.
+        arguments: returns them as JSON; called where a call of this name is requested.
+    """
+    here = _pending(answers, name)
+    anywhere = _pending(_recent, name)
+    if not here and not anywhere:
+        return None
+    try:
+        executed = _call(name, "", arguments())
+    except ValueError:  # what an encoder of the user's has made is no JSON
+        return None
+    for pending in (here, anywhere):
+        for fits in (_is_equal, _is_contained):
+            found = _only([it for it in pending if fits(it[1], executed)])
+            if found is not None:
+                return _taken(*found)
+    by_name = here or anywhere
+    if len(by_name) == 1 and by_name[0][0].requests_once(name):
+        return _taken(*by_name[0])
+    return None
+
+
+_Found = tuple[Answer, Call]
+
+
+def _pending(answers: Iterable[Answer], name: str) -> list[_Found]:
+    found = [(it, call) for it in tuple(answers) for call in tuple(it.pending)]
+    return [it for it in found if it[1].name == name]
+
+
+def _only(found: list[_Found]) -> _Found | None:
+    """Return the first of equal requests of one answer; None where answers or arguments differ."""
+    if len({(id(answer), call.arguments) for answer, call in found}) != 1:
+        return None
+    return found[0]
+
+
+def _taken(answer: Answer, call: Call) -> str | None:
+    with suppress(ValueError):  # another thread was faster
+        answer.pending.remove(call)
+        if not answer.pending:
+            with suppress(ValueError):
+                _recent.remove(answer)
+        return call.id
+    return None
+
+
+def _is_equal(requested: Call, executed: Call) -> bool:
+    return requested.arguments == executed.arguments
+
+
+def _is_contained(requested: Call, executed: Call) -> bool:
+    members = executed.members
+    if requested.arguments in members.values():
+        return True
+    wanted = requested.members
+    return bool(wanted) and all(members.get(name) == value for name, value in wanted.items())
+
+
+def _call(name: str, call_id: str, arguments: Any) -> Call:
+    members: dict[str, int] = {}
+    if isinstance(arguments, dict):
+        members = {str(key): hash(canonical(value)) for key, value in arguments.items()}
+    return Call(name, call_id, hash(canonical(arguments)), members)
