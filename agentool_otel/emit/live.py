@@ -22,7 +22,7 @@ from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of
 from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
-from agentool_otel.emit.requested_calls import Answer, calls_in, note_answer
+from agentool_otel.emit.requested_calls import Answer, calls_in, note_answer, retire
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span, where_ours_go
@@ -241,7 +241,7 @@ class LiveSpan:
             self._end_tool(run, operation, operation.name, operation.call_id, attributes, end_ns)
         elif isinstance(operation, McpRequest) and self.index is not None:
             name = operation.tool_name or "unknown"
-            self._end_tool(run, operation, name, None, attributes, end_ns)
+            self._end_tool(run, operation, name, operation.call_id, attributes, end_ns)
 
     def _rolled_up(self, operation: AgentInvocation) -> AgentInvocation:
         """Return a run with the sums of what is below, and add them to the run around it."""
@@ -317,7 +317,7 @@ class LiveSpan:
 
     def begin_request(self, run: Run, operation: McpRequest) -> None:
         """Add the tool call that a request to an MCP server is."""
-        self._add_call(run, operation.tool_name or "unknown", None)
+        self._add_call(run, operation.tool_name or "unknown", operation.call_id)
 
     def _add_call(self, run: Run, name: str, call_id: str | None) -> None:
         index = self.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
@@ -388,12 +388,15 @@ def begin(
     run = live.run
     if isinstance(operation, AgentInvocation):
         live.begin_agent(run, operation, scope)
+    elif isinstance(operation, ToolExecution):
+        if operation.call_id is not None:
+            retire(() if run is None else run.answers, operation.call_id)
+        if run is not None and announced:
+            live.begin_tool(run, operation)
     elif run is None:
         pass  # steps belong to runs
     elif isinstance(operation, MemoryOperation):
         live.begin_memory(run, operation)
-    elif isinstance(operation, ToolExecution) and announced:
-        live.begin_tool(run, operation)
     elif isinstance(operation, McpRequest) and _is_step(operation, parent):
         live.begin_request(run, operation)
     if owner:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import Message, parts_of
 
-__all__ = ["Answer", "calls_in", "current_answers", "note_answer", "take"]
+__all__ = ["Answer", "any_pending", "calls_in", "current_answers", "note_answer", "retire", "take"]
 
 _MOST_CALLS = 256
 """Limit of the calls that are kept of one answer; models request fewer."""
@@ -95,6 +95,11 @@ def note_answer(calls: Sequence[Call], parent_id: int) -> Answer | None:
     return answer
 
 
+def any_pending() -> bool:
+    """Return whether any answer of this process requests a call that no span has executed."""
+    return bool(_recent)
+
+
 def current_answers(parent_id: int) -> list[Answer]:
     """Return the answers that a tool may execute: of this context, those of model calls with the
     parent of the tool if there are any.
@@ -106,19 +111,22 @@ def current_answers(parent_id: int) -> list[Answer]:
     return [it for it in here if it.parent_id == parent_id] or here
 
 
-def take(answers: Iterable[Answer], name: str, arguments: Callable[[], Any]) -> str | None:
+def take(
+    answers: Iterable[Answer], name: str, arguments: Callable[[], Any], parent_id: int = 0
+) -> str | None:
     """Return the id under which a model requested a call; None if no request or several fit.
 
     A request is taken once. Answers of other contexts are searched where these have no request
-    with such arguments, because a tool may run in a thread that inherits no context.
+    with such arguments, because the model or the tool may run in a thread or a task of its own.
 
     Args:
         answers: of the context or the run of the tool.
         name: of the tool.
         arguments: returns them as JSON; called where a call of this name is requested.
+        parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
     """
     here = _pending(answers, name)
-    anywhere = _pending(_recent, name)
+    anywhere = _near(_pending(_recent, name), parent_id)
     if not here and not anywhere:
         return None
     try:
@@ -136,12 +144,31 @@ def take(answers: Iterable[Answer], name: str, arguments: Callable[[], Any]) -> 
     return None
 
 
+def retire(answers: Iterable[Answer], call_id: str) -> None:
+    """Drop the request that a span executes whose id is known without it.
+
+    Args:
+        answers: of the context or the run of the tool.
+        call_id: of the request; nothing happens where no answer requests it.
+    """
+    for answer in (*answers, *_recent):
+        for call in tuple(answer.pending):
+            if call.id == call_id:
+                _taken(answer, call)
+                return
+
+
 _Found = tuple[Answer, Call]
 
 
 def _pending(answers: Iterable[Answer], name: str) -> list[_Found]:
     found = [(it, call) for it in tuple(answers) for call in tuple(it.pending)]
     return [it for it in found if it[1].name == name]
+
+
+def _near(found: list[_Found], parent_id: int) -> list[_Found]:
+    """Return the requests of model calls with this parent, or all if there are none."""
+    return [it for it in found if it[0].parent_id == parent_id] or found
 
 
 def _only(found: list[_Found]) -> _Found | None:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_current
 
-from agentool_otel.emit.requested_calls import Answer, current_answers, take
+from agentool_otel.emit.requested_calls import Answer, any_pending, current_answers, take
 from agentool_otel.emit.spans import parent_of
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.operations import AgentInvocation, Inference, Usage
@@ -129,6 +129,8 @@ def requested_id(context: Context, name: str, arguments: Callable[[], Any]) -> s
         name: of the tool.
         arguments: returns them as JSON; called where a call of this name is requested.
     """
-    run = current_run(context)
-    answers = current_answers(parent_of(context)) if run is None else run.answers
-    return take(answers, name, arguments)
+    if not any_pending():
+        return None
+    run, parent_id = current_run(context), parent_of(context)
+    answers = current_answers(parent_id) if run is None else run.answers
+    return take(answers, name, arguments, parent_id)

@@ -20,7 +20,7 @@ from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
-from agentool_otel.emit.run import current_run
+from agentool_otel.emit.run import requested_id
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrumentation.langchain import interrupts, messages, models, values
 from agentool_otel.instrumentation.langchain.frames import Frame, current_frame
@@ -333,14 +333,12 @@ class Handler(BaseCallbackHandler):
             parent = for_whom(names, above, _context(above))
             frame = current_frame("tool")
             name = string(serialized, "name") or string(kwargs, "name") or "unknown"
-            around = current_run(parent)
             call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
-            arguments: Any = UNSET
-            if session.policy.capture or (around is not None and around.requested):
-                arguments = jsonable(input_str if inputs is None else values.arguments(inputs))
-            if around is not None and around.requested:
-                asked_as = around.call_id(name, encode(arguments))
-                call_id = call_id or asked_as
+
+            def sent() -> Any:
+                return jsonable(input_str if inputs is None else values.arguments(inputs))
+
+            call_id = call_id or requested_id(parent, name, sent)
             operation = ToolExecution(
                 name=name,
                 call_id=call_id,
@@ -352,7 +350,7 @@ class Handler(BaseCallbackHandler):
             run = self._add(live, operation, run_id, above, frame, names)
             if run is not None:
                 if run.wants_content:
-                    run.fields["arguments"] = arguments
+                    run.fields["arguments"] = sent()
                 run.open()
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:

@@ -1,0 +1,120 @@
+"""A loop around a client of a model is one run for each conversation, and each call one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agentool_otel import evaluate
+from agentool_otel.emit import requested_calls
+from agentool_otel.loading import rebuild
+from agentool_otel.model.documents import UNSET
+from agentool_otel.testing.loopback_model import LoopbackModel
+from tests.loops import programs
+from tests.records import records
+
+ID = "gen_ai.tool.call.id"
+COUNT = 20
+
+
+@pytest.fixture(autouse=True)
+def instrumented(spans: Any) -> Iterator[None]:
+    """Our instrumentors of what is installed, attached."""
+    requested_calls._answers.set(())
+    requested_calls._recent.clear()
+    attached = []
+    for package, module, name in (
+        ("openai", "openai", "OpenAIInstrumentor"),
+        ("anthropic", "anthropic.instrumentor", "AnthropicInstrumentor"),
+        ("mcp", "mcp.instrumentor", "MCPInstrumentor"),
+        ("fastmcp", "fastmcp", "FastMCPInstrumentor"),
+    ):
+        if find_spec(package):
+            found = import_module(f"agentool_otel.instrumentation.{module}")
+            attached.append(getattr(found, name)())
+            attached[-1].instrument()
+    yield
+    for each in attached:
+        each.uninstrument()
+
+
+def played(
+    model: LoopbackModel, spans: Any, client: str, tool: str, way: str, times: int, alike: bool
+) -> list[Any]:
+    """Play conversations and return the records of their spans."""
+    pytest.importorskip(client)
+    if tool in programs.SERVERS:
+        pytest.importorskip("mcp.server.mcpserver")
+        pytest.importorskip(tool)
+    programs.answers(model, times, alike)
+    conversations = [programs.CLIENTS[client](model, number) for number in range(COUNT)]
+    name, _, failing = tool.partition(" ")
+    if name in programs.SERVERS:
+        programs.with_servers(name, way, bool(failing), conversations)
+    else:
+        programs.WAYS[way](conversations, programs.TOOLS[name])
+    return records(spans.finished())
+
+
+def check(found: list[Any], times: int, alike: bool, fails: bool, content: bool) -> None:
+    """Hold rebuilt runs to what the program did."""
+    traces = [it.trace for it in found]
+    assert len(traces) == COUNT
+    for each in traces:
+        calls = [step.tool_call for step in each.steps if step.tool_call is not UNSET]
+        results = [step.tool_result for step in each.steps if step.tool_result is not UNSET]
+        assert [call.name for call in calls] == [programs.NAME] * times
+        assert [it.call_id for it in results] == [call.id for call in calls]
+        if content:
+            number = 0 if alike else str(each.input).rsplit(maxsplit=1)[-1]
+            for call in calls:
+                assert f"item {number}" in str(call.arguments)
+            for result in results:
+                failed = result.error is not UNSET and programs.ERROR in str(result.error)
+                assert failed if fails else f"item {number}" in str(result.output)
+        [verdict] = evaluate([{"type": "no_tool_error"}], [each])
+        assert verdict.assertion_results[0].passed is not fails
+
+
+CELLS = [
+    (client, tool, way, times, alike)
+    for client in programs.CLIENTS
+    for tool in (*programs.TOOLS, "mcp", "fastmcp", "mcp failing", "fastmcp failing")
+    for way in programs.WAYS
+    for times, alike in ((1, False), (1, True), (2, False))
+    if client == "openai" or (times, alike) == (1, False)
+]
+
+
+@pytest.mark.parametrize("content", [True, False], ids=["content", "no content"])
+@pytest.mark.parametrize(("client", "tool", "way", "times", "alike"), CELLS)
+def test_each_conversation_is_a_run(
+    model: LoopbackModel,
+    spans: Any,
+    client: str,
+    tool: str,
+    way: str,
+    times: int,
+    alike: bool,
+    content: bool,
+) -> None:
+    if not content:
+        spans.without_content()
+    recorded = played(model, spans, client, tool, way, times, alike)
+    check(list(rebuild(recorded)), times, alike, "failing" in tool, content)
+    if content:
+        stripped = [_without_id(it) for it in recorded]
+        Random(client + tool + way).shuffle(stripped)
+        check(list(rebuild(stripped)), times, alike, "failing" in tool, content)
+
+
+def _without_id(record: Any) -> Any:
+    """Return the record of a span as a tracer writes it that does not know the id of a call."""
+    attributes = {key: value for key, value in record.attributes.items() if key != ID}
+    return replace(record, attributes=attributes)
