@@ -11,6 +11,7 @@ from agentool_otel.content.policy import jsonable, label
 from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, recorded_above
+from agentool_otel.emit.requested_calls import awaits_results
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import shapes
@@ -128,6 +129,9 @@ class ModelCall(Block):
             # Taken now: the caller may change the list while the call is under way.
             with guarded("reading the input of a model call"):
                 operation = replace(operation, **_read(*self._content))
+        elif awaits_results():
+            with guarded("reading the input of a model call"):
+                live.answers_calls(_read(*self._content).get("input"))
         live.opened(operation)
         self._answer = Answer(operation)
         self._usage, self._cost, self._chunks = {}, None, Chunks()

@@ -6,7 +6,7 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import time_ns
 from typing import Any
 
@@ -22,13 +22,20 @@ from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of
 from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
-from agentool_otel.emit.requested_calls import Answer, calls_in, note_answer, retire
+from agentool_otel.emit.requested_calls import (
+    Answer,
+    answered_ids,
+    await_results,
+    calls_in,
+    note_answer,
+    retire,
+)
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span, where_ours_go
 from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
-from agentool_otel.model.messages import finished, thoughts
+from agentool_otel.model.messages import Message, finished, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -208,6 +215,11 @@ class LiveSpan:
 
         emit_content(self.span, self.context, attributes, end_ns, inference)
 
+    def answers_calls(self, input: Sequence[Message] | None) -> None:
+        """Set the ids of the calls whose results a model call sends, where content is off."""
+        if ids := answered_ids(input):
+            self.essentials[agentool.CALLS_ANSWERED] = ids
+
     def rename(self, operation: Operation) -> None:
         """Name the span as it would be if it began with an operation, which has no content."""
         self.name(session.dialect.draft(operation).name)
@@ -232,9 +244,13 @@ class LiveSpan:
                 self.run.timeline.flush()
                 attributes.update(self.run.totals())
         elif isinstance(operation, Inference):
-            answer = note_answer(calls_in(operation.output), self._parent_id)
+            calls = calls_in(operation.output)
+            answer = note_answer(calls, self._parent_id)
             if run is not None:
                 self._end_inference(run, operation, attributes, end_ns, answer)
+            elif calls and not self.policy.capture:
+                ids = attributes[agentool.CALLS_REQUESTED] = [call.id for call in calls]
+                await_results(ids)
         elif run is None:
             return
         elif isinstance(operation, ToolExecution) and self.answers:

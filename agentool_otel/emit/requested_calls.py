@@ -21,9 +21,20 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from agentool_otel.ground.json_codec import canonical
-from agentool_otel.model.messages import Message, parts_of
+from agentool_otel.model.messages import Message, parts_of, role_of
 
-__all__ = ["Answer", "any_pending", "calls_in", "current_answers", "note_answer", "retire", "take"]
+__all__ = [
+    "Answer",
+    "answered_ids",
+    "any_pending",
+    "await_results",
+    "awaits_results",
+    "calls_in",
+    "current_answers",
+    "note_answer",
+    "retire",
+    "take",
+]
 
 _MOST_CALLS = 256
 """Limit of the calls that are kept of one answer; models request fewer."""
@@ -65,8 +76,14 @@ class Answer:
         return self._names.count(name) == 1
 
 
+_MOST_AWAITED = 1024
+"""Limit of the ids whose results are awaited."""
+
+
 _answers: ContextVar[tuple[Answer, ...]] = ContextVar("agentool-otel-answers", default=())
 _recent: deque[Answer] = deque(maxlen=_MOST_RECENT)
+_awaited: deque[str] = deque(maxlen=_MOST_AWAITED)
+"""Ids of calls that a model has requested without a run around it and with content off."""
 
 
 def calls_in(output: Iterable[Message] | None) -> list[Call]:
@@ -93,6 +110,33 @@ def note_answer(calls: Sequence[Call], parent_id: int) -> Answer | None:
     _answers.set((answer, *earlier[: _MOST_ANSWERS - 1]))
     _recent.append(answer)
     return answer
+
+
+def await_results(ids: Iterable[str]) -> None:
+    """Expect the results of calls in the input of a later model call."""
+    _awaited.extend(ids)
+
+
+def awaits_results() -> bool:
+    """Return whether the results of any call are expected."""
+    return bool(_awaited)
+
+
+def answered_ids(input: Sequence[Message] | None) -> list[str]:
+    """Return the ids of expected results in the last turn of the input of a model call."""
+    ids: list[str] = []
+    for message in reversed(input or ()):
+        if role_of(message) == "assistant":
+            break
+        ids += [
+            part["id"]
+            for part in parts_of(message)
+            if part.get("type") == "tool_call_response" and part.get("id") in _awaited
+        ]
+    for each in ids:
+        with suppress(ValueError):  # another thread was faster
+            _awaited.remove(each)
+    return ids
 
 
 def any_pending() -> bool:

@@ -223,6 +223,8 @@ _OURS = {
     agentool.TOOL_COST_TOKENS: Attribute("any", "ours"),
     agentool.TOOL_ERROR: Attribute("any", "ours", content=True),
     agentool.TOOL_WRAPPED: Attribute("s[]", "ours"),
+    agentool.CALLS_REQUESTED: Attribute("s[]", "ours"),
+    agentool.CALLS_ANSWERED: Attribute("s[]", "ours"),
     agentool.TOOL_INCOMPLETE: Attribute("e", "ours", only=("call_only", "result_only")),
     agentool.TRANSFER_TARGET: Attribute("s", "ours"),
     agentool.TRANSFER_MESSAGE: Attribute("any", "ours", content=True),

@@ -85,6 +85,14 @@ TOOL_WRAPPED = _name(
 TOOL_INCOMPLETE = _name(
     "agentool.tool.incomplete", "the half that is known: call_only, result_only"
 )
+CALLS_REQUESTED = _name(
+    "agentool.calls.requested",
+    "ids of the tool calls that an answer requests, where content is off",
+)
+CALLS_ANSWERED = _name(
+    "agentool.calls.answered",
+    "ids of the tool calls whose results a model call sends, where content is off",
+)
 TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
 TRANSFER_MESSAGE = _name(
     "agentool.transfer.message",

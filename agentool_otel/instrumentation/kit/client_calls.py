@@ -21,6 +21,7 @@ from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import note_call, recorded_above
+from agentool_otel.emit.requested_calls import awaits_results
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
@@ -221,6 +222,9 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
             # Read now: the caller may change the list while the call is under way.
             with guarded(f"reading the input of {call.what}"):
                 operation = replace(operation, **call.content(parameters))
+        elif live.recording and isinstance(operation, Inference) and awaits_results():
+            with guarded(f"reading the input of {call.what}"):
+                live.answers_calls(call.content(parameters).get("input"))
         live.opened(operation)
         return Ending(live, call.reading(operation), call.what, call.stream_in)
     return None

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
-from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.reconstruction.steps.model_calls import is_details
 from agentool_otel.reconstruction.tree import Node
+from agentool_otel.semconv import agentool
 
-__all__ = ["Key", "Keys", "keys_of"]
+__all__ = ["Key", "Keys", "ids_on", "keys_of"]
 
 Key = int
 """A hash of what a later call can refer to: 64 bits, valid in this process."""
@@ -47,10 +48,12 @@ class _History(NamedTuple):
 def keys_of(node: Node) -> Keys:
     """Return the keys of a model call or a tool execution."""
     operation = node.operation
-    if isinstance(operation, ToolExecution):
-        if operation.call_id is None:
+    if isinstance(operation, (ToolExecution, McpRequest)):
+        call_id = operation.call_id
+        if call_id is None:
             return Keys()
-        return Keys(needed=[hash(("call", operation.call_id, operation.name))])
+        name = operation.name if isinstance(operation, ToolExecution) else operation.tool_name
+        return Keys(needed=[hash(("call", call_id, name)), hash(("requested", call_id))])
     if not isinstance(operation, Inference):
         return Keys()
     if is_details(node) and operation.response_id is not None:
@@ -68,7 +71,16 @@ def keys_of(node: Node) -> Keys:
         (offered if has_content else needed).append(hash(("told", operation.response_id)))
     for message in operation.output or ():
         offered += _offered(state, message)
+    for call_id in ids_on(node, agentool.CALLS_REQUESTED):
+        offered += [hash(("requested", call_id)), hash(("id", call_id))]
+    needed += [hash(("id", call_id)) for call_id in ids_on(node, agentool.CALLS_ANSWERED)]
     return Keys(offered, needed)
+
+
+def ids_on(node: Node, attribute: str) -> list[str]:
+    """Return the ids of tool calls in an attribute of a model call whose content is off."""
+    ids = node.span.attributes.get(attribute)
+    return [it for it in ids if isinstance(it, str)] if isinstance(ids, list) else []
 
 
 def _history(messages: Sequence[Message]) -> _History:

@@ -12,14 +12,16 @@ import msgspec
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCalls, answered
-from agentool_otel.reconstruction.correlation.keys import keys_of
+from agentool_otel.reconstruction.correlation.keys import ids_on, keys_of
 from agentool_otel.reconstruction.correlation.neighbours import Neighbours
-from agentool_otel.reconstruction.correlation.spooled import Packed, Units
+from agentool_otel.reconstruction.correlation.requested import Requested
+from agentool_otel.reconstruction.correlation.spooled import Packed, Rows, Units
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
 from agentool_otel.reconstruction.correlation.unknown_messages import has_messages, same_runs
 from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.tree import Node, is_record
+from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
 __all__ = ["LooseCalls", "LooseNodes", "LooseRun", "order_of"]
@@ -60,6 +62,9 @@ class LooseCalls:
         self._joining = Joining()
         self._units = Units()
         self._answered = AnsweredCalls()
+        self._requested = Requested()
+        self._near = Rows(2)
+        """A tool, and the model call before it that is nearest in its OTel trace."""
         self._firsts = array("I")
         """The first unit of each trace."""
         self._has_runs = bytearray()
@@ -104,7 +109,7 @@ class LooseCalls:
                 continue
             units[node] = self._add_unit(node, around)
             if (neighbour := neighbours.of(node)) is not None:
-                self._joining.tie(units[node], units[neighbour])
+                self._near.add(0, units[node], units[neighbour])
         return units
 
     def _add_unit(self, node: Node, around: Nearest) -> int:
@@ -112,6 +117,7 @@ class LooseCalls:
         number = self._joining.add(keys_of(node), rank_of(node.start_ns, order))
         if (call := answered(node)) is not None:
             self._answered.add(call, number)
+        self._requested.add(node, number, len(self._firsts) - 1)
         self._units.add(number, _as_kept(node, around), order)
         return number
 
@@ -119,6 +125,8 @@ class LooseCalls:
         self._joining.close()
         self._units.close()
         self._answered.close()
+        self._requested.close()
+        self._near.close()
 
     def runs(self, of_runs: AnsweredCalls) -> Iterator[LooseRun]:
         """Yield the runs, in order of their first call; nothing can be added any more.
@@ -132,6 +140,7 @@ class LooseCalls:
         for one, other in self._answered.pairs(self._trace_of):
             self._joining.tie(one, other)
         self._joining.settle()
+        self._tie_tools()
         duplicates = self._answered.duplicates(of_runs)
         for group in self._units.groups(self._joining.group_of, len(self._joining), duplicates):
             _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
@@ -142,6 +151,17 @@ class LooseCalls:
                 self._units.get(group),
                 sum(self._copies[trace] for trace in traces),
             )
+
+    def _tie_tools(self) -> None:
+        """Tie the tools to the calls that requested them, else to the nearest before them."""
+        joined = bytearray(len(self._joining))
+        pairs = list(self._requested.pairs(self._joining.group_of, len(self._joining)))
+        for tool, call in pairs:
+            self._joining.tie(tool, call)
+            joined[tool] = True
+        for tool, call in self._near.of(0):
+            if not (joined[tool] or self._joining.is_joined(tool)):
+                self._joining.tie(tool, call)
 
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1
@@ -179,8 +199,15 @@ def _ties(units: dict[Node, int]) -> Iterator[tuple[int, int]]:
             if up is not None:  # one call with two spans: an SDK's below a framework's
                 yield units[up], unit
     calls = [node for node in units if isinstance(node.operation, Inference)]
-    for one, other in same_runs(node for node in calls if not has_messages(node)):
+    for one, other in same_runs(node for node in calls if not _refers(node)):
         yield units[one], units[other]
+
+
+def _refers(node: Node) -> bool:
+    """Return whether a model call refers to others by its messages or by the ids of tool calls."""
+    if has_messages(node):
+        return True
+    return any(ids_on(node, key) for key in (agentool.CALLS_REQUESTED, agentool.CALLS_ANSWERED))
 
 
 def _shared(node: Node) -> Iterator[object]:

@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import merge
 from operator import attrgetter
-from typing import IO
+from typing import IO, Any, Generic, TypeVar
 
 import msgspec
 
 from agentool_otel.ground.temporary import room
 from agentool_otel.model.spans import SpanRecord
 
-__all__ = ["LARGEST", "Group", "Packed", "Rows", "Units", "unpacked"]
+__all__ = ["LARGEST", "Group", "Packed", "Rows", "Sorted", "Units", "unpacked"]
 
 LARGEST = (1 << 63) - 1
 """Integer that a row holds."""
@@ -30,7 +30,9 @@ _INTEGER = 8
 _UNITS = 1 << 14
 """How many units are put into order at once, about."""
 _BLOCK = 64
-"""Groups that are read again at once when parts are merged."""
+"""Groups or records that are read again at once when parts are merged."""
+_RECORDS = 1 << 13
+"""Records that are sorted at once."""
 
 Packed = bytes
 """A span as it is kept on disk."""
@@ -196,6 +198,53 @@ class Rows:
     def _cut(self, block: array[int]) -> Iterator[tuple[int, ...]]:
         numbers = iter(block)
         return zip(*[numbers] * self._width, strict=True)
+
+    def close(self) -> None:
+        self._on_disk.close()
+
+
+T = TypeVar("T")
+
+
+class Sorted(Generic[T]):
+    """Records in order, read again any number of times. All are added before one is read.
+
+    Args:
+        kind: the type of a record, a Struct.
+        key: by which they are sorted.
+    """
+
+    def __init__(self, kind: type[T], key: Callable[[T], Any]):
+        self._key = key
+        self._decode = msgspec.msgpack.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        self._waiting: list[T] = []
+        self._runs: list[list[tuple[int, int]]] = []
+        """Of each sorted run on disk, the places of its blocks."""
+        self._on_disk = _Bytes()
+
+    def add(self, record: T) -> None:
+        """Add a record.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        self._waiting.append(record)
+        if len(self._waiting) >= _RECORDS:
+            self._waiting.sort(key=self._key)
+            blocks: list[tuple[int, int]] = []
+            for at in range(0, len(self._waiting), _BLOCK):
+                data = _pack(self._waiting[at : at + _BLOCK])
+                blocks.append((self._on_disk.put(data), len(data)))
+            self._runs.append(blocks)
+            self._waiting = []
+
+    def __iter__(self) -> Iterator[T]:
+        self._waiting.sort(key=self._key)
+        return merge(*map(self._read, self._runs), self._waiting, key=self._key)
+
+    def _read(self, blocks: list[tuple[int, int]]) -> Iterator[T]:
+        for block in blocks:
+            yield from self._decode(self._on_disk.get(*block))
 
     def close(self) -> None:
         self._on_disk.close()

@@ -45,6 +45,7 @@ class Joining:
         self._parent = array(_NUMBER)
         self._offered = Rows(4, _PARTS)
         self._needed = Rows(4, _PARTS)
+        self._joined = bytearray()
 
     def __len__(self) -> int:
         return len(self._parent)
@@ -57,6 +58,7 @@ class Joining:
         """
         number = len(self._parent)
         self._parent.append(number)
+        self._joined.append(False)
         for key in keys.offered:
             self._offered.add(key % _PARTS, key, *rank, number)
         for key in keys.needed:
@@ -83,6 +85,11 @@ class Joining:
                 if places is not None:
                     other = places[0][2] if len(places) == 1 else _nearest(places, (start, tie))
                     self.tie(number, other)
+                    self._joined[number] = True
+
+    def is_joined(self, number: int) -> bool:
+        """Return whether a call that another one needs is there, after `settle`."""
+        return bool(self._joined[number])
 
     def group_of(self, number: int) -> int:
         """Return the lowest number that is known to belong together with a call."""

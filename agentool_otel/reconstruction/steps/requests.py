@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -19,7 +20,11 @@ from agentool_otel.reconstruction.steps.order import Draft
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
 
-__all__ = ["Requests", "ToolCall", "Waiting", "is_only_value", "waits_for_span"]
+__all__ = ["Requests", "ToolCall", "Waiting", "contains", "is_only_value", "waits_for_span"]
+
+
+_COMPARED = 64
+"""Limit of the waiting calls with whose arguments those of a span are compared."""
 
 
 class ToolCall(msgspec.Struct, eq=False):
@@ -73,6 +78,10 @@ class Waiting:
         while calls and not self._waits(calls[0][1]):
             calls.popleft()
         return calls[0] if calls else None
+
+    def some(self, count: int) -> list[ToolCall]:
+        """Return the first ones that wait, at most so many."""
+        return [call for _, call in islice(self._calls, count) if self._waits(call)]
 
     def are_several(self) -> bool:
         """Whether more than one waits."""
@@ -180,8 +189,30 @@ class Requests:
             return None
         if (call := known.first(arguments)) is not None:
             return call
+        for call in known.any.some(_COMPARED):
+            if contains(arguments, call.arguments):
+                return call
         # LlamaIndex records a streamed call before its arguments have arrived.
         return None if has_id or self._empty.are_several() else self._empty.first()
+
+
+def contains(arguments: Any, requested: Any) -> bool:
+    """Return whether the arguments that a model requested are among those of a span, or are the
+    value of one of them.
+
+    A tool has defaults and arguments of its own (`search(db, **arguments)`), or takes what the
+    model requested as one dict or model.
+    """
+    known, wanted = plain(arguments), plain(requested)
+    if not isinstance(known, Mapping) or not isinstance(wanted, Mapping) or not wanted:
+        return False
+    if all(key in known and _is_equal(known[key], value) for key, value in wanted.items()):
+        return True
+    return any(isinstance(value, Mapping) and _is_equal(value, wanted) for value in known.values())
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return one == other or canonical(one) == canonical(other)
 
 
 def is_only_value(text: Any, arguments: Any) -> bool:

@@ -111,10 +111,8 @@ class SpanSteps:
         requested another call by then."""
         name: str | None
         call_id: str | None
-        if isinstance(operation, ToolExecution):
-            name, call_id = operation.name, operation.call_id
-        else:
-            name, call_id = operation.tool_name, None
+        call_id = operation.call_id
+        name = operation.name if isinstance(operation, ToolExecution) else operation.tool_name
         call = None
         if call_id is None and operation.arguments is UNSET:
             call = self._matched_call(node, name)
