@@ -1,8 +1,9 @@
 """Model calls that another tracer records again, in an OTel trace of its own.
 
 A framework's callbacks do not make its span the current one, so the span of a provider's SDK, or of
-a tracer around it, becomes a root: a loose call that duplicates one of the run. It has the same
-response id, is from another tracer, and lies within the time of the run's call. Without a run two
+a tracer around it, becomes a root: a loose call that duplicates one of the run. So does the span of
+a server that gets no trace context. It has the same response id, is from another tracer, and lies
+within the time of the run's call. Without a run two
 loose calls duplicate each other in the same way. A failed call has no response id, so its duplicate
 stays.
 
@@ -23,9 +24,6 @@ from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.tree import Node
 
 __all__ = ["Answered", "AnsweredCalls", "answered", "answered_in"]
-
-_OURS = "agentool_otel"
-"""Prefix of our own scopes. Our spans are current during the call, so it has no duplicates."""
 
 _PARTS = 32
 """How many parts calls are compared in, so that only one is in memory."""
@@ -56,7 +54,7 @@ def answered(node: Node) -> Answered | None:
 
 def answered_in(run: RunSpans) -> list[Answered]:
     """Return the calls in a run that other tracers may record as well."""
-    if run.root is None or run.root.span.scope.startswith(_OURS):
+    if run.root is None:
         return []
     return [call for node in run.nodes if (call := answered(node)) is not None]
 

@@ -1,0 +1,77 @@
+"""What the rebuild makes of every recording, to compare before and after a change.
+
+    python -m tests.rebuilt_traces before.jsonl          writes the traces and notes
+    python -m tests.rebuilt_traces before.jsonl after.jsonl     compares two such files
+
+Inputs are the recordings in `tests/fixtures` and 2,000 trees of spans without any sense. Each
+difference has a reason, or is a fault. Exit 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.opening import open_source
+from tests.reconstruction.test_wild_trees import _Wild
+
+FIXTURES = Path(__file__).parent / "fixtures"
+TREES = 2_000
+
+
+def inputs() -> Iterator[tuple[str, list[SpanRecord]]]:
+    """Yield each input by its name."""
+    for path in sorted(FIXTURES.rglob("*")):
+        if path.is_file() and path.suffix != ".py":
+            try:
+                spans = list(open_source(path).spans())
+            except Exception:  # not a recording
+                continue
+            if spans:
+                yield str(path.relative_to(FIXTURES)), spans
+    for number in range(TREES):
+        yield f"tree {number}", _Wild(random.Random(number)).spans()
+
+
+def rebuilt(spans: list[SpanRecord]) -> list[Any]:
+    """Return each trace with its notes, as JSON."""
+    return [
+        {"trace": it.trace.to_dict(), "notes": [asdict(note) for note in it.fidelity.notes]}
+        for it in rebuild(spans)
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) == 1:
+        with Path(arguments[0]).open("w") as file:
+            for name, spans in inputs():
+                print(json.dumps([name, rebuilt(spans)], default=str), file=file)
+        return 0
+    before, after = (
+        dict(json.loads(line) for line in Path(path).open(encoding="utf-8")) for path in arguments
+    )
+    differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    for name in differing:
+        print(f"--- {name}")
+        lines = [json.dumps(it.get(name), indent=1).splitlines() for it in (before, after)]
+        print(*_changes(*lines), sep="\n")
+    print(f"{len(differing)} of {len(after)} inputs differ", file=sys.stderr)
+    return 1 if differing else 0
+
+
+def _changes(before: list[str], after: list[str]) -> list[str]:
+    from difflib import unified_diff
+
+    return list(unified_diff(before, after, n=2, lineterm=""))[2:80]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
