@@ -56,7 +56,8 @@ def main(arguments: list[str]) -> int:
                 print(json.dumps([name, rebuilt(spans)], default=str), file=file)
         return 0
     before, after = (
-        dict(json.loads(line) for line in Path(path).open(encoding="utf-8")) for path in arguments
+        dict(map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()))
+        for path in arguments
     )
     differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     for name in differing:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 
 from agentool_otel import model_call, tool
 from agentool_otel.emit import requested_calls
+from agentool_otel.emit.live import begin
+from agentool_otel.emit.session import session
+from agentool_otel.model.operations import ToolExecution
 
 ID, NAME = "gen_ai.tool.call.id", "gen_ai.tool.name"
+ARGUMENTS = "gen_ai.tool.call.arguments"
 
 
 @pytest.fixture(autouse=True)
@@ -189,3 +194,34 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
         names = [it for it, _ in asked]
         assert its_arguments.items() <= given.items() or names.count(name) == 1
     assert len(taken) == len(set(taken))
+
+
+def test_a_span_whose_id_is_known_retires_the_request(spans: Any) -> None:
+    request(("1", "search", {"query": "a"}))
+    live = begin(ToolExecution(name="search", call_id="1"))
+    assert live is not None
+    live.end(ToolExecution(name="search", call_id="1"))
+    search("a")
+    assert ids(spans) == ["1", None]
+
+
+def test_a_model_called_in_another_thread_is_told_by_the_span_around(spans: Any) -> None:
+    def serve(number: str) -> None:
+        with served(number), ThreadPoolExecutor(1) as pool:
+            context = contextvars.copy_context()
+            pool.submit(context.run, request, (number, "search", {"query": "a"})).result()
+            barrier.wait()
+            search("a", limit=int(number))
+
+    barrier = Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(serve, "1234"))
+    tools = [span for span in spans.finished() if NAME in span.attributes]
+    found = [(it.attributes[ID], json.loads(it.attributes[ARGUMENTS])["limit"]) for it in tools]
+    assert sorted(found) == [(number, int(number)) for number in "1234"]
+
+
+def served(number: str) -> Any:
+    """Return the span of a request to a web server, as a web framework makes it current."""
+    assert session.provider is not None
+    return session.provider.get_tracer("web").start_as_current_span(f"request {number}")

@@ -169,7 +169,10 @@ def start_request(
     content = None
     if method == mcp.METHOD_TOOLS_CALL:
         known["tool_type"] = _TOOL_TYPE
-        sent = lambda: {} if arguments is None else jsonable(arguments)  # noqa: E731
+
+        def sent() -> Any:
+            return {} if arguments is None else jsonable(arguments)
+
         content = lambda: {"arguments": sent()}  # noqa: E731
         context = get_current() if parent is None else parent
         if side == "client" and name is not None and not executes_tool(context):

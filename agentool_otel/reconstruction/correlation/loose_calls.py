@@ -155,8 +155,10 @@ class LooseCalls:
     def _tie_tools(self) -> None:
         """Tie the tools to the calls that requested them, else to the nearest before them."""
         joined = bytearray(len(self._joining))
-        pairs = list(self._requested.pairs(self._joining.group_of, len(self._joining)))
-        for tool, call in pairs:
+        pairs = self._requested.pairs(
+            self._units.firsts(), self._trace_of, self._joining.group_of, len(self._joining)
+        )
+        for tool, call in list(pairs):
             self._joining.tie(tool, call)
             joined[tool] = True
         for tool, call in self._near.of(0):

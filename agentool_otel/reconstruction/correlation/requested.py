@@ -17,7 +17,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -96,7 +96,6 @@ class Requested:
         """Hash of the id of a request, and its number."""
         self._count = 0
         self._has_spans = False
-        self._has_requests = False
 
     def add(self, node: Node, unit: int, trace: int) -> None:
         """Add a model call or a tool outside any run.
@@ -114,7 +113,8 @@ class Requested:
             return
         if isinstance(operation, Inference):
             if not is_details(node):
-                self._add_requests(node, operation, unit, trace)
+                end_ns = node.start_ns if node.end_ns is None else node.end_ns
+                self._model_calls.add(0, unit, node.start_ns, end_ns)
         elif isinstance(operation, ToolExecution):
             if operation.call_id is None:
                 self._add_span(node, operation.name, operation, unit, trace)
@@ -123,10 +123,10 @@ class Requested:
             if operation.call_id is None and name is not None:
                 self._add_span(node, name, operation, unit, trace)
 
-    def _add_requests(self, node: Node, operation: Inference, unit: int, trace: int) -> None:
-        assert node.start_ns is not None
-        end_ns = node.start_ns if node.end_ns is None else node.end_ns
-        self._model_calls.add(0, unit, node.start_ns, end_ns)
+    def _add_requests(self, node: Node, unit: int, trace: int) -> None:
+        operation = node.operation
+        if not isinstance(operation, Inference) or node.start_ns is None:
+            return
         for message in operation.output or ():
             for place, part in enumerate(parts_of(message)):
                 name = part.get("name")
@@ -136,7 +136,6 @@ class Requested:
                 if call_id is not None:
                     key = hash(call_id)
                     self._ids.add(key % _PARTS, key, self._count)
-                self._has_requests = True
                 self._add(node, False, name, part.get("arguments", UNSET), UNSET, unit, trace)
         for message in reversed(operation.input or ()):
             if role_of(message) == "assistant":
@@ -197,17 +196,32 @@ class Requested:
         for rows in (self._model_calls, self._sent, self._ids):
             rows.close()
 
-    def pairs(self, group_of: Callable[[int], int], units: int) -> Iterator[tuple[int, int]]:
+    def pairs(
+        self,
+        firsts: Iterable[tuple[int, SpanRecord]],
+        trace_of: Callable[[int], int],
+        group_of: Callable[[int], int],
+        units: int,
+    ) -> Iterator[tuple[int, int]]:
         """Yield the units of each span and of the model call that requested it.
 
-        The spans of the first rule come first, so that the second one knows what is left.
+        The spans of the first rule come first, so that the second one knows what is left. Model
+        calls are read again for it: most recordings have no tools without an id.
 
         Args:
+            firsts: each unit with its first span.
+            trace_of: number of the OTel trace of a unit.
             group_of: group of a unit, with all that is known without these rules.
             units: how many units there are.
         """
-        if not self._has_spans or not self._has_requests:
+        if not self._has_spans:
             return
+        is_model_call = bytearray(units)
+        for unit, _, _ in self._model_calls.of(0):
+            is_model_call[unit] = True
+        for unit, span in firsts:
+            if is_model_call[unit]:
+                self._add_requests(Node(span), unit, trace_of(unit))
         closes = self._closes(group_of, units)
         results = self._results()
         taken = bytearray(self._count)
@@ -216,9 +230,9 @@ class Requested:
             for call in self._calls:
                 if not call.is_span:
                     sweep.open(call)
-                elif not taken[call.number] and (unit := sweep.match(call)) is not None:
+                elif not taken[call.number] and (found := sweep.match(call)) is not None:
                     taken[call.number] = True
-                    yield call.unit, unit
+                    yield call.unit, found
 
     def _closes(self, group_of: Callable[[int], int], units: int) -> array[int]:
         """Return, by unit, when the conversation of a model call goes on."""

@@ -83,6 +83,12 @@ class Units:
         """Return the spans of a group."""
         return [self._spans.get(*place) for place in group.places]
 
+    def firsts(self) -> Iterator[tuple[int, SpanRecord]]:
+        """Yield each unit with its first span; nothing can be added any more."""
+        for unit, start, order, size in self._places.of(0):
+            if order:
+                yield unit, unpacked(self._spans.get(start + order, size))
+
     def groups(
         self, group_of: Callable[[int], int], units: int, without: Container[int] = ()
     ) -> Iterator[Group]:

@@ -12,7 +12,7 @@ from agentool_otel.reconstruction.steps.call_steps import CallSteps
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.message_steps import MessageSteps
 from agentool_otel.reconstruction.steps.order import Draft, Drafts, in_order
-from agentool_otel.reconstruction.steps.other_names import join_other_names
+from agentool_otel.reconstruction.steps.other_names import join_other_arguments, join_other_names
 from agentool_otel.reconstruction.steps.span_steps import SpanSteps
 from agentool_otel.reconstruction.steps.timeline import steps_without_spans
 from agentool_otel.reconstruction.steps.tool_calls import ToolCalls, has_result
@@ -54,6 +54,7 @@ class StepBuilder:
             self._spans.read(node)
         self._spans.read_without_call()
         join_other_names(self.calls, self._inferences)
+        join_other_arguments(self.calls, self._inferences)
         self._messages.read_unplaced()
         self._handoffs.merge_nested_runs()
         if not self._spans_suffice():

@@ -1,15 +1,17 @@
-"""Tool spans with another name than the model's: `lookup_order_impl` for `lookup_order`.
+"""Tool spans with another name or other arguments than the model's request.
 
-Programs trace the function that does the work, and its name need not be the tool's. Such a span
-executes the call that a model requested in the same turn with the same arguments, if no other call
-and no other span is possible, the model knows no tool of the span's name, and nothing contradicts.
+Programs trace the function that does the work, and its name need not be the tool's:
+`lookup_order_impl` for `lookup_order`. Such a span executes the call that a model requested in the
+same turn with the same arguments, if no other call and no other span is possible, the model knows
+no tool of the span's name, and nothing contradicts. Programs also rewrite arguments: a span
+executes the one call of its tool that a model requested in the same turn, if nothing contradicts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -29,14 +31,14 @@ from agentool_otel.reconstruction.steps.tool_matching import results_in_messages
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
 
-__all__ = ["join_other_names"]
+__all__ = ["join_other_arguments", "join_other_names"]
 
 _LONGEST = 1 << 16
 """Characters of a printed result that are read."""
 
 
 class _Candidates(NamedTuple):
-    """The calls of one turn with the same arguments."""
+    """The calls of one turn with the same arguments, or of the same tool."""
 
     requested: list[ToolCall]
     executed: list[ToolCall]
@@ -44,8 +46,7 @@ class _Candidates(NamedTuple):
 
 def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
     """Join the requested calls that no span executes to the spans that nobody requested."""
-    alike = _alike(calls, inferences)
-    pairs = [(it.requested[0], it.executed[0]) for it in alike if _is_unambiguous(it)]
+    pairs = _pairs(calls, inferences, _arguments)
     if not pairs:
         return
     known = _names_known(calls, inferences)
@@ -60,7 +61,35 @@ def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
     calls.leave_out(joined)
 
 
-def _alike(calls: ToolCalls, inferences: Sequence[Node]) -> list[_Candidates]:
+def join_other_arguments(calls: ToolCalls, inferences: Sequence[Node]) -> None:
+    """Join them where the tool is the same and is requested and executed once in a turn."""
+    pairs = _pairs(calls, inferences, lambda call: call.name)
+    if not pairs:
+        return
+    results = results_in_messages(inferences)
+    joined: set[ToolCall] = set()
+    for requested, executed in pairs:
+        if not _contradicts(executed, plain(results.get(requested.id or ""))):
+            arguments = executed.arguments
+            rule = "the only span of the tool in the same turn, with other arguments"
+            calls.join(requested, executed, rule)
+            if arguments is not UNSET:
+                requested.arguments = arguments
+            joined.add(executed)
+    calls.leave_out(joined)
+
+
+def _pairs(
+    calls: ToolCalls, inferences: Sequence[Node], key: Callable[[ToolCall], str | None]
+) -> list[tuple[ToolCall, ToolCall]]:
+    """Return the requested and the executed call of each turn that are alike, one of each."""
+    alike = _alike(calls, inferences, key)
+    return [(it.requested[0], it.executed[0]) for it in alike if _is_unambiguous(it)]
+
+
+def _alike(
+    calls: ToolCalls, inferences: Sequence[Node], key: Callable[[ToolCall], str | None]
+) -> list[_Candidates]:
     waiting = [call for call in calls if call.requested_by is not None and _waits(call)]
     if not waiting:
         return []
@@ -69,14 +98,14 @@ def _alike(calls: ToolCalls, inferences: Sequence[Node]) -> list[_Candidates]:
     alike: dict[tuple[int, str], _Candidates] = defaultdict(lambda: _Candidates([], []))
     for call in waiting:
         place = places.get(call.requested_by) if call.requested_by is not None else None
-        if place is not None and (arguments := _arguments(call)) is not None:
-            alike[place, arguments].requested.append(call)
+        if place is not None and (known := key(call)) is not None:
+            alike[place, known].requested.append(call)
     for call in calls:
         if call.requested_by is not None or call.node is None or not _is_alone(call, call.node):
             continue
-        if (arguments := _arguments(call)) is not None:
+        if (known := key(call)) is not None:
             turn = bisect_right(starts, call.node.start_ns or 0) - 1
-            alike[turn, arguments].executed.append(call)
+            alike[turn, known].executed.append(call)
     return list(alike.values())
 
 
