@@ -103,6 +103,8 @@ def rebuild_in_processes(
                 with at_own_cost(spans[0].trace_id, report):
                     waiting.add_rest(spans, gathered=True)
             yield from _results(done, report)
+        for done in _ahead(pool, jobs, _rebuild_open, _batches(waiting.open_runs(), len)):
+            yield from _results(done, report)
         calls = _batches(waiting.loose_runs(), lambda run: len(run.calls))
         for done in _ahead(pool, jobs, _rebuild_loose, calls):
             yield from _results(done, report)
@@ -209,11 +211,20 @@ def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
     return done
 
 
+def _rebuild_open(batch: list[list[SpanRecord]]) -> _Done[Any]:
+    done: _Done[Any] = _Done()
+    for spans in batch:
+        with at_own_cost(spans[0].trace_id, done.left_out.append):
+            for rebuilt in rebuild_trace(spans, _aside_to(done), _prices, settled=True):
+                done.results.append(_finish(rebuilt))
+    return done
+
+
 def _aside_to(done: _Done[Any]) -> Callable[[Remainder], None]:
     def aside(remainder: Remainder) -> None:
         if isinstance(remainder, Answered):
             done.answered.append(remainder)
-        else:
+        elif not done.waiting or done.waiting[-1] is not remainder.spans:
             done.waiting.append(remainder.spans)
 
     return aside

@@ -32,6 +32,11 @@ from agentool_otel.reconstruction.correlation.loose_calls import (
     LooseRun,
     order_of,
 )
+from agentool_otel.reconstruction.correlation.open_requests import (
+    OpenRequests,
+    OpenTrace,
+    open_run,
+)
 from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
@@ -63,7 +68,8 @@ def rebuild_groups(
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
     Runs with an agent's span come in the order of their OTel traces, then those that span several
-    traces. Loose calls come last. Any later trace may be a part of the former, or continue the
+    traces, then those that requested a tool that no span in them executes: it may be anywhere.
+    Loose calls come last. Any later trace may be a part of the former, or continue the
     latter.
 
     Args:
@@ -79,6 +85,9 @@ def rebuild_groups(
         for spans in waiting.parts.runs():
             with at_own_cost(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+        for spans in waiting.open_runs():
+            with at_own_cost(spans[0].trace_id, report):
+                yield from rebuild_trace(spans, _ignore, prices, settled=True)
         for run in waiting.loose_runs():
             with at_own_cost(run.trace_id, report):
                 yield rebuild_loose(run, prices)
@@ -93,14 +102,24 @@ class Waiting:
         self.parts = Parts()
         self._loose = LooseCalls()
         self._answered = AnsweredCalls()
+        self._open = OpenRequests()
 
     def add(self, remainder: Remainder) -> None:
         if isinstance(remainder, Part):
             self.parts.add(remainder)
         elif isinstance(remainder, LooseNodes):
             self._loose.add(remainder)
+        elif isinstance(remainder, OpenTrace):
+            self._open.add(remainder)
         else:
             self._answered.add(remainder)
+
+    def open_runs(self) -> Iterator[list[SpanRecord]]:
+        """Yield the traces whose runs waited for tools, with these; to be called after `parts.runs`
+        and before `loose_runs`, for `rebuild_trace` with `settled`."""
+        if self._open:
+            self._loose.settle(self._open)
+        return self._open.traces()
 
     def loose_runs(self) -> Iterator[LooseRun]:
         """Yield the runs of loose calls; nothing can be added any more."""
@@ -110,21 +129,28 @@ class Waiting:
         """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
         ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
-        part = None if gathered else _part(spans, ordered, runs)
-        of_loose = _assign(judgements, runs, loose)
-        self.add(part or LooseNodes(loose, spans, bool(runs), of_loose))
+        _defer(spans, ordered, judgements, runs, loose, self._add_other, gathered)
         for node in ordered:
             node.unlink()
+
+    def _add_other(self, remainder: Remainder) -> None:
+        if not isinstance(remainder, Answered):  # they come by themselves
+            self.add(remainder)
 
     def close(self) -> None:
         self.parts.close()
         self._loose.close()
         self._answered.close()
+        self._open.close()
 
 
-Remainder = Part | LooseNodes | Answered
-"""What of an OTel trace has to wait: loose nodes and parts of runs, which are rebuilt later, and
-the model calls of its runs, which may have duplicates."""
+Remainder = Part | LooseNodes | OpenTrace | Answered
+"""What of an OTel trace has to wait: loose nodes, parts of runs and runs that miss a tool, which
+are rebuilt later, and the model calls of its runs, which may have duplicates."""
+
+
+def _ignore(_: Remainder) -> None:
+    """Take what has been put aside before."""
 
 
 def rebuild_trace(
@@ -133,29 +159,50 @@ def rebuild_trace(
     prices: Prices | None = None,
     *,
     gathered: bool = False,
+    settled: bool = False,
 ) -> Iterator[Rebuilt]:
-    """Yield the runs of one OTel trace, or of several that have been gathered.
+    """Yield the runs of one OTel trace, or of several that have been gathered, or of one that is
+    settled because all traces have been read.
 
     What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
-    the whole trace if it is a part of a run.
+    the whole trace if it is a part of a run or misses a tool.
     """
     ordered, judgements = work_of(spans)
     runs, loose = _split(ordered)
-    part = None if gathered else _part(spans, ordered, runs)
-    if part is None:
-        of_loose = _assign(judgements, runs, loose)
+    if settled:
+        _assign(judgements, runs, loose)
+    if settled or not _defer(spans, ordered, judgements, runs, loose, aside, gathered):
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
         again = _Again(spans)
         for run in runs:
-            for call in answered_in(run):
-                aside(call)
             yield Rebuilt(run, ids, partial(again.run, run.trace_id), prices, again.may_hide)
-        if loose:
-            aside(LooseNodes(loose, spans, bool(runs), of_loose))
-    else:
-        aside(part)
     for node in ordered:
         node.unlink()
+
+
+def _defer(
+    spans: list[SpanRecord],
+    ordered: list[Node],
+    judgements: list[Judgement],
+    runs: list[RunSpans],
+    loose: list[Node],
+    aside: Callable[[Remainder], None],
+    gathered: bool,
+) -> bool:
+    """Put aside what has to wait, and return whether that is the whole trace."""
+    part = None if gathered else _part(spans, ordered, runs)
+    if part is not None:
+        aside(part)
+        return True
+    of_loose = _assign(judgements, runs, loose)
+    for run in runs:
+        for call in answered_in(run):
+            aside(call)
+    if loose:
+        aside(LooseNodes(loose, spans, bool(runs), of_loose))
+    if waiting := [it for it in map(open_run, runs) if it is not None]:
+        aside(OpenTrace(spans, waiting))
+    return bool(waiting)
 
 
 def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:

@@ -14,6 +14,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCalls, answered
 from agentool_otel.reconstruction.correlation.keys import ids_on, keys_of
 from agentool_otel.reconstruction.correlation.neighbours import Neighbours
+from agentool_otel.reconstruction.correlation.open_requests import OpenRequests
 from agentool_otel.reconstruction.correlation.requested import Requested
 from agentool_otel.reconstruction.correlation.spooled import Packed, Rows, Units
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
@@ -73,6 +74,9 @@ class LooseCalls:
         """Whether each trace holds more than a part of one run, -1 where that is not known yet."""
         self._copies = array("I")
         """How many copies of spans were left out of each trace."""
+        self._taken: dict[int, int] = {}
+        """The tools that a run takes, and its number."""
+        self._is_settled = False
 
     def add(self, loose: LooseNodes) -> None:
         """Add the loose nodes of one OTel trace, at least one.
@@ -137,11 +141,8 @@ class LooseCalls:
         Raises:
             SourceError: the temporary folder is full.
         """
-        for one, other in self._answered.pairs(self._trace_of):
-            self._joining.tie(one, other)
-        self._joining.settle()
-        self._tie_tools()
-        duplicates = self._answered.duplicates(of_runs)
+        self.settle()
+        duplicates = self._answered.duplicates(of_runs) | self._taken.keys()
         for group in self._units.groups(self._joining.group_of, len(self._joining), duplicates):
             _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
             several = self._has_several(self._trace_of(group.units[0]), duplicates)
@@ -152,7 +153,21 @@ class LooseCalls:
                 sum(self._copies[trace] for trace in traces),
             )
 
-    def _tie_tools(self) -> None:
+    def settle(self, requests: OpenRequests | None = None) -> None:
+        """Find out what belongs together; nothing can be added any more.
+
+        Args:
+            requests: the runs that take tools of theirs that are outside.
+        """
+        if self._is_settled:
+            return
+        self._is_settled = True
+        for one, other in self._answered.pairs(self._trace_of):
+            self._joining.tie(one, other)
+        self._joining.settle()
+        self._tie_tools(requests)
+
+    def _tie_tools(self, requests: OpenRequests | None) -> None:
         """Tie the tools to the calls that requested them, else to the nearest before them."""
         joined = bytearray(len(self._joining))
         pairs = self._requested.pairs(
@@ -161,9 +176,24 @@ class LooseCalls:
         for tool, call in list(pairs):
             self._joining.tie(tool, call)
             joined[tool] = True
+        if requests:
+            self._give_tools(requests)
         for tool, call in self._near.of(0):
-            if not (joined[tool] or self._joining.is_joined(tool)):
+            if not (joined[tool] or tool in self._taken or self._joining.is_joined(tool)):
                 self._joining.tie(tool, call)
+
+    def _give_tools(self, requests: OpenRequests) -> None:
+        """Give the tools that belong to no model call to the runs that requested them."""
+        group_of = self._joining.group_of
+        has_calls = bytearray(len(self._joining))
+        for unit in self._requested.model_calls():
+            has_calls[group_of(unit)] = True
+        firsts = self._units.firsts()
+        self._taken = requests.tools(it for it in firsts if not has_calls[group_of(it[0])])
+        if self._taken:
+            for unit, span, is_first in self._units.spans():
+                if (run := self._taken.get(unit)) is not None:
+                    requests.take(run, span, is_tool=is_first)
 
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1

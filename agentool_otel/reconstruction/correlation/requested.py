@@ -81,12 +81,17 @@ class _Call(msgspec.Struct, array_like=True, gc=False):
     """Hashes of the values of parameters."""
     result: int
     """Hash; 0 if it is unknown."""
+    call_id: int
+    """Hash; 0 if it is unknown."""
 
 
 class Requested:
     """Finds the model calls that requested what tools without an id execute."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_ids: bool = False) -> None:
+        """Look for the tools without an id, or also for those `with_ids`: a request with another id
+        does not fit."""
+        self._with_ids = with_ids
         self._calls = Sorted(_Call, key=_order)
         self._model_calls = Rows(3)
         """Unit, start and end."""
@@ -116,14 +121,15 @@ class Requested:
                 end_ns = node.start_ns if node.end_ns is None else node.end_ns
                 self._model_calls.add(0, unit, node.start_ns, end_ns)
         elif isinstance(operation, ToolExecution):
-            if operation.call_id is None:
+            if operation.call_id is None or self._with_ids:
                 self._add_span(node, operation.name, operation, unit, trace)
         elif isinstance(operation, McpRequest) and operation.side == "client":
             name = operation.tool_name
-            if operation.call_id is None and name is not None:
+            if name is not None and (operation.call_id is None or self._with_ids):
                 self._add_span(node, name, operation, unit, trace)
 
-    def _add_requests(self, node: Node, unit: int, trace: int) -> None:
+    def add_requests(self, node: Node, unit: int, trace: int) -> None:
+        """Add what a model call requested; `pairs` does it for those that are in a store."""
         operation = node.operation
         if not isinstance(operation, Inference) or node.start_ns is None:
             return
@@ -136,7 +142,9 @@ class Requested:
                 if call_id is not None:
                     key = hash(call_id)
                     self._ids.add(key % _PARTS, key, self._count)
-                self._add(node, False, name, part.get("arguments", UNSET), UNSET, unit, trace)
+                self._add(
+                    node, False, name, part.get("arguments", UNSET), UNSET, unit, trace, call_id
+                )
         for message in reversed(operation.input or ()):
             if role_of(message) == "assistant":
                 break
@@ -153,7 +161,9 @@ class Requested:
         self, node: Node, name: str, operation: ToolExecution | McpRequest, unit: int, trace: int
     ) -> None:
         self._has_spans = True
-        self._add(node, True, name, operation.arguments, operation.result, unit, trace)
+        self._add(
+            node, True, name, operation.arguments, operation.result, unit, trace, operation.call_id
+        )
 
     def _add(
         self,
@@ -164,6 +174,7 @@ class Requested:
         result: Any,
         unit: int,
         trace: int,
+        call_id: str | None,
     ) -> None:
         assert node.start_ns is not None
         known = _parsed(arguments)
@@ -187,6 +198,7 @@ class Requested:
                 members=tuple(sorted(map(hash, zip(names, values, strict=True)))),
                 values=tuple(values),
                 result=0 if result is UNSET else _hash(result),
+                call_id=0 if call_id is None else hash(call_id) or 1,
             )
         )
         self._count += 1
@@ -217,11 +229,11 @@ class Requested:
         if not self._has_spans:
             return
         is_model_call = bytearray(units)
-        for unit, _, _ in self._model_calls.of(0):
+        for unit in self.model_calls():
             is_model_call[unit] = True
         for unit, span in firsts:
             if is_model_call[unit]:
-                self._add_requests(Node(span), unit, trace_of(unit))
+                self.add_requests(Node(span), unit, trace_of(unit))
         closes = self._closes(group_of, units)
         results = self._results()
         taken = bytearray(self._count)
@@ -233,6 +245,10 @@ class Requested:
                 elif not taken[call.number] and (found := sweep.match(call)) is not None:
                     taken[call.number] = True
                     yield call.unit, found
+
+    def model_calls(self) -> Iterator[int]:
+        """Yield the units of the model calls."""
+        return (unit for unit, _, _ in self._model_calls.of(0))
 
     def _closes(self, group_of: Callable[[int], int], units: int) -> array[int]:
         """Return, by unit, when the conversation of a model call goes on."""
@@ -351,6 +367,8 @@ class _Sweep:
 
 def _fits(span: _Call, request: _Request) -> bool:
     if max(span.start_ns, span.end_ns) > request.close_ns:
+        return False
+    if span.call_id and request.call.call_id not in (0, span.call_id):
         return False
     return _Process(*span.process).may_be(_Process(*request.call.process))
 

@@ -89,6 +89,11 @@ class Units:
             if order:
                 yield unit, unpacked(self._spans.get(start + order, size))
 
+    def spans(self) -> Iterator[tuple[int, SpanRecord, bool]]:
+        """Yield each span with its unit, and whether it is the first one of that."""
+        for unit, start, order, size in self._places.of(0):
+            yield unit, unpacked(self._spans.get(start + order, size)), bool(order)
+
     def groups(
         self, group_of: Callable[[int], int], units: int, without: Container[int] = ()
     ) -> Iterator[Group]:

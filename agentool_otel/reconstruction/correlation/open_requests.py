@@ -1,0 +1,180 @@
+"""Tools that a run requested and that lost its context: their spans are outside the run.
+
+A run leaves as soon as its OTel trace has been read. But a model in it may have requested a tool
+that no span in the run executes, so that only messages have the result: then the span, with the
+tool's error, may be in another trace. Such a run waits on disk until all traces have been read, and
+takes the tools that fit its requests, as `requested` has it. A tool with a model call inside is
+left as a run of its own.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from agentool_otel.model.messages import call_id_of, parts_of
+from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.correlation.requested import Requested
+from agentool_otel.reconstruction.correlation.spooled import Units, unpacked
+from agentool_otel.reconstruction.run_spans import RunSpans
+from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.handoff_rules import transfers
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.sources.grouping.by_trace import Deduplicated, copies_of
+
+__all__ = ["OpenRequests", "OpenRun", "OpenTrace", "open_run"]
+
+_RUN = "run "
+"""Begins the parent id of a tool that a run takes, until the spans of the run are read again. Ids
+of spans have no space."""
+
+
+class OpenTrace(NamedTuple):
+    """An OTel trace with runs that wait for tools."""
+
+    spans: list[SpanRecord]
+    runs: list[OpenRun]
+
+
+class OpenRun(NamedTuple):
+    """A run that waits for tools."""
+
+    root: Node
+    calls: list[Node]
+    """Its model calls."""
+
+
+def open_run(run: RunSpans) -> OpenRun | None:
+    """Return a run that has to wait: a model in it requested a tool that no span executes."""
+    if run.root is None:
+        return None
+    calls = [node for node in run.nodes if type(node.operation) is Inference]
+    executed: Counter[object] | None = None
+    for name, call_id in _requests(calls):
+        if executed is None:
+            executed = Counter(map(_executed, run.nodes))
+        if call_id is not None and executed["id", call_id]:
+            continue
+        if not executed["name", name]:
+            return OpenRun(run.root, calls)
+        executed["name", name] -= 1
+    return None
+
+
+def _requests(calls: Iterable[Node]) -> Iterator[tuple[str, str | None]]:
+    """Yield name and id of each tool call that models requested, each id once."""
+    known: set[str] = set()
+    for node in calls:
+        output = node.operation.output if isinstance(node.operation, Inference) else None
+        for message in output or ():
+            for place, part in enumerate(parts_of(message)):
+                name = part.get("name")
+                if part.get("type") != "tool_call" or not isinstance(name, str):
+                    continue
+                call_id = call_id_of(part, place)
+                if call_id in known or transfers(name) or may_delegate(name):
+                    continue
+                if call_id is not None:
+                    known.add(call_id)
+                yield name, call_id
+
+
+def _executed(node: Node) -> tuple[str, str | None] | None:
+    """Return the id of the call that a span executes, or the tool's name if it has no id."""
+    operation = node.operation
+    if not isinstance(operation, (ToolExecution, McpRequest)):
+        return None
+    if operation.call_id is not None:
+        return "id", operation.call_id
+    return "name", operation.name if isinstance(operation, ToolExecution) else operation.tool_name
+
+
+class OpenRequests:
+    """Runs that wait for tools, on disk. Some twelve bytes a model call stay in memory."""
+
+    def __init__(self) -> None:
+        self._units = Units()
+        """The spans of each trace."""
+        self._requested = Requested(with_ids=True)
+        self._run_of = array("I")
+        """The run of each model call."""
+        self._trace_of_run = array("I")
+        self._root_of_run = array("I")
+        """Where the root of each run stands among the spans of its trace."""
+        self._copies: dict[int, int] = {}
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def add(self, trace: OpenTrace) -> None:
+        """Add a trace whose runs wait.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        number = self._count
+        self._count += 1
+        first = trace.spans[0]
+        order = f"{first.start_ns or 0:020} {first.trace_id}"
+        places: dict[str, int] = {}
+        for place, span in enumerate(trace.spans):
+            self._units.add(number, span, "" if place else order)
+            places[span.span_id] = place
+        if copies := copies_of(trace.spans):
+            self._copies[number] = copies
+        for run in trace.runs:
+            for node in run.calls:
+                unit = len(self._run_of)
+                self._run_of.append(len(self._trace_of_run))
+                self._requested.add(node, unit, number)
+                self._requested.add_requests(node, unit, number)
+            self._trace_of_run.append(number)
+            self._root_of_run.append(places[run.root.span.span_id])
+
+    def tools(self, loose: Iterable[tuple[int, SpanRecord]]) -> dict[int, int]:
+        """Return the run of each tool that a model in a run requested.
+
+        Args:
+            loose: tools that no model call outside the runs requested, with their numbers.
+        """
+        for unit, span in loose:
+            self._requested.add(Node(span), unit, -1)
+        run_of = self._run_of.__getitem__
+        pairs = self._requested.pairs((), run_of, run_of, len(self._run_of))
+        return {tool: run_of(call) for tool, call in pairs}
+
+    def take(self, run: int, span: SpanRecord, *, is_tool: bool) -> None:
+        """Add a span to a run.
+
+        Args:
+            run: its number.
+            span: that of a tool, or one below it.
+            is_tool: whether it is that of the tool.
+        """
+        if is_tool:
+            span = msgspec.structs.replace(span, parent_id=f"{_RUN}{run}")
+        self._units.add(self._trace_of_run[run], span)
+
+    def traces(self) -> Iterator[list[SpanRecord]]:
+        """Yield the spans of each trace with those of its tools; nothing can be added any more."""
+        for group in self._units.groups(int, self._count):
+            known = list(map(unpacked, self._units.get(group)))
+            spans = {span.span_id: self._below_root(span, known) for span in known}
+            copies = self._copies.get(group.units[0], 0)
+            yield Deduplicated(spans.values(), copies) if copies else list(spans.values())
+
+    def _below_root(self, span: SpanRecord, spans: list[SpanRecord]) -> SpanRecord:
+        if span.parent_id is None or not span.parent_id.startswith(_RUN):
+            return span
+        root = spans[self._root_of_run[int(span.parent_id.removeprefix(_RUN))]]
+        return msgspec.structs.replace(span, parent_id=root.span_id)
+
+    def close(self) -> None:
+        self._units.close()
+        self._requested.close()
