@@ -3,8 +3,9 @@
     python -m tests.rebuilt_traces before.jsonl          writes the traces and notes
     python -m tests.rebuilt_traces before.jsonl after.jsonl     compares two such files
 
-Inputs are the recordings in `tests/fixtures` and 2,000 trees of spans without any sense. Each
-difference has a reason, or is a fault. Exit 1 if there are any.
+Inputs are the recordings in `tests/fixtures`, 2,000 trees of spans without any sense and 100
+programs of up to 20 loops at once. Each difference has a reason, or is a fault. Exit 1 if there are
+any.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from msgspec.structs import asdict
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.opening import open_source
+from tests.reconstruction.loops import Loops
 from tests.reconstruction.test_wild_trees import _Wild
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TREES = 2_000
+PROGRAMS = 100
 
 
 def inputs() -> Iterator[tuple[str, list[SpanRecord]]]:
@@ -39,13 +42,17 @@ def inputs() -> Iterator[tuple[str, list[SpanRecord]]]:
                 yield str(path.relative_to(FIXTURES)), spans
     for number in range(TREES):
         yield f"tree {number}", _Wild(random.Random(number)).spans()
+    for number in range(PROGRAMS):
+        chance = random.Random(number)
+        program = Loops(chance, 1 + number % 20, below=number % 3 == 0)
+        yield f"program {number}", chance.sample(program.spans, len(program.spans))
 
 
 def rebuilt(spans: list[SpanRecord]) -> list[Any]:
-    """Return each trace with its notes, as JSON."""
+    """Return each trace with its notes, as JSON, by id: runs that wait come later."""
     return [
         {"trace": it.trace.to_dict(), "notes": [asdict(note) for note in it.fidelity.notes]}
-        for it in rebuild(spans)
+        for it in sorted(rebuild(spans), key=lambda it: it.trace_id)
     ]
 
 

@@ -120,8 +120,10 @@ class Loops:
         return latest + self._chance.randint(0, 3)
 
     def _execution(self, call: Call) -> ToolExecution | McpRequest:
-        result = {} if call.result is None else {"result": call.result}
-        failed = {} if call.error is None else {"error_type": "E", "error_message": call.error}
+        result: dict[str, Any] = {} if call.result is None else {"result": call.result}
+        failed: dict[str, Any] = (
+            {} if call.error is None else {"error_type": "E", "error_message": call.error}
+        )
         if call.name == "lookup" and self._chance.random() < 0.5:
             arguments = call.arguments
             return McpRequest(tool_name="lookup", side="client", arguments=arguments, **result)

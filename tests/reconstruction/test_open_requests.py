@@ -47,9 +47,9 @@ def tool(
     return span_of(operation, number, START + start * MS, START + end * MS, **fields)
 
 
-def calls(spans: list[SpanRecord]) -> list[tuple[str | None, int, bool]]:
+def calls(spans: list[SpanRecord]) -> list[tuple[Any, int, bool | None]]:
     """Return agent, number of calls and whether `no_tool_error` passed, of each run."""
-    found: list[tuple[str | None, int, bool]] = []
+    found: list[tuple[Any, int, bool | None]] = []
     for it in rebuild(spans):
         count = sum(step.type == "tool_call" for step in it.trace.steps)
         [result] = evaluate([{"type": "no_tool_error"}], [it.trace])
