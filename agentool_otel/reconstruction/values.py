@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
 from msgspec import UNSET
 
 from agentool_otel.dialects import LazyJson
-from agentool_otel.ground.json_codec import loads
+from agentool_otel.ground.json_codec import canonical, loads
 from agentool_otel.reconstruction.tree import Node
 
-__all__ = ["index", "json_or", "millis", "number", "plain", "put", "set_known", "text"]
+__all__ = [
+    "arguments_text",
+    "index",
+    "json_or",
+    "millis",
+    "number",
+    "plain",
+    "put",
+    "set_known",
+    "text",
+]
 
 _DIGITS = 18
 """Those of a place on the timeline that is read: more take long, and mean nothing."""
+
+
+_REMEMBERED = 4096
+"""Length of a text of arguments up to which its canonical form is remembered: each later model call
+of a conversation repeats the texts of those before."""
+
+
+def arguments_text(arguments: Any) -> str:
+    """Return the arguments of a call as text that is equal for equal values.
+
+    JSON text of an object, as providers send it, is equal to the object.
+    """
+    value = plain(arguments)
+    if not isinstance(value, str):
+        return canonical(value)
+    return _remembered(value) if len(value) <= _REMEMBERED else _text_of(value)
+
+
+def _text_of(text: str) -> str:
+    if text[:1] == "{":
+        try:
+            return canonical(loads(text))
+        except ValueError:
+            pass
+    return canonical(text)
+
+
+_remembered = lru_cache(maxsize=1024)(_text_of)
 
 
 def set_known(body: dict[str, Any], key: str, value: Any) -> None:

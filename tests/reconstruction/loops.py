@@ -80,7 +80,8 @@ class Loops:
             parts = [tool_call(it.name, self._sent(it.arguments), it.id) for it in calls]
             answer = message("assistant", parts)
             at = self._model(history, answer, at)
-            history.append(answer)
+            repeated = [tool_call(it.name, self._sent(it.arguments), it.id) for it in calls]
+            history.append(message("assistant", repeated))
             at = self._execute(calls, at)
             told = [tool_response(it.result or f"error: {it.error}", it.id) for it in calls]
             history += [message("tool", [part]) for part in told]

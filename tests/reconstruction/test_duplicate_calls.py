@@ -94,3 +94,13 @@ def test_calls_with_one_id_of_one_tracer_are_two_runs() -> None:
 
 def test_a_call_of_another_tracer_with_another_id_is_another_run() -> None:
     assert len(two_calls(call(), call("r2"), second_in="sdk.of.the.provider").rebuilt()) == 2
+
+
+def test_a_server_span_in_a_trace_of_its_own_duplicates_a_call_of_our_run() -> None:
+    for scope in ("agentool_otel.capture", "some.sdk"):
+        seen = Collected()
+        root = seen.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9, scope=scope)
+        seen.add(call(), parent=root, seconds=3, scope=scope)
+        seen.add(call(), trace=2, scope="the.server", kind="SERVER")
+        [trace] = seen.rebuilt()
+        assert trace["metrics"]["total_tokens"] == 7

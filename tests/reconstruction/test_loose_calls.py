@@ -319,3 +319,19 @@ def test_tools_that_are_called_outside_any_run_are_no_agents_work() -> None:
     assert "agent_id" not in trace
     assert "input" not in trace
     assert shape(trace)[0].endswith("weather {'c': 'Paris'}")
+
+
+def test_arguments_as_text_in_the_history_are_those_of_the_answer() -> None:
+    """Without ids, so that only the history tells which answer goes on."""
+    answer = message("assistant", [tool_call("weather", {"c": "Paris", "d": 1})])
+    repeated = message("assistant", [tool_call("weather", '{"d": 1, "c": "Paris"}')])
+    result = message("tool", [tool_response("sunny")])
+    seen = Collected()
+    seen.add(chat([ASKED], answer))
+    seen.add(chat([ASKED, repeated, result], SAID))
+    assert len(seen.rebuilt()) == 1
+    other = Collected()
+    other.add(chat([ASKED], answer))
+    different = message("assistant", [tool_call("weather", '{"d": 2, "c": "Paris"}')])
+    other.add(chat([ASKED, different, result], SAID))
+    assert len(other.rebuilt()) == 2

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.reconstruction.steps.model_calls import is_details
 from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import arguments_text
 from agentool_otel.semconv import agentool
 
 __all__ = ["Key", "Keys", "ids_on", "keys_of"]
@@ -158,7 +158,5 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
             call_id = call_id_of(part, place)
             if kind == "tool_call" and call_id is not None:
                 keys.append(hash(("call", call_id, name)))
-            if arguments is not None and not isinstance(arguments, str):
-                arguments = canonical(arguments)
-            calls += (str(call_id), str(name), arguments or "null")
+            calls += (str(call_id), str(name), arguments_text(arguments))
     return hash((state, role_of(message), content, *calls)), keys

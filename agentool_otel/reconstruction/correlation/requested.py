@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from agentool_otel.ground.json_codec import canonical, loads
+from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.correlation.spooled import LARGEST, Rows, Sorted
 from agentool_otel.reconstruction.steps.model_calls import is_details
-from agentool_otel.reconstruction.steps.tool_calls import unpacked
+from agentool_otel.reconstruction.steps.tool_calls import parsed, unpacked
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
 
@@ -177,9 +177,9 @@ class Requested:
         call_id: str | None,
     ) -> None:
         assert node.start_ns is not None
-        known = _parsed(arguments)
+        known = parsed(plain(arguments))
         pairs = known.items() if isinstance(known, dict) else ()
-        values = [_hash(_parsed(value)) for _, value in pairs][:_MEMBERS]
+        values = [_hash(parsed(plain(value))) for _, value in pairs][:_MEMBERS]
         names = [str(key) for key, _ in pairs][:_MEMBERS]
         parent_id = node.span.parent_id
         self._calls.add(
@@ -420,17 +420,6 @@ def _process(span: SpanRecord) -> tuple[int, int, int]:
         0 if pid is None else hash(("pid", str(host), str(pid))),
         0 if service is None else hash(("service", str(service))),
     )
-
-
-def _parsed(value: Any) -> Any:
-    """Return a value; text that is JSON of an object as the object."""
-    value = plain(value)
-    if isinstance(value, str) and value[:1] == "{":
-        try:
-            return loads(value)
-        except ValueError:
-            return value
-    return value
 
 
 def _hash(value: Any) -> int:

@@ -18,7 +18,7 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.operations import McpRequest, ToolExecution
 from agentool_otel.reconstruction.steps.order import Draft
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.values import plain
+from agentool_otel.reconstruction.values import arguments_text, plain
 
 __all__ = ["Requests", "ToolCall", "Waiting", "contains", "is_only_value", "waits_for_span"]
 
@@ -120,13 +120,13 @@ class _Known:
     def add(self, call: ToolCall, number: int) -> None:
         self.any.add(call, number)
         if call.arguments is not UNSET:
-            self._alike["arguments", canonical(plain(call.arguments))].add(call, number)
+            self._alike["arguments", arguments_text(call.arguments)].add(call, number)
         if isinstance(text := _only_value(call.arguments), str):
             self._alike["value", text].add(call, number)
 
     def first(self, arguments: Any) -> ToolCall | None:
         """Return the first one with these arguments, or whose single argument has this value."""
-        keys = [("arguments", canonical(plain(arguments)))]
+        keys = [("arguments", arguments_text(arguments))]
         if isinstance(arguments, str):
             keys.append(("value", arguments))
         found = [it for key in keys if key in self._alike and (it := self._alike[key].numbered())]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from agentool_otel.ground.json_codec import canonical, loads
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import (
     Inference,
@@ -25,7 +25,7 @@ from agentool_otel.reconstruction.steps.requests import (
     waits_for_span,
 )
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.values import plain
+from agentool_otel.reconstruction.values import arguments_text
 from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
@@ -99,7 +99,7 @@ class ToolCalls(list[ToolCall]):
         """Find the calls that have no id, now that the spans are read."""
         for call in self:
             if call.id is None and call.requested_by is not None and call.arguments is not UNSET:
-                key = call.name, canonical(plain(call.arguments))
+                key = call.name, arguments_text(call.arguments)
                 self._nameless.setdefault(key, []).append(call)
 
     @property
@@ -117,7 +117,7 @@ class ToolCalls(list[ToolCall]):
         name = part.get("name")
         if call_id is None or call_id in self.by_id or not isinstance(name, str | None):
             return
-        alike = self._nameless.get((name, canonical(parsed(part.get("arguments")))), [])
+        alike = self._nameless.get((name, arguments_text(part.get("arguments"))), [])
         for n, call in enumerate(alike[:_ALIKE]):
             request = call.requested_by.operation if call.requested_by is not None else None
             if call.requested_by is node or not isinstance(request, Inference):
@@ -211,12 +211,12 @@ class ToolCalls(list[ToolCall]):
             return None
         for call in self._only_requested:
             if call.arguments is not UNSET:
-                key = call.name, canonical(plain(call.arguments))
+                key = call.name, arguments_text(call.arguments)
                 self._requests_of_spans[key].append(call)
         self._only_requested.clear()
         if not self._requests_of_spans:
             return None
-        alike = self._requests_of_spans.get((name, canonical(plain(arguments))))
+        alike = self._requests_of_spans.get((name, arguments_text(arguments)))
         return alike.popleft() if alike else None
 
     def repeated_span(self, node: Node, call_id: str | None) -> Node | None:
@@ -395,7 +395,7 @@ def _arguments_of(node: Node, operation: ToolExecution) -> str:
     known = node.lineage.table(_argument_texts)
     text = known.get(node.span.span_id)
     if text is None:
-        text = known[node.span.span_id] = canonical(plain(operation.arguments))
+        text = known[node.span.span_id] = arguments_text(operation.arguments)
     return text
 
 
