@@ -21,8 +21,8 @@ from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
-from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.slices import BY
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
@@ -115,8 +115,9 @@ class _Outcome:
 @click.option("-o", "--output", type=_FILE, help="File for the results, as JSON Lines.")
 @click.option(
     "--by",
-    type=click.Choice(list(FACETS)),
-    help="What the table tells results apart by.  [default: agent]",
+    type=click.Choice(BY),
+    help="What the table groups results by; `assertion` counts those of each type.  "
+    "[default: agent]",
 )
 @click.option(
     "--min-evaluated",

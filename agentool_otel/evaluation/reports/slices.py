@@ -1,4 +1,4 @@
-"""Results grouped by agent, model, tag or day, and the counts of each group."""
+"""Results grouped by agent, model, tag, day, case or assertion, and the counts of each group."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
+__all__ = ["BY", "MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
 
 UNKNOWN = "(unknown)"
 NO_TRACE = "(no trace)"
 MARKS = {True: "✓", False: "✗", None: "-"}
 """An outcome without colour: passed, failed, not evaluated."""
+
+
+CASE, ASSERTION = "case", "assertion"
+BY = (*FACETS, CASE, ASSERTION)
+"""What results are grouped by: a facet of the trace, the case, or the type of an assertion."""
 
 
 class Subject:
@@ -51,7 +56,13 @@ class Row(NamedTuple):
     failed: int
     not_evaluated: int
     score: float | None
-    """The mean of the composite scores; None where nothing was evaluated."""
+    """The mean of the scores; None where nothing was evaluated."""
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share that passed, of those that were evaluated; None where nothing was."""
+        evaluated = self.passed + self.failed
+        return self.passed / evaluated if evaluated else None
 
 
 class Tally:
@@ -74,6 +85,15 @@ class Tally:
             self._scores += result.composite_score
             self._scored += 1
 
+    def add_assertion(self, held: AssertionResult) -> None:
+        """Count the result of one assertion."""
+        self.outcomes[held.passed] += 1
+        self.total += 1
+        self.evaluated += held.passed is not None
+        if isinstance(held.score, (int, float)):
+            self._scores += held.score
+            self._scored += 1
+
     def row(self, name: str = "") -> Row:
         """Return the figures."""
         outcomes = self.outcomes
@@ -82,7 +102,11 @@ class Tally:
 
 
 class Slices:
-    """Counts results by a facet."""
+    """Counts results.
+
+    Args:
+        by: one of `BY`; by assertion it counts the results of assertions.
+    """
 
     def __init__(self, by: str):
         self.by = by
@@ -90,6 +114,13 @@ class Slices:
 
     def add(self, result: EvalResult, subject: Subject) -> None:
         """Count a result in every slice it belongs to."""
+        if self.by == CASE:
+            self._tallies[result.case_id].add(result)
+            return
+        if self.by == ASSERTION:
+            for held in result.assertion_results:
+                self._tallies[held.assertion_type].add_assertion(held)
+            return
         for name in subject.names(self.by):
             self._tallies[name].add(result)
 
