@@ -38,7 +38,7 @@ from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.run_spans import RunSpans
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reconstruction.trace import Batch, Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
@@ -145,11 +145,12 @@ def rebuild_trace(
     if part is None:
         of_loose = _assign(judgements, runs, loose)
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
-        again = _Again(spans)
+        again, batch = _Again(spans), Batch(len(runs))
         for run in runs:
             for call in answered_in(run):
                 aside(call)
-            yield Rebuilt(run, ids, partial(again.run, run.trace_id), prices, again.may_hide)
+            relink = partial(again.run, run.trace_id)
+            yield Rebuilt(run, ids, relink, prices, again.may_hide, batch)
         if loose:
             aside(LooseNodes(loose, spans, bool(runs), of_loose))
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.reports.result_texts import line, plain, reason_of, step_ids_of
 from agentool_otel.evaluation.reports.slices import Subject
 from agentool_otel.evaluation.steps import shown_places
@@ -60,9 +60,8 @@ class Run(NamedTuple):
 
 def run_of(result: EvalResult, subject: Subject) -> Run | None:
     """Return the run that a result is about; None for a case without a run."""
-    if subject.trace is None:
+    if (trace := subject.judged) is None:
         return None
-    trace = JudgedTrace(subject.rebuilt or subject.trace)
     reasons: defaultdict[str, list[tuple[bool | None, str]]] = defaultdict(list)
     of_output: list[tuple[bool | None, str]] = []
     for held in result.assertion_results:

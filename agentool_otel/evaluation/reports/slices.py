@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
+from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 
@@ -25,10 +26,23 @@ BY = (*FACETS, CASE, ASSERTION)
 class Subject:
     """The subject of a result: a trace, or nothing for a case without one."""
 
-    def __init__(self, trace: ReasoningTrace | None, rebuilt: Rebuilt | None = None):
+    def __init__(
+        self,
+        trace: ReasoningTrace | None,
+        rebuilt: Rebuilt | None = None,
+        judged: JudgedTrace | None = None,
+    ):
         self.trace = trace
         self.rebuilt = rebuilt
+        self._judged = judged
         self._names: dict[str, list[str]] = {}
+
+    @property
+    def judged(self) -> JudgedTrace | None:
+        """The trace as the checks saw it, with the runs inside it; None where there is none."""
+        if self._judged is None and self.trace is not None:
+            self._judged = JudgedTrace(self.rebuilt or self.trace)
+        return self._judged
 
     def names(self, by: str) -> list[str]:
         """Return the slices it belongs to, at least one.
@@ -43,7 +57,10 @@ class Subject:
     def _read(self, by: str) -> list[str]:
         if self.trace is None:
             return [NO_TRACE]
-        values = FACETS[by](self.trace, self.rebuilt) or [None]
+        values: list[Any] = FACETS[by](self.trace, self.rebuilt)
+        if by == "model" and self._judged is not None:
+            values = [*self._judged.models]
+        values = values or [None]
         return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in values)]
 
 
