@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from opentelemetry.sdk.trace import ReadableSpan
 
     from agentool_otel.evaluation.in_tests import Asserted
-    from agentool_otel.model.documents import EvalCase, EvalResult, ReasoningTrace
+    from agentool_otel.evaluation.scopes import Run
+    from agentool_otel.model.documents import EvalCase, EvalResult
     from agentool_otel.model.spans import SpanRecord
-    from agentool_otel.reconstruction.trace import Rebuilt
     from agentool_otel.testing.captured import AgentTraces
 
 __all__ = ["AssertConformant", "AssertTrace", "agent_traces", "assert_conformant", "assert_trace"]
@@ -45,7 +45,7 @@ class AssertTrace(Protocol):
     """The type of the fixture `assert_trace`."""
 
     def __call__(
-        self, trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+        self, trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
     ) -> EvalResult: ...
 
 
@@ -78,7 +78,7 @@ def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
     from agentool_otel.evaluation.in_tests import outcome_of
 
     def noted(
-        trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+        trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
     ) -> EvalResult:
         __tracebackhide__ = True
         result, message = outcome_of(trace, *assertions, min_evaluated=min_evaluated)

@@ -69,10 +69,11 @@ class Summary:
             yield Text(f"  ... and {len(self._reasons) - _REASONS} more reasons", "dim")
 
     def table(self) -> Table:
-        """Return the table: a line for each agent, model, tag or day, the worst first."""
+        """Return the table, the worst first."""
         table = Table(box=None, header_style="bold", pad_edge=False)
         table.add_column(self._slices.by)
-        for heading in ("results", "✓ passed", "✗ failed", "- not evaluated", "score"):
+        headings = "results", "✓ passed", "✗ failed", "- not evaluated", "pass rate", "score"
+        for heading in headings:
             table.add_column(heading, justify="right")
         for row in self._slices.rows():
             table.add_row(_text.line(row.name), *figures(row))

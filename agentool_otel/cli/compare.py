@@ -14,15 +14,15 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import data_files
 from agentool_otel.cli._output import report, say, view
-from agentool_otel.cli._runs import Run, Runs
+from agentool_otel.cli._runs import Runs
 from agentool_otel.cli._selection import selecting
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.comparison import BY, Comparison, Group
-from agentool_otel.evaluation.running import Evaluation
+from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.ground import json_codec
-from agentool_otel.model.documents import Assertion, EvalCase, EvalResult
+from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
 
 __all__ = ["command"]
@@ -102,10 +102,20 @@ def _add(
     unselected = 0
     for run in every.runs():
         if selection is None or selection.holds(run.rebuilt or run.trace):
-            comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
+            comparison.add(run.trace, run.rebuilt)
+            if evaluation is not None:
+                _add_results(comparison, evaluation.put(run.rebuilt or run.trace))
         else:
             unselected += 1
+    if evaluation is not None:
+        _add_results(comparison, evaluation.rest())
     return unselected
+
+
+def _add_results(comparison: Comparison, outcomes: Iterable[TraceResults]) -> None:
+    for outcome in outcomes:
+        if outcome.judged is not None:
+            comparison.add_results(outcome.judged.trace.trace_id, outcome.results)
 
 
 def _cases_in(documents: Iterable[EvalCase | Assertion]) -> int:
@@ -131,13 +141,6 @@ def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
             f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input;"
             " where agents are told more than that, use --match contains"
         )
-
-
-def _results(evaluation: Evaluation | None, run: Run) -> list[EvalResult] | None:
-    if evaluation is None:
-        return None
-    outcomes = evaluation.put(run.rebuilt or run.trace)
-    return [result for outcome in outcomes for result in outcome.results]
 
 
 def _print(groups: list[Group], by: str, cases: int) -> None:

@@ -21,9 +21,10 @@ from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
-from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.slices import BY
 from agentool_otel.evaluation.running import Evaluation, TraceResults
+from agentool_otel.evaluation.scopes import SCOPES, Scope
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -50,13 +51,11 @@ class _Outcome:
     def __init__(
         self,
         evaluation: Evaluation,
-        selection: Selection | None,
         summary: Summary,
         output: BinaryIO | None,
         reports: Reports,
     ):
         self._evaluation = evaluation
-        self._selection = selection
         self._output = output
         self._reports = reports
         self.summary = summary
@@ -64,17 +63,13 @@ class _Outcome:
         self.show: Callable[[], None] = lambda: None
         """Shows how far the judge is."""
         self.traces = 0
-        self.unselected = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
         self.unmatched_count = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
-        """Evaluate a trace by its cases. Results may come later if a judge is asked."""
-        if self._selection is not None and not self._selection.holds(source):
-            self.unselected += 1
-            return
-        self.traces += 1
+        """Evaluate a run by its cases. Results may come later: other runs may belong to it, or a
+        judge is asked."""
         for outcome in self._evaluation.put(source):
             self._take(outcome)
 
@@ -91,7 +86,8 @@ class _Outcome:
         source = outcome.source
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
-        subject = Subject(trace, rebuilt)
+        self.traces += source is not None
+        subject = Subject(trace, rebuilt, outcome.judged)
         for result in outcome.results:
             self._put(result, subject)
         if outcome.why_none is not None and trace is not None:
@@ -99,6 +95,10 @@ class _Outcome:
             if len(self.unmatched) < _EXAMPLES:
                 self.unmatched.append((trace.trace_id, outcome.why_none))
         self.show()
+
+    @property
+    def unselected(self) -> int:
+        return self._evaluation.unselected
 
     def _put(self, result: EvalResult, subject: Subject) -> None:
         self.summary.add(result, subject)
@@ -115,8 +115,9 @@ class _Outcome:
 @click.option("-o", "--output", type=_FILE, help="File for the results, as JSON Lines.")
 @click.option(
     "--by",
-    type=click.Choice(list(FACETS)),
-    help="What the table tells results apart by.  [default: agent]",
+    type=click.Choice(BY),
+    help="What the table groups results by; `assertion` counts those of each type.  "
+    "[default: agent]",
 )
 @click.option(
     "--min-evaluated",
@@ -139,6 +140,14 @@ class _Outcome:
     help="Which case a run is a try of, where it names none and has the input of none: `contains`, "
     "or a member of the trace and one of the case, as metadata.ticket=context.ticket.",
 )
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES),
+    default=SCOPES[0],
+    show_default=True,
+    help="What a result is about: a run with the runs inside it, each run by itself, or all runs "
+    "of a session.",
+)
 @selecting
 @report_options
 @click.option("--cost", is_flag=True, help=COST_HELP)
@@ -152,6 +161,7 @@ def command(
     min_evaluated: float,
     fail_on: str,
     match: str | None,
+    scope: Scope,
     cost: bool,
     selection: Selection | None,
     judge: OpenAIJudge | None,
@@ -164,12 +174,15 @@ def command(
     the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone
     apply to every run, or to those that --agent, --model, --tag, --status, --since and --until
     name. What needs a judge is not evaluated unless one is named.
+
+    A run is checked together with the runs inside it, and its result names it. A run inside another
+    one has a result of its own only with --scope run, or where --agent names it.
     """
     if cases == "-" and source == "-":
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = read_cases(place)
-    evaluation = Evaluation(documents, min_evaluated, judge, match)
+    evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
     for_people = sys.stdout.isatty()
@@ -181,7 +194,7 @@ def command(
         open_files.enter_context(closing(evaluation))
         by_what = by or "agent"
         outcome = _Outcome(
-            evaluation, selection, Summary(by_what), data.get("--output"), Reports(data, by_what)
+            evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
         )
         outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))

@@ -7,10 +7,10 @@ do not say is not counted as nothing, but named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from statistics import fmean, median, stdev
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UnsetType
 
@@ -90,8 +90,10 @@ class _Run(NamedTuple):
     tool_calls: float | None
     tool_errors: int
     failed: bool
-    verdicts: tuple[tuple[str, bool | None], ...] | None
-    """Of each case that it is a try of; None where no cases were given."""
+
+
+_Verdicts: TypeAlias = tuple[tuple[str, bool | None], ...]
+"""The outcome of each case that a run is a try of."""
 
 
 class Comparison:
@@ -105,20 +107,14 @@ class Comparison:
         """
         self._by = by
         self._runs: dict[_Run, None] = {}
+        self._verdicts: dict[str, _Verdicts] = {}
 
-    def add(
-        self,
-        trace: ReasoningTrace,
-        rebuilt: Rebuilt | None,
-        results: Iterable[EvalResult] | None = None,
-    ) -> None:
+    def add(self, trace: ReasoningTrace, rebuilt: Rebuilt | None) -> None:
         """Add a run, in any order. The same run again changes nothing.
 
         Args:
             trace: its document.
             rebuilt: what that was rebuilt of; without it nothing is known of the framework.
-            results: what evaluators made of it, for each case that it is a try of; None where
-                there are no cases.
         """
         metrics = known(trace.metrics) or TraceMetrics()
         above = (known(trace.metadata) or {}).get("parent_trace_id")
@@ -132,9 +128,17 @@ class Comparison:
             _figure(metrics.tool_call_count),
             sum(known(it.error) is not None for it in trace.tool_results()),
             trace.status in FAILED,
-            None if results is None else tuple((it.case_id, it.passed) for it in results),
         )
         self._runs[run] = None
+
+    def add_results(self, trace_id: str, results: Iterable[EvalResult]) -> None:
+        """Add the results of an outermost run with the runs inside it.
+
+        Args:
+            trace_id: the id of the run.
+            results: a result for each case that the run is a try of.
+        """
+        self._verdicts[trace_id] = tuple((it.case_id, it.passed) for it in results)
 
     def _name(self, trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str | None:
         if self._by == FRAMEWORK:
@@ -149,7 +153,7 @@ class Comparison:
             name = next((run.name for run in task if run.name is not None), _UNKNOWN)
             found.setdefault(name, []).append(task)
         names = sorted(found, key=lambda name: (name == _UNKNOWN, name))
-        return [_group(name, found[name]) for name in names]
+        return [_group(name, found[name], self._verdicts) for name in names]
 
     def _tasks(self) -> Iterator[list[_Run]]:
         """Yield each outermost run with those inside it, itself first."""
@@ -166,11 +170,11 @@ class Comparison:
         yield from tasks.values()
 
 
-def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
+def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Verdicts]) -> Group:
     durations = _known(task[0].duration_s for task in tasks)
     tokens = _known(_sum(run.tokens for run in task) for task in tasks)
     calls = _known(_sum(run.tool_calls for run in task) for task in tasks)
-    tries = [it for task in tasks if (it := _verdicts(task)) is not None]
+    tries = [results[task[0].trace_id] for task in tasks if task[0].trace_id in results]
     verdicts = [passed for of in tries for _, passed in of]
     missing = {"latency": durations, "tokens": tokens, "tool calls": calls}
     return Group(
@@ -188,11 +192,6 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
         errors=sum(task[0].failed for task in tasks),
         unsaid={it: n for it, said in missing.items() if (n := len(tasks) - len(said))},
     )
-
-
-def _verdicts(task: Sequence[_Run]) -> Sequence[tuple[str, bool | None]] | None:
-    """Return the verdicts on the outermost run that has some: those inside are asked the same."""
-    return next((run.verdicts for run in task if run.verdicts), task[0].verdicts)
 
 
 def _figure(value: float | UnsetType | None) -> float | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertion_checks import judging
 from agentool_otel.evaluation.check import Check, counted
+from agentool_otel.evaluation.joined import judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.evaluation.results import result_of
+from agentool_otel.evaluation.scopes import Run, unit_of
 from agentool_otel.evaluation.steps import step_lines
 from agentool_otel.evaluation.time_limit import one_check
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
@@ -30,14 +32,16 @@ _BY_ITSELF = EvalCase(case_id="assert_trace", assertions=[])
 
 
 def assert_trace(
-    trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+    trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
 ) -> EvalResult:
     """Assert that a trace is as it should be, and return the result.
 
         assert_trace(trace, ContainsToolCall(tool_name="search"), {"type": "status"})
 
     Args:
-        trace: the trace, best as it was rebuilt: a document does not tell all that is missing.
+        trace: the trace, best as it was rebuilt: a document does not tell all that is missing. Of
+            several, one is the outermost run and the others are inside it: they are asserted as one
+            trace, as `evaluate` does.
         assertions: what must hold.
         min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated. One that could
             not be evaluated is no pass.
@@ -45,7 +49,8 @@ def assert_trace(
     Raises:
         AssertionError: an assertion failed, or too few were evaluated. Its message has the reasons,
             and the steps of the trace with those marked that the reasons rest on.
-        EvaluationError: there are no assertions, or `min_evaluated` is no share.
+        EvaluationError: there are no assertions, `min_evaluated` is no share, or several
+            traces are not one run with the runs inside it.
         DecodeError: an assertion given as an object is none.
     """
     __tracebackhide__ = True
@@ -64,7 +69,7 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(
-    trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+    trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
 ) -> Outcome:
     """Return what `assert_trace` would say.
 
@@ -72,7 +77,10 @@ def outcome_of(
     """
     if not 0 <= min_evaluated <= 1:
         raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
-    judged = JudgedTrace(trace)
+    if isinstance(trace, (ReasoningTrace, Rebuilt)):
+        judged = JudgedTrace(trace)
+    else:
+        judged = judged_trace(unit_of(trace))
     held = [it for asserted in assertions for it in _held(judged, asserted)]
     if not held:
         raise EvaluationError(

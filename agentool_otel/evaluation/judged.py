@@ -59,6 +59,8 @@ class JudgedTrace:
 
     def __init__(self, source: ReasoningTrace | Rebuilt):
         """Wrap a trace, best as rebuilt: a document alone has only the marks in its values."""
+        self.source = source
+        """What it was made of."""
         self._rebuilt = source if isinstance(source, Rebuilt) else None
         self.trace = source.trace if isinstance(source, Rebuilt) else source
         """The document."""
@@ -130,6 +132,12 @@ class JudgedTrace:
         if known(self.trace.status) == "in_progress":
             return "the run has not ended"
         return None
+
+    @property
+    def uncounted(self) -> str | None:
+        """Why the run may have used more tokens and money than its metrics have; None if nothing
+        says so."""
+        return self.unfinished
 
     @cached_property
     def unseen_calls(self) -> str | None:

@@ -2,12 +2,15 @@
 
 Beside its members, a result says how many assertions were `evaluated` of how many in `total`, and
 each assertion's result the `step_ids` that it rests on and, where a judge told it, `judge_model`.
+Where more than one run was looked at, it has their number in `runs`; `runs_left_out` counts inner
+runs that were not, and `missing_parent` is the id of a run around it that is not in the input.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from agentool_otel.evaluation.verdicts import Verdict
@@ -26,6 +29,7 @@ def result_of(
     min_evaluated: float = 1.0,
     *,
     judge_model: str | None = None,
+    extra: Mapping[str, Any] = MappingProxyType({}),
 ) -> EvalResult:
     """Return the result of a case.
 
@@ -38,6 +42,7 @@ def result_of(
         verdicts: one per assertion of the case.
         min_evaluated: the share of the assertions that is enough, 0 to 1. One there has to be.
         judge_model: who gave one of the verdicts; None where no judge did.
+        extra: further members of the result.
     """
     scores = [verdict.score or 0.0 for verdict in verdicts if verdict.passed is not None]
     enough = bool(scores) and len(scores) >= min_evaluated * len(verdicts)
@@ -54,7 +59,7 @@ def result_of(
         composite_score=round(sum(scores) / len(scores), 3) if scores else UNSET,
         judge_model=UNSET if judge_model is None else judge_model,
         evaluated_at=from_ns(time.time_ns() // _SECOND_NS * _SECOND_NS),
-        extra={"evaluated": len(scores), "total": len(verdicts)},
+        extra={"evaluated": len(scores), "total": len(verdicts), **extra},
     )
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertion_checks import asking, judging
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
+from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.results import result_of
+from agentool_otel.evaluation.scopes import Scope, Unit, Units
+from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.evaluation.waiting import Promised, Window, settled
 from agentool_otel.ground.words import logger
@@ -37,13 +41,16 @@ _Trace: TypeAlias = ReasoningTrace | Rebuilt
 
 
 class TraceResults(NamedTuple):
-    """The results of a trace, or of a case without one."""
+    """The results of a run, with the runs inside it or those of its session, or of a case without
+    one."""
 
     source: _Trace | None
-    """None where no trace was a try of the case."""
+    """The outermost run, the first of a session; None where no run was a try of the case."""
     results: list[EvalResult]
     why_none: str | None = None
     """Why there is no case for the trace; None where there is one."""
+    judged: JudgedTrace | None = None
+    """What the checks saw."""
 
 
 def evaluate(
@@ -53,16 +60,23 @@ def evaluate(
     *,
     min_evaluated: float = 1.0,
     match: MatchRule | None = None,
+    scope: Scope = "tree",
     unmatched: Callable[[ReasoningTrace, str], None] | None = None,
 ) -> Generator[EvalResult]:
-    """Yield a result for each case and each trace that is a try of it, as the traces come.
+    """Yield a result for each case and each run that is a try of it, as the traces come.
 
-    A trace is a try of the case that its run names (`metadata.case_id`), else of those with the
-    same input. A case without a trace has a result at the end, of which nothing is evaluated.
+    A run is a try of the case that it names (`metadata.case_id`), else of those with the same
+    input. A case without a run has a result at the end, of which nothing is evaluated.
 
-    Without a judge, assertions that need one are not evaluated, and memory holds the cases and one
-    trace. With one, several questions are asked at a time, from a thread of its own; results come
-    in the order of traces all the same, and memory holds the traces that wait, which are few.
+    A run is evaluated with the runs inside it, as one trace: its steps are in the order of time,
+    its tokens and costs are sums; input, output, status, duration and id are those of the outermost
+    run. A run that was rebuilt has its result as soon as the other runs of the same spans have
+    come; a trace document has it at the end, because any later one may belong to it.
+
+    Without a judge, assertions that need one are not evaluated, and memory holds the cases, the
+    runs of one OTel trace, and a few words of each trace document: the rest of a document is in a
+    temporary file. With a judge, several questions are asked at a time, from a thread of its own;
+    results keep their order, and memory holds also the traces that wait for answers, which are few.
     Closing the generator drops what was not answered yet, and ends the thread.
 
     Args:
@@ -79,15 +93,19 @@ def evaluate(
             input of a case is part of theirs; `MEMBER=CASE_MEMBER`, a member of the trace, as
             `metadata.ticket`, is equal to one of the case, by default its `case_id`; or a function
             of a trace and a case.
+        scope: what a result is about: `tree`, a run with the runs inside it; `run`, each run by
+            itself, where a check that depends on inner runs has in its reason that they were left
+            out; `session`, all runs of a session in the order of time, one without a session by
+            itself. With `session` all runs are kept until the last has come.
         unmatched: called with each trace that no case is for, and why. Left out, how many there
             were is logged as a warning.
 
     Raises:
         EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated`
-            is no share, `match` no rule, or the judge cannot be called.
+            is no share, `match` no rule, `scope` none, or the judge cannot be called.
         DecodeError: a case given as an object is none.
     """
-    return Evaluation(cases, min_evaluated, judge, match).results(traces, unmatched)
+    return Evaluation(cases, min_evaluated, judge, match, scope).results(traces, unmatched)
 
 
 class Evaluation:
@@ -99,11 +117,18 @@ class Evaluation:
         min_evaluated: float = 1.0,
         judge: Judge | None = None,
         match: MatchRule | None = None,
+        scope: Scope = "tree",
+        selection: Selection | None = None,
     ):
         """Prepare cases.
 
+        Args:
+            cases, min_evaluated, judge, match, scope: as `evaluate` has them.
+            selection: what a run has to be; None for all.
+
         Raises: as `evaluate`.
         """
+        self._units = Units(scope, selection)
         if not 0 <= min_evaluated <= 1:
             raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
         if judge is not None and not callable(judge):
@@ -149,25 +174,37 @@ class Evaluation:
 
     # ---------------------------------------------------------- for those who push their traces
 
-    def put(self, source: _Trace) -> Iterable[TraceResults]:
-        """Hold a trace against its cases, and return the outcomes that are ready, in the order of
-        traces: without a judge its own. Where too many wait for a judge, iterating waits for the
-        first, so do that before the next call."""
-        trace = JudgedTrace(source)
+    def put(self, source: _Trace) -> Iterator[TraceResults]:
+        """Add a run, and yield the outcomes that are ready, in order. Where too many wait for a
+        judge, iterating waits for the first, so do that before the next call."""
+        for unit in self._units.put(source):
+            yield from self._evaluated(unit)
+
+    def rest(self) -> Iterator[TraceResults]:
+        """Yield the outcomes of runs that other runs might have belonged to, and of those that
+        wait for a judge. More runs may be put afterwards, which then belong to none of these."""
+        for unit in self._units.rest():
+            yield from self._evaluated(unit)
+        yield from self._window.rest()
+
+    @property
+    def unselected(self) -> int:
+        """The number of runs that are not selected, each counted with the runs inside it."""
+        return self._units.unselected
+
+    def _evaluated(self, unit: Unit) -> Iterable[TraceResults]:
+        trace = judged_trace(unit)
         places = [0] if self._for_all else self._cases.of(trace)
         self._tried.update(places)
         why_none = None if places else self._cases.why_none(trace)
         promised = [self._promised(at, trace) for at in places]
+        extra = _about(unit)
         if self._asking is None:
-            return (self._outcome(source, places, promised, why_none),)
+            return (self._outcome(trace, places, promised, why_none, extra),)
         return self._window.put(
             [it for of in promised for it in of],
-            lambda: self._outcome(source, places, promised, why_none),
+            lambda: self._outcome(trace, places, promised, why_none, extra),
         )
-
-    def rest(self) -> Iterator[TraceResults]:
-        """Yield the outcomes of traces that waited for a judge."""
-        return self._window.rest()
 
     def untried(self) -> Iterator[TraceResults]:
         """Yield a result for each case that no trace was a try of."""
@@ -177,7 +214,8 @@ class Evaluation:
                 yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
     def close(self) -> None:
-        """Drop unanswered questions, and ask no more."""
+        """Drop unanswered questions and runs that wait, and ask no more."""
+        self._units.close()
         if self._asking is not None:
             self._asking.close()
 
@@ -186,26 +224,33 @@ class Evaluation:
 
     def _promised(self, at: int, trace: JudgedTrace) -> list[Promised]:
         case = self._cases.all[at]
+        if isinstance(trace, UnitTrace):
+            return [trace.noted(partial(judge, trace, case)) for judge in self._judges[at]]
         return [judge(trace, case) for judge in self._judges[at]]
 
     def _outcome(
         self,
-        source: _Trace,
+        trace: JudgedTrace,
         places: list[int],
         promised: list[list[Promised]],
         why_none: str | None,
+        extra: Mapping[str, Any],
     ) -> TraceResults:
-        trace_id = _document_of(source).trace_id
         results: list[EvalResult] = []
         for at, of in zip(places, promised, strict=True):
             verdicts = settled(of)
             judge = self._who_judged(verdicts)
             results.append(
                 result_of(
-                    self._cases.all[at], trace_id, verdicts, self._min_evaluated, judge_model=judge
+                    self._cases.all[at],
+                    trace.trace.trace_id,
+                    verdicts,
+                    self._min_evaluated,
+                    judge_model=judge,
+                    extra=extra,
                 )
             )
-        return TraceResults(source, results, why_none)
+        return TraceResults(trace.source, results, why_none, trace)
 
     def _who_judged(self, verdicts: list[Verdict]) -> str | None:
         """Return the judge of the verdicts, None if no judge gave one."""
@@ -213,6 +258,18 @@ class Evaluation:
             return None
         judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)
         return self._asking.model if judged else None
+
+
+def _about(unit: Unit) -> Mapping[str, Any]:
+    """Return what a result has about the runs that it is about."""
+    about: dict[str, Any] = {}
+    if len(unit.runs) > 1:
+        about["runs"] = len(unit.runs)
+    if unit.left_out:
+        about["runs_left_out"] = unit.left_out
+    if unit.parent is not None:
+        about["missing_parent"] = unit.parent
+    return about
 
 
 def _asking(judge: Judge) -> Asking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -49,6 +50,14 @@ class Selection(NamedTuple):
             )
             and (not self.texts or _occurs(self.texts, trace.to_dict()))
         )
+
+    def holds_tree(self, runs: Sequence[ReasoningTrace | Rebuilt]) -> bool:
+        """Return whether a run with the runs inside it is selected, itself the first of them. Any
+        of the runs may call the model and have the text; all else must hold of the first.
+        """
+        first = self._replace(models=(), texts=())
+        of_any = Selection(models=self.models), Selection(texts=self.texts)
+        return first.holds(runs[0]) and all(any(map(it.holds, runs)) for it in of_any)
 
     def _in_time(self, trace: ReasoningTrace) -> bool:
         if self.since_ns is None and self.until_ns is None:

@@ -10,7 +10,7 @@ from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.reports.result_texts import line
 from agentool_otel.model.documents import UNSET, Step
 
-__all__ = ["step_lines"]
+__all__ = ["shown_places", "step_lines"]
 
 _WIDTH = 120
 _MOST = 40
@@ -22,7 +22,7 @@ def step_lines(trace: JudgedTrace, marked: Collection[str]) -> Iterator[str]:
     if not trace.steps:
         yield "  no steps"
         return
-    shown = _shown([step_id for step_id, _ in trace.steps], marked)
+    shown = shown_places([step_id for step_id, _ in trace.steps], marked)
     width = max(len(trace.steps[at][0]) for at in shown)
     names = {call.result_step_id: call.name for call in trace.calls}
     before = -1
@@ -38,8 +38,8 @@ def step_lines(trace: JudgedTrace, marked: Collection[str]) -> Iterator[str]:
         yield f"    ... {len(trace.steps) - before - 1} more"
 
 
-def _shown(ids: list[str], marked: Collection[str]) -> list[int]:
-    """Return the places of the steps that are shown."""
+def shown_places(ids: list[str], marked: Collection[str]) -> list[int]:
+    """Return the places of the steps that are shown: the marked ones, and the first others."""
     first = [at for at, step_id in enumerate(ids) if step_id in marked][:_MOST]
     others = [at for at, step_id in enumerate(ids) if step_id not in marked]
     return sorted([*first, *others[: _MOST - len(first)]])

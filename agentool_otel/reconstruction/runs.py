@@ -43,7 +43,7 @@ from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.run_spans import RunSpans
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reconstruction.trace import Batch, Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
@@ -173,9 +173,10 @@ def rebuild_trace(
         _assign(judgements, runs, loose)
     if settled or not _defer(spans, ordered, judgements, runs, loose, aside, gathered):
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
-        again = _Again(spans)
+        again, batch = _Again(spans), Batch(len(runs))
         for run in runs:
-            yield Rebuilt(run, ids, partial(again.run, run.trace_id), prices, again.may_hide)
+            relink = partial(again.run, run.trace_id)
+            yield Rebuilt(run, ids, relink, prices, again.may_hide, batch)
     for node in ordered:
         node.unlink()
 

@@ -25,7 +25,20 @@ from agentool_otel.reconstruction.tree import Node
 if TYPE_CHECKING:
     from agentool_otel.reconstruction.results import Verdicts
 
-__all__ = ["Rebuilt"]
+__all__ = ["Batch", "Rebuilt"]
+
+
+class Batch:
+    """The runs that are rebuilt from the same spans, known by identity.
+
+    Args:
+        size: the number of runs.
+    """
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: int):
+        self.size = size
 
 
 class Rebuilt:
@@ -41,6 +54,7 @@ class Rebuilt:
         "_settled",
         "_trace",
         "anchor",
+        "batch",
     )
 
     def __init__(
@@ -50,6 +64,7 @@ class Rebuilt:
         relink: Callable[[], RunSpans],
         prices: Prices | None = None,
         may_hide: Callable[[], bool] = bool,
+        batch: Batch | None = None,
     ):
         """Rebuild a run.
 
@@ -59,6 +74,7 @@ class Rebuilt:
             relink: links the run's spans once more, for the fidelity report.
             prices: computes the cost that the spans do not have.
             may_hide: says whether the spans that `relink` links may hide something.
+            batch: the runs that are rebuilt together with it; None if it is rebuilt alone.
         """
         self._relink = relink
         self._may_hide = may_hide
@@ -66,6 +82,8 @@ class Rebuilt:
         self._trace: ReasoningTrace | None = None
         self._settled = False
         self._judgements = run.judgements
+        self.batch = batch or Batch(1)
+        """The runs of the same spans, among which the runs around it and inside it are."""
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
         """The span that a judgement of the run is about; None where there is none."""
         self._document = document_of(run, subtraces)

@@ -174,7 +174,10 @@ def test_the_table_is_sliced_worst_first(invoke: Invoke) -> None:
     assert "✗ every trace  tr_7f3a9b  score 0.0  1 of 1 evaluated" in shown
     assert "✗ status: the status is error, expected success" in shown
     table = [line.split() for line in shown.splitlines() if line[:4] in ("fine", "poor")]
-    assert table == [["poor", "2", "1", "1", "0", "0.500"], ["fine", "1", "1", "0", "0", "1.000"]]
+    assert table == [
+        ["poor", "2", "1", "1", "0", "50%", "0.500"],
+        ["fine", "1", "1", "0", "0", "100%", "1.000"],
+    ]
     by_tag = invoke("eval", cases, place, "--by", "tag").stderr
     assert [line.split()[0] for line in by_tag.splitlines()[-4:-1]] == ["x", "y", "(unknown)"]
     by_day = invoke("eval", cases, place, "--by", "day").stderr
@@ -240,7 +243,7 @@ def test_a_page_and_a_comment_are_written_beside_the_results(invoke: Invoke) -> 
     files = ["--html", "r.html", "--markdown", "r.md", "-o", "r.jsonl"]
     assert invoke("eval", cases, traces({"agent_id": "clerk"}), *files).exit_code == 1
     assert "1 of 1 result failed" in Path("r.html").read_text()
-    assert "| `clerk` | 1 | 0 | 1 | 0 | 0.500 |" in Path("r.md").read_text()
+    assert "| `clerk` | 1 | 0 | 1 | 0 | 0% | 0.500 |" in Path("r.md").read_text()
     by_day = invoke("eval", cases, traces(), "--by", "day", "--markdown", "day.md")
     assert by_day.exit_code == 1
     assert "| day |" in Path("day.md").read_text()

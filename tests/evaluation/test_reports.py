@@ -27,6 +27,7 @@ from agentool_otel.evaluation.reports import Report, Subject, html
 from agentool_otel.evaluation.reports.html import Page
 from agentool_otel.evaluation.reports.junit import JUnit
 from agentool_otel.evaluation.reports.markdown import Markdown
+from agentool_otel.evaluation.reports.result_texts import rate_of
 from agentool_otel.evaluation.reports.slices import Slices
 from tests.laws import many
 
@@ -87,7 +88,25 @@ def saying(text: str) -> list[EvalResult]:
 
 def about(text: str) -> Subject:
     said = {"model": text, "tags": [text]}
-    trace = ReasoningTrace(trace_id=text, agent_id=text, steps=[], metadata=said, started_at=text)
+    call = {"id": "c", "name": text, "arguments": {text: text}}
+    steps = [
+        {"step_id": text, "type": "reasoning", "content": text},
+        {"step_id": "s2", "type": "tool_call", "tool_call": call},
+        {"step_id": "s3", "type": "tool_result", "tool_result": {"call_id": "c", "error": text}},
+        {"step_id": "s4", "type": "handoff", "to_agent": text, "message": text},
+    ]
+    trace = ReasoningTrace.from_dict(
+        {
+            "trace_id": text,
+            "agent_id": text,
+            "started_at": text,
+            "metadata": said,
+            "input": text,
+            "output": {text: text},
+            "steps": steps,
+            "status": "success",
+        }
+    )
     return Subject(trace)
 
 
@@ -138,10 +157,66 @@ def test_the_page_details_what_did_not_pass_and_counts_the_rest() -> None:
     text = " ".join(Structure(page).text.split())
     assert "1 of 3 results failed" in text
     assert "3 of 4" in text
-    assert "researcher 3 1 1 1 1.000" in text
+    assert "researcher 3 1 1 1 50% 1.000" in text
     assert "✗ failed status: it is error steps: step_001 ✓ passed latency: fast" in text
     assert "- not evaluated rubric: no judge" in text
     assert text.index("Failed: 1") < text.index("Not evaluated: 1") < text.index("Passed: 1")
+
+
+def test_the_page_shows_the_run_with_the_reasons_at_its_steps() -> None:
+    steps: list[Any] = [
+        {"step_id": f"s{n}", "type": "reasoning", "content": f"thought {n}"} for n in range(100)
+    ]
+    call = {"id": "c", "name": "pay", "arguments": {"order": 7}}
+    steps[80:80] = [
+        {"step_id": "asks", "type": "tool_call", "tool_call": call},
+        {"step_id": "fails", "type": "tool_result", "tool_result": {"call_id": "c", "error": "no"}},
+    ]
+    trace = ReasoningTrace.from_dict(
+        {"trace_id": "t", "agent_id": "a", "input": "pay it", "output": "x" * 5000, "steps": steps}
+    )
+    rests = {"step_ids": ["fails"]}
+    failed = AssertionResult(
+        assertion_type="no_tool_error", passed=False, reason="pay failed", extra=rests
+    )
+    text = AssertionResult(assertion_type="output_contains", passed=False, reason="no thanks in it")
+    for passed in (False, None):
+        page = written(Page, result(passed, failed, text), subject=Subject(trace))
+        assert ('run" open' in page) is (passed is False)
+        shown = " ".join(Structure(page).text.split())
+        assert "Input pay it s0 reasoning thought 0" in shown
+        assert (
+            "… 42 more fails tool result pay error no ✗ failed no_tool_error: pay failed" in shown
+        )
+        assert "x… (5,000 characters) ✗ failed output_contains: no thanks in it" in shown
+    assert "Input" not in written(Page, result(True), subject=Subject(trace))
+
+
+def test_results_by_case_and_by_assertion() -> None:
+    results = [
+        result(True, held(True), held(True, "latency"), case_id="a"),
+        result(False, held(True), held(False, "latency"), case_id="a"),
+        result(None, held(None), case_id="b"),
+    ]
+    by_case, by_assertion = Slices("case"), Slices("assertion")
+    for each in results:
+        by_case.add(each, TRACE)
+        by_assertion.add(each, TRACE)
+    assert [(row.name, row.results, row.pass_rate) for row in by_case.rows()] == [
+        ("a", 2, 0.5),
+        ("b", 1, None),
+    ]
+    assert [(row.name, row.results, row.pass_rate) for row in by_assertion.rows()] == [
+        ("latency", 2, 0.5),
+        ("status", 3, 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(None, "-"), (0.0, "0%"), (0.001, "1%"), (0.999, "99%"), (1.0, "100%")]
+)
+def test_only_all_is_a_hundred_percent(share: float | None, text: str) -> None:
+    assert rate_of(share) == text
 
 
 def test_the_page_allows_its_own_style_and_script_and_nothing_else() -> None:
@@ -220,9 +295,9 @@ def test_a_comment_has_figures_a_table_and_collapsed_failures() -> None:
     ) == (
         "### ✗ agentool-otel eval: 1 passed, 1 failed, 1 not evaluated\n\n"
         "Score 0.750, 3 of 4 assertions evaluated.\n\n"
-        "| agent | results | passed | failed | not evaluated | score |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
-        "| `researcher` | 3 | 1 | 1 | 1 | 0.750 |\n\n"
+        "| agent | results | passed | failed | not evaluated | pass rate | score |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| `researcher` | 3 | 1 | 1 | 1 | 50% | 0.750 |\n\n"
         "<details>\n<summary>1 failed result</summary>\n\n"
         "- **✗** `case` `tr_1` score 0.500, 2 of 2 evaluated\n"
         "  - `latency`: `93000 ms` (`step_001`)\n\n</details>\n\n"

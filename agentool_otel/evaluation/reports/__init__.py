@@ -1,6 +1,7 @@
 """Results as reports: for people, for a pull request, for CI servers.
 
-slices         results grouped by agent, model, tag or day, and their counts
+slices         results grouped by agent, model, tag, day, case or assertion, and their counts
+runs           a run with its steps, and the reasons at the steps they are about
 result_texts   the texts of a result, sanitised before a format escapes them
 junit          JUnit XML, written as the results come
 html           one page, from page/ that needs no network

@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import MissingDependencyError
-from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.reports.result_texts import (
     counted,
     figures,
@@ -26,13 +25,16 @@ from agentool_otel.evaluation.reports.result_texts import (
     score_of,
     step_ids_of,
 )
-from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
+from agentool_otel.evaluation.reports.runs import Run, run_of
+from agentool_otel.evaluation.reports.slices import BY, MARKS, Slices, Subject, Tally
 from agentool_otel.model.documents import EvalResult
 
 __all__ = ["Page"]
 
 _FULL = 1000
 """Results of one outcome that are on the page; the others are counted."""
+_RUNS = 100
+"""Results of one outcome that are on the page with their run."""
 _ROWS = 100
 _NAME = 300
 _KINDS = {True: "passed", False: "failed", None: "unknown"}
@@ -57,6 +59,8 @@ class _Entry(NamedTuple):
     score: str
     evaluated: int
     assertions: tuple[_Assertion, ...]
+    run: Run | None
+    """None for what passed, a case without a run, and where there are more than the page shows."""
 
 
 class _Group(NamedTuple):
@@ -80,7 +84,7 @@ class Page:
         self._template = template()
         self._stream = stream
         self._all = Tally()
-        self._slices = [Slices(by), *(Slices(other) for other in FACETS if other != by)]
+        self._slices = [Slices(by), *(Slices(other) for other in BY if other != by)]
         self._entries: dict[bool | None, list[_Entry]] = {False: [], None: [], True: []}
         self._evaluated_at = ""
 
@@ -93,7 +97,7 @@ class Page:
             self._evaluated_at = max(self._evaluated_at, line(result.evaluated_at, _NAME))
         entries = self._entries[result.passed]
         if len(entries) < _FULL:
-            entries.append(_entry(result, subject))
+            entries.append(_entry(result, subject, len(entries) < _RUNS))
 
     def finish(self) -> None:
         """Write the page."""
@@ -141,11 +145,13 @@ class Page:
         entries = self._entries[passed]
         many = self._all.outcomes[passed]
         more = counted(many - len(entries), "more result") if many > len(entries) else ""
-        words = _WORDS[passed]
-        return _Group(f"{words[0].upper()}{words[1:]}: {many:,}", entries, more)
+        words = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}: {many:,}"
+        if passed is not True and len(entries) > _RUNS:
+            words += f" (the first {_RUNS} with their steps)"
+        return _Group(words, entries, more)
 
 
-def _entry(result: EvalResult, subject: Subject) -> _Entry:
+def _entry(result: EvalResult, subject: Subject, with_run: bool) -> _Entry:
     held = result.assertion_results
     return _Entry(
         result.passed,
@@ -165,6 +171,7 @@ def _entry(result: EvalResult, subject: Subject) -> _Entry:
             )
             for it in sorted(held, key=lambda it: _ORDER.index(it.passed))
         ),
+        run_of(result, subject) if with_run and not result.passed else None,
     )
 
 

@@ -104,8 +104,9 @@ class Markdown:
         rows = self._slices.rows()
         if not rows:
             return
-        yield f"| {self._slices.by} | results | passed | failed | not evaluated | score |"
-        yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+        columns = "results", "passed", "failed", "not evaluated", "pass rate", "score"
+        yield f"| {self._slices.by} | {' | '.join(columns)} |"
+        yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
         for row in rows[:_ROWS]:
             name = code(row.name, 100).replace("|", "¦")  # in a table even a code span ends there
             yield f"| {name} | {' | '.join(figures(row))} |"

@@ -14,6 +14,7 @@ __all__ = [
     "figures",
     "line",
     "plain",
+    "rate_of",
     "reason_of",
     "score_of",
     "step_ids_of",
@@ -62,9 +63,21 @@ def score_of(score: Any) -> str:
 
 def figures(row: Row) -> list[str]:
     """Return the figures of a row in the order of the tables: results, passed, failed, not
-    evaluated, score."""
+    evaluated, pass rate, score."""
     counts = (row.results, row.passed, row.failed, row.not_evaluated)
-    return [*(f"{n:,}" for n in counts), score_of(row.score)]
+    return [*(f"{n:,}" for n in counts), rate_of(row.pass_rate), score_of(row.score)]
+
+
+def rate_of(share: float | None) -> str:
+    """Return a share as a whole number of percent, or a dash if there is none.
+
+    Only all is 100%, and only none is 0%.
+    """
+    if share is None:
+        return "-"
+    if 0 < share < 1:
+        share = min(max(share, 0.01), 0.99)
+    return f"{share:.0%}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,15 +1,16 @@
-"""Results grouped by agent, model, tag or day, and the counts of each group."""
+"""Results grouped by agent, model, tag, day, case or assertion, and the counts of each group."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
+__all__ = ["BY", "MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
 
 UNKNOWN = "(unknown)"
 NO_TRACE = "(no trace)"
@@ -17,13 +18,31 @@ MARKS = {True: "✓", False: "✗", None: "-"}
 """An outcome without colour: passed, failed, not evaluated."""
 
 
+CASE, ASSERTION = "case", "assertion"
+BY = (*FACETS, CASE, ASSERTION)
+"""What results are grouped by: a facet of the trace, the case, or the type of an assertion."""
+
+
 class Subject:
     """The subject of a result: a trace, or nothing for a case without one."""
 
-    def __init__(self, trace: ReasoningTrace | None, rebuilt: Rebuilt | None = None):
+    def __init__(
+        self,
+        trace: ReasoningTrace | None,
+        rebuilt: Rebuilt | None = None,
+        judged: JudgedTrace | None = None,
+    ):
         self.trace = trace
         self.rebuilt = rebuilt
+        self._judged = judged
         self._names: dict[str, list[str]] = {}
+
+    @property
+    def judged(self) -> JudgedTrace | None:
+        """The trace as the checks saw it, with the runs inside it; None where there is none."""
+        if self._judged is None and self.trace is not None:
+            self._judged = JudgedTrace(self.rebuilt or self.trace)
+        return self._judged
 
     def names(self, by: str) -> list[str]:
         """Return the slices it belongs to, at least one.
@@ -38,7 +57,10 @@ class Subject:
     def _read(self, by: str) -> list[str]:
         if self.trace is None:
             return [NO_TRACE]
-        values = FACETS[by](self.trace, self.rebuilt) or [None]
+        values: list[Any] = FACETS[by](self.trace, self.rebuilt)
+        if by == "model" and self._judged is not None:
+            values = [*self._judged.models]
+        values = values or [None]
         return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in values)]
 
 
@@ -51,7 +73,13 @@ class Row(NamedTuple):
     failed: int
     not_evaluated: int
     score: float | None
-    """The mean of the composite scores; None where nothing was evaluated."""
+    """The mean of the scores; None where nothing was evaluated."""
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share that passed, of those that were evaluated; None where nothing was."""
+        evaluated = self.passed + self.failed
+        return self.passed / evaluated if evaluated else None
 
 
 class Tally:
@@ -74,6 +102,15 @@ class Tally:
             self._scores += result.composite_score
             self._scored += 1
 
+    def add_assertion(self, held: AssertionResult) -> None:
+        """Count the result of one assertion."""
+        self.outcomes[held.passed] += 1
+        self.total += 1
+        self.evaluated += held.passed is not None
+        if isinstance(held.score, (int, float)):
+            self._scores += held.score
+            self._scored += 1
+
     def row(self, name: str = "") -> Row:
         """Return the figures."""
         outcomes = self.outcomes
@@ -82,7 +119,11 @@ class Tally:
 
 
 class Slices:
-    """Counts results by a facet."""
+    """Counts results.
+
+    Args:
+        by: one of `BY`; by assertion it counts the results of assertions.
+    """
 
     def __init__(self, by: str):
         self.by = by
@@ -90,6 +131,13 @@ class Slices:
 
     def add(self, result: EvalResult, subject: Subject) -> None:
         """Count a result in every slice it belongs to."""
+        if self.by == CASE:
+            self._tallies[result.case_id].add(result)
+            return
+        if self.by == ASSERTION:
+            for held in result.assertion_results:
+                self._tallies[held.assertion_type].add_assertion(held)
+            return
         for name in subject.names(self.by):
             self._tallies[name].add(result)
 

@@ -1,0 +1,297 @@
+"""Several runs as one trace: a run with the runs inside it, or the runs of a session.
+
+The steps of all runs stand in the order of time, those of one run in its own order. The id of a
+step of an inner run begins with the name of its agent, as `billing/step_001`, so that reasons name
+the run. What cannot be seen of one of the runs cannot be seen of the whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from heapq import merge
+from math import inf
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from agentool_otel.evaluation.facets import started_ns
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.scopes import Unit
+from agentool_otel.evaluation.verdicts import Verdict
+from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
+from agentool_otel.model.times import to_ns
+from agentool_otel.reconstruction.trace import Rebuilt
+
+__all__ = ["UnitTrace", "judged_trace"]
+
+_LISTED = 3
+_SUCCESS = "success"
+
+
+def judged_trace(unit: Unit) -> JudgedTrace:
+    """Return the trace that a result is about."""
+    if len(unit.runs) == 1 and _note(unit) is None and not unit.missing:
+        return JudgedTrace(unit.runs[0])
+    return UnitTrace(unit)
+
+
+class _Member:
+    """A run of a unit, under a name of its own."""
+
+    def __init__(self, run: ReasoningTrace | Rebuilt, is_inside: bool):
+        self.judged = JudgedTrace(run)
+        self.trace = self.judged.trace
+        self.is_inside = is_inside
+        """Whether the run around it is in the unit."""
+        self.inside: list[_Member] = []
+        """The runs that it is around."""
+        self.name = ""
+        """What its step ids begin with; empty for the first run."""
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether nothing but the runs inside it is known of the run."""
+        trace = self.trace
+        return bool(self.inside) and trace.output is UNSET and not self.judged.calls
+
+    def step_id(self, own_id: str) -> str:
+        return f"{self.name}/{own_id}" if self.name else own_id
+
+    def words(self, why: str | None) -> str | None:
+        return f"{self.name}: {why}" if why and self.name else why
+
+    @property
+    def unseen_calls(self) -> str | None:
+        judged = self.judged
+        if self.is_frame:  # that it has no output is no sign that its calls were not captured
+            judged = JudgedTrace(judged.source)
+            judged.trace = replace(self.trace, output=None)
+        return self.words(judged.unseen_calls)
+
+    @property
+    def uncounted(self) -> str | None:
+        if self.judged.unfinished is not None:
+            return self.words(self.judged.unfinished)
+        has_calls = bool(self.judged.models) or any(
+            it.type == "reasoning" for it in self.trace.steps
+        )
+        if has_calls and known(self.judged.metrics.total_tokens) is None:
+            return self.words("its tokens are not in this store")
+        return None
+
+
+class UnitTrace(JudgedTrace):
+    """The runs of a unit as one trace.
+
+    The status, the times, the metadata and the id are those of the first run, input and output too;
+    where it has neither and exactly one run is inside it, input and output are that run's. Of a
+    session the output is that of the last outermost run, the duration is the sum over the outermost
+    runs, and the status is the first one that is no success.
+    """
+
+    def __init__(self, unit: Unit):
+        """Join the runs of a unit."""
+        super().__init__(unit.runs[0])
+        self.note = _note(unit)
+        """What was not looked at, for the reason of a check that depends on it."""
+        self.looked_for_more = False
+        """Whether a check asked for calls or figures that the trace may not have."""
+        self._unit = unit
+        self._members = _members(unit)
+        self._tops = [it for it in self._members if not it.is_inside] or self._members[:1]
+        self._own: dict[str, tuple[_Member, str]] = {}
+        self._first = self._members[0]
+        self._input_of = _speaker(self._first)
+        last = max(self._tops, key=_start) if unit.is_session else self._first
+        self._output_of = _speaker(last)
+        self.trace = self._joined(last)
+
+    def _joined(self, last: _Member) -> ReasoningTrace:
+        first = self._first.trace
+        steps = [self._step(member, n, at) for member, n, at in _in_order(self._members)]
+        return replace(
+            first,
+            finished_at=last.trace.finished_at,
+            input=self._input_of.trace.input,
+            output=self._output_of.trace.output,
+            status=self._status(),
+            steps=steps,
+            metrics=self._totals(len(steps)),
+            metadata=self._metadata(),
+        )
+
+    def _step(self, member: _Member, step_id: str, step: Step) -> Step:
+        qualified = member.step_id(step_id)
+        while qualified in self._own:
+            qualified += "'"
+        self._own[qualified] = member, step_id
+        call, result = known(step.tool_call), known(step.tool_result)
+        if call is not None and isinstance(call.id, str):
+            step = replace(step, tool_call=replace(call, id=member.step_id(call.id)))
+        if result is not None and isinstance(result.call_id, str):
+            result = replace(result, call_id=member.step_id(result.call_id))
+            step = replace(step, tool_result=result)
+        return replace(step, step_id=qualified)
+
+    def _status(self) -> Any:
+        if not self._unit.is_session:
+            return self._first.trace.status
+        statuses = [it.trace.status for it in self._tops]
+        return next((it for it in statuses if it != _SUCCESS), self._first.trace.status)
+
+    def _totals(self, steps: int) -> TraceMetrics:
+        timed = self._tops if self._unit.is_session else [self._first]
+        calls = [known(it.judged.metrics.tool_call_count) for it in self._members]
+        return TraceMetrics(
+            total_tokens=_sum(it.judged.metrics.total_tokens for it in self._members),
+            total_cost_usd=_sum(it.judged.metrics.total_cost_usd for it in self._members),
+            total_duration_ms=_whole_sum(it.judged.metrics.total_duration_ms for it in timed),
+            step_count=steps,
+            tool_call_count=UNSET if None in calls else sum(it for it in calls if it is not None),
+        )
+
+    def _metadata(self) -> Any:
+        if isinstance(self._first.judged.metadata.get("case_id"), str):
+            return self._first.trace.metadata
+        case_id = self._input_of.judged.metadata.get("case_id")
+        if not isinstance(case_id, str):
+            return self._first.trace.metadata
+        return {**self._first.judged.metadata, "case_id": case_id}
+
+    # ------------------------------------------------------------------------ what is not seen
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models that were called in any of the runs."""
+        return list(dict.fromkeys(name for it in self._members for name in it.judged.models))
+
+    def gap(self, field: str, step_id: str | None = None) -> str | None:
+        """Return why a member may differ from the original, as the run that it is of has it."""
+        member, own_id = self._owner(field, step_id)
+        return member.judged.gap(field, own_id)
+
+    def why_missing(self, field: str, step_id: str | None = None) -> str:
+        """Return why a member is absent, as the run that it is of has it."""
+        member, own_id = self._owner(field, step_id)
+        return member.judged.why_missing(field, own_id)
+
+    def _owner(self, field: str, step_id: str | None) -> tuple[_Member, str | None]:
+        if step_id is None:
+            return self._input_of if field == "input" else self._output_of, None
+        return self._own.get(step_id, (self._first, step_id))
+
+    @property
+    def unseen_calls(self) -> str | None:
+        """Why there may be tool calls that the runs do not show; None if they show all."""
+        self.looked_for_more = True
+        return self._absent or next((why for it in self._members if (why := it.unseen_calls)), None)
+
+    @property
+    def uncounted(self) -> str | None:
+        """Why the runs may have used more than their metrics have; None if nothing says so."""
+        self.looked_for_more = True
+        return self._absent or next((why for it in self._members if (why := it.uncounted)), None)
+
+    @cached_property
+    def _absent(self) -> str | None:
+        missing = self._unit.missing
+        if not missing:
+            return None
+        more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+        return f"runs inside it are not in this store: {', '.join(missing[:_LISTED])}{more}"
+
+    def noted(self, check: Callable[[], Any]) -> Any:
+        """Return what a check returns. A verdict that depends on what was not looked at has that
+        in its reason."""
+        self.looked_for_more = False
+        verdict = check()
+        if self.note is None or not self.looked_for_more or not isinstance(verdict, Verdict):
+            return verdict
+        return verdict._replace(reason=f"{verdict.reason} ({self.note})")
+
+
+def _note(unit: Unit) -> str | None:
+    words: list[str] = []
+    if unit.left_out:
+        runs = "1 run" if unit.left_out == 1 else f"{unit.left_out} runs"
+        words.append(f"{runs} inside it left out by the scope run")
+    if unit.parent is not None:
+        words.append(f"the run around it, {unit.parent}, is missing")
+    return "; ".join(words) or None
+
+
+def _members(unit: Unit) -> list[_Member]:
+    pairs = list(zip(unit.runs, unit.above, strict=True))
+    members = [_Member(run, above is not None) for run, above in pairs]
+    for member, (_, above) in zip(members, pairs, strict=True):
+        if above is not None:
+            members[above].inside.append(member)
+    names = [_name(it.trace) for it in members]
+    several = {name for name, count in Counter(names).items() if count > 1}
+    counts: Counter[str] = Counter()
+    for number, (member, name) in enumerate(zip(members, names, strict=True)):
+        counts[name] += 1
+        if number:
+            member.name = f"{name}#{counts[name]}" if name in several else name
+    return members
+
+
+def _name(trace: ReasoningTrace) -> str:
+    return trace.agent_id if isinstance(trace.agent_id, str) and trace.agent_id else "run"
+
+
+def _speaker(member: _Member) -> _Member:
+    """Return the run whose input and output count: the run itself, or the only run inside a run
+    that has neither."""
+    passed: set[_Member] = set()
+    while (
+        len(member.inside) == 1
+        and member not in passed
+        and member.trace.input is UNSET
+        and member.trace.output is UNSET
+    ):
+        passed.add(member)
+        member = member.inside[0]
+    return member
+
+
+class _Timed(NamedTuple):
+    time_ns: float
+    rank: int
+    member: _Member
+    step_id: str
+    step: Step
+
+
+def _in_order(members: Sequence[_Member]) -> Iterator[tuple[_Member, str, Step]]:
+    """Yield the steps in the order of time, each with its run and its id there."""
+    for it in merge(*(_timed(rank, of) for rank, of in enumerate(members)), key=lambda it: it[:2]):
+        yield it.member, it.step_id, it.step
+
+
+def _timed(rank: int, member: _Member) -> Iterator[_Timed]:
+    """Yield the steps of a run; one without a time has that of the step before it."""
+    time_ns = _start(member)
+    for step_id, step in member.judged.steps:
+        at = to_ns(step.timestamp) if isinstance(step.timestamp, str) else None
+        time_ns = at if at is not None and time_ns == inf else max(time_ns, at or time_ns)
+        yield _Timed(time_ns, rank, member, step_id, step)
+
+
+def _start(member: _Member) -> float:
+    started = started_ns(member.trace)
+    return inf if started is None else started
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    """Return the sum of the values that are known; UNSET where none is."""
+    found = [it for it in map(known, values) if it is not None]
+    return sum(found) if found else UNSET
+
+
+def _whole_sum(values: Iterable[Any]) -> Any:
+    """Return the sum; UNSET where one of the values is not known."""
+    found = [known(it) for it in values]
+    return UNSET if None in found else sum(found)

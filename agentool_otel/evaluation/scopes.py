@@ -1,0 +1,330 @@
+"""Runs put together to what is evaluated: a run with the runs inside it, a run alone, a session.
+
+The runs inside a run are those whose `metadata.parent_trace_id` names it, or that its
+`metadata.sub_traces` lists. Runs rebuilt from the same spans are complete once the last of them
+has come, and are passed on then. Until the input ends are kept, because any later one may belong
+to them: trace documents and replayed ones, runs whose parent has not come, and with the scope
+`session` every run. Documents are kept in a temporary file, with a few words of each in memory.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from agentool_otel.errors import EvaluationError
+from agentool_otel.evaluation.facets import started_ns
+from agentool_otel.evaluation.judged import known
+from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.reconstruction.trace import Batch, Rebuilt
+
+__all__ = ["SCOPES", "Run", "Scope", "Unit", "Units", "document_of", "parent_of", "unit_of"]
+
+Scope: TypeAlias = Literal["tree", "run", "session"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""A run with the runs inside it; each run alone; all runs of a session."""
+Run: TypeAlias = ReasoningTrace | Rebuilt
+
+_IN_MEMORY = 16 << 20
+"""Bytes of kept documents from which on they are in a file."""
+
+
+class Unit(NamedTuple):
+    """The runs that one result is about."""
+
+    runs: tuple[Run, ...]
+    """An outermost run comes before the runs inside it."""
+    above: tuple[int | None, ...] = (None,)
+    """Of each run the place of the run around it; None where that is not among them."""
+    left_out: int = 0
+    """Runs inside it that are not looked at."""
+    parent: str | None = None
+    """The id of the run around it, which has not come."""
+    missing: tuple[str, ...] = ()
+    """The ids of runs inside it that have not come."""
+    is_session: bool = False
+
+
+def document_of(run: Run) -> ReasoningTrace:
+    """Return the document of a run."""
+    return run.trace if isinstance(run, Rebuilt) else run
+
+
+def parent_of(run: Run) -> str | None:
+    """Return the id of the run around a run; None if it names none."""
+    above = (known(document_of(run).metadata) or {}).get("parent_trace_id")
+    return above if isinstance(above, str) else None
+
+
+def unit_of(runs: Sequence[Run]) -> Unit:
+    """Return one run with the runs inside it.
+
+    Raises:
+        EvaluationError: there is no run, or several are inside none of the others.
+    """
+    trees = _trees([_Entry.of(run) for run in runs])
+    if len(trees) != 1:
+        raise EvaluationError(
+            f"{len(trees)} runs are inside no other one; expected one run and the runs inside it"
+        )
+    return _unit(trees[0], [it.run for it in trees[0].entries])
+
+
+class _Entry(NamedTuple):
+    """What is known of a run without looking into it."""
+
+    trace_id: str
+    parent_id: str | None
+    inside: tuple[str, ...]
+    session_id: str | None
+    started_ns: int | None
+    run: Any
+    """The run, or the place of its document in a file."""
+
+    @classmethod
+    def of(cls, run: Run, place: int | None = None) -> _Entry:
+        trace = document_of(run)
+        session = known(trace.session_id)
+        inside = (known(trace.metadata) or {}).get("sub_traces")
+        return cls(
+            trace.trace_id,
+            parent_of(run),
+            tuple(it for it in inside if isinstance(it, str)) if isinstance(inside, list) else (),
+            session if isinstance(session, str) and session else None,
+            started_ns(trace),
+            run if place is None else place,
+        )
+
+
+class _Tree(NamedTuple):
+    entries: list[_Entry]
+    """The outermost run first, then the others as they came."""
+    parent: str | None
+    """The run around it, which is not among the others."""
+
+
+class _Kept:
+    """Runs that are kept until the input ends."""
+
+    def __init__(self) -> None:
+        self.entries: list[_Entry] = []
+        self._file: IO[bytes] | None = None
+
+    def add(self, run: Run) -> None:
+        if isinstance(run, Rebuilt):
+            self.entries.append(_Entry.of(run))
+            return
+        if self._file is None:
+            self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - see `close`
+        self.entries.append(_Entry.of(run, self._file.tell()))
+        pickle.dump(run, self._file, pickle.HIGHEST_PROTOCOL)
+
+    def run(self, entry: _Entry) -> Run:
+        """Return the run of an entry; nothing can be added any more."""
+        if not isinstance(entry.run, int):
+            return entry.run  # type: ignore[no-any-return]
+        assert self._file is not None
+        self._file.seek(entry.run)
+        # Nobody else can write to this file, which has no name.
+        document: ReasoningTrace = pickle.load(self._file)
+        return document
+
+    def close(self) -> None:
+        self.entries = []
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class Units:
+    """Puts runs together, in any order.
+
+    Args:
+        scope: what is evaluated.
+        selection: what a run has to be. With the scope `tree` an inner run whose agent is selected
+            by name is a unit of its own, with the runs inside it.
+
+    Raises:
+        EvaluationError: the scope is not known.
+    """
+
+    def __init__(self, scope: Scope = "tree", selection: Selection | None = None):
+        if scope not in SCOPES:
+            raise EvaluationError(f"scope is one of {', '.join(SCOPES)}, not {scope!r}")
+        self._scope = scope
+        self._selection = selection
+        self._kept = _Kept()
+        self._pending: dict[Batch, list[Rebuilt]] = {}
+        self.unselected = 0
+        """Units that are not selected."""
+
+    def put(self, run: Run) -> Iterator[Unit]:
+        """Add a run, and yield the units that are complete."""
+        if self._scope == "session" or not isinstance(run, Rebuilt):
+            self._kept.add(run)
+            return
+        batch = self._pending.setdefault(run.batch, [])
+        batch.append(run)
+        if len(batch) < run.batch.size:
+            return
+        del self._pending[run.batch]
+        trees = _trees([_Entry.of(it) for it in batch])
+        is_whole = all(tree.parent is None for tree in trees) and not any(map(_is_replayed, batch))
+        if not is_whole:
+            for it in batch:
+                self._kept.add(it)
+            return
+        for tree in trees:
+            yield from self._selected(tree, [it.run for it in tree.entries])
+
+    def rest(self) -> Iterator[Unit]:
+        """Yield the units of the runs that were kept."""
+        for batch in self._pending.values():
+            for run in batch:
+                self._kept.add(run)
+        self._pending.clear()
+        trees = _trees(self._kept.entries)
+        if self._scope == "session":
+            yield from self._sessions(trees)
+        else:
+            for tree in trees:
+                yield from self._selected(tree, [self._kept.run(it) for it in tree.entries])
+        self._kept.close()
+
+    def close(self) -> None:
+        """Forget the runs that are kept."""
+        self._pending.clear()
+        self._kept.close()
+
+    def _sessions(self, trees: Sequence[_Tree]) -> Iterator[Unit]:
+        sessions: dict[str | int, list[_Tree]] = {}
+        for number, tree in enumerate(trees):
+            named = next((it.session_id for it in tree.entries if it.session_id), None)
+            sessions.setdefault(named or number, []).append(tree)
+        for of in sessions.values():
+            of.sort(key=lambda tree: tree.entries[0].started_ns or 0)
+            entries = [entry for tree in of for entry in tree.entries]
+            runs = tuple(map(self._kept.run, entries))
+            tops = {tree.entries[0].trace_id for tree in of}
+            if self._selection is None or any(
+                self._selection.holds(it) for it in runs if document_of(it).trace_id in tops
+            ):
+                parent = next((tree.parent for tree in of if tree.parent), None)
+                above = tuple(_parents(entries))
+                yield Unit(runs, above, 0, parent, _missing(entries), is_session=True)
+            else:
+                self.unselected += 1
+
+    def _selected(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[Unit]:
+        """Yield the units of a tree that are selected."""
+        selection = self._selection
+        children = _children(tree.entries) if len(runs) > 1 else {}
+        if self._scope == "run":
+            for place, run in enumerate(runs):
+                if selection is None or selection.holds(run):
+                    left_out = len(_inside(children, place)) - 1
+                    parent = tree.parent if place == 0 else None
+                    yield Unit((run,), left_out=left_out, parent=parent)
+                else:
+                    self.unselected += 1
+            return
+        units = [_unit(tree, runs)]
+        if selection is not None and selection.agents:
+            units += [
+                _unit(_Tree([tree.entries[at] for at in places], None), [runs[at] for at in places])
+                for place in range(1, len(runs))
+                for places in [_inside(children, place)]
+            ]
+        chosen = [it for it in units if selection is None or selection.holds_tree(it.runs)]
+        self.unselected += not chosen
+        yield from chosen
+
+
+def _unit(tree: _Tree, runs: Sequence[Run]) -> Unit:
+    above = tuple(_parents(tree.entries))
+    return Unit(tuple(runs), above, 0, tree.parent, _missing(tree.entries))
+
+
+def _missing(entries: Iterable[_Entry]) -> tuple[str, ...]:
+    """Return the ids of the runs inside, as the runs list them, that are not there."""
+    entries = list(entries)
+    present = {it.trace_id for it in entries}
+    listed = dict.fromkeys(inside for it in entries for inside in it.inside)
+    return tuple(it for it in listed if it not in present)
+
+
+def _inside(children: Mapping[int, Sequence[int]], place: int) -> list[int]:
+    """Return the places of a run and of those inside it, itself first."""
+    found, waiting = {place}, [place]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in found:
+                found.add(child)
+                waiting.append(child)
+    return [place, *sorted(found - {place})]
+
+
+def _children(entries: Sequence[_Entry]) -> Mapping[int, Sequence[int]]:
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for place, above in enumerate(_parents(entries)):
+        if above is not None:
+            children[above].append(place)
+    return children
+
+
+def _parents(entries: Sequence[_Entry]) -> list[int | None]:
+    """Return the place of the run around each run, None where it is not there."""
+    first: dict[str, int] = {}
+    listed: dict[str, int] = {}
+    for place, entry in enumerate(entries):
+        first.setdefault(entry.trace_id, place)
+        for inside in entry.inside:
+            listed.setdefault(inside, place)
+    return [
+        first.get(it.parent_id) if it.parent_id is not None else listed.get(it.trace_id)
+        for it in entries
+    ]
+
+
+def _trees(entries: Sequence[_Entry]) -> list[_Tree]:
+    """Return the outermost runs with the runs inside them, in the order of the outermost.
+
+    A run that was read twice is inside another one once. Of runs that are inside one another, the
+    one that came first is the outermost.
+    """
+    parents = _parents(entries)
+    tops: dict[int, int] = {}
+    for place in range(len(entries)):
+        path: dict[int, None] = {}
+        at: int | None = place
+        while at is not None and at not in tops and at not in path:
+            path[at] = None
+            at = parents[at]
+        passed = list(path)
+        if at is None:
+            top = passed[-1]
+        else:
+            top = tops[at] if at in tops else min(passed[passed.index(at) :])
+        tops.update(dict.fromkeys(passed, top))
+    trees: dict[int, dict[str, _Entry]] = {}
+    for place, entry in enumerate(entries):
+        top = tops[place]
+        of = trees.setdefault(top, {entries[top].trace_id: entries[top]})
+        of.setdefault(entry.trace_id, entry)
+    found: list[_Tree] = []
+    whole: dict[str, dict[str, _Entry]] = {}
+    for top, of in trees.items():
+        trace_id = entries[top].trace_id
+        inside = list(whole.setdefault(trace_id, of).values())[1:]
+        parent = entries[top].parent_id if parents[top] is None else None
+        found.append(_Tree([entries[top], *inside], parent))
+    return found
+
+
+def _is_replayed(run: Rebuilt) -> bool:
+    """Return whether a run is a document that was made into spans, with an id of its own."""
+    return run.anchor is None or not run.trace_id.startswith(run.anchor.trace_id)
