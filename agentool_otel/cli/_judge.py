@@ -42,6 +42,29 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
         help=f"Environment variable with its key.  [default: {environment.OPENAI_API_KEY}]",
     )
     @click.option(
+        "--judge-timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Seconds that one of its calls may take.",
+    )
+    @click.option(
+        "--judge-concurrency",
+        type=click.IntRange(1),
+        default=4,
+        show_default=True,
+        metavar="N",
+        help="Questions that it is asked at a time. The first one goes alone.",
+    )
+    @click.option(
+        "--judge-max-calls",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Calls in all, retries included; what is left then is not evaluated.  [default: no"
+        " limit]",
+    )
+    @click.option(
         "--no-judge-cache",
         is_flag=True,
         help="Ask again what was asked before, and keep no answers in .agentool/judge.",
@@ -51,17 +74,28 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
         judge_model: str | None,
         judge_url: str | None,
         judge_key_env: str | None,
+        judge_timeout: float,
+        judge_concurrency: int,
+        judge_max_calls: int | None,
         no_judge_cache: bool,
         **options: Any,
     ) -> _R:
-        judge = _judge(judge_model, judge_url, judge_key_env, not no_judge_cache)
+        judge = _judge(
+            judge_model,
+            judge_url,
+            judge_key_env,
+            cache=not no_judge_cache,
+            timeout_s=judge_timeout,
+            concurrency=judge_concurrency,
+            max_calls=judge_max_calls,
+        )
         return command(judge=judge, **options)
 
     return with_judge
 
 
 def _judge(
-    model: str | None, url: str | None, key_variable: str | None, cache: bool
+    model: str | None, url: str | None, key_variable: str | None, **settings: Any
 ) -> OpenAIJudge | None:
     if model is None:
         if url is not None or key_variable is not None:
@@ -76,20 +110,35 @@ def _judge(
             )
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
 
-    return OpenAIJudge(model, url, key, cache=cache)
+    return OpenAIJudge(model, url, key, **settings)
 
 
 def judging_shown(judge: OpenAIJudge | None, reading: Reading) -> Callable[[], None]:
-    """Return a function that shows the judge's progress on a terminal."""
+    """Return a function that shows the judge's progress on a terminal. The judge calls it, too."""
     if judge is None:
         return lambda: None
     used = judge.usage
 
     def show() -> None:
-        if used.calls or used.kept:
-            reading.doing(f"judging: {_text.count(used.calls + used.kept, 'answer')}")
+        if used.waiting or used.calls or used.kept:
+            reading.doing(_progress(judge))
 
+    used.changed = show
     return show
+
+
+def _progress(judge: OpenAIJudge) -> str:
+    used = judge.usage
+    name = f"{_text.line(judge.model, 40)} at {_text.line(judge.place, 60)}"
+    answers = _text.count(used.answers + used.kept, "answer")
+    if used.gave_up is not None:
+        return f"judge {name}: {answers}, given up"
+    return f"judge {name}: {answers}, {_calls(judge)}, {used.waiting:,} waiting"
+
+
+def _calls(judge: OpenAIJudge) -> str:
+    calls = _text.count(judge.usage.calls, "call")
+    return calls if judge.max_calls is None else f"{calls} of at most {judge.max_calls:,}"
 
 
 def say_judging(judge: OpenAIJudge | None) -> None:
@@ -99,9 +148,13 @@ def say_judging(judge: OpenAIJudge | None) -> None:
     used = judge.usage
     cost = "" if used.cost_usd is None else f", ${used.cost_usd:.4f}"
     kept = f"; {_text.count(used.kept, 'answer')} known already" if used.kept else ""
+    given_up = ", then given up" if used.gave_up is not None else ""
+    late = f", {used.timeouts:,} too late" if used.timeouts else ""
     say(
-        f"judging: {_text.count(used.calls, 'answer')} of {_text.line(judge.model)},"
+        f"judging: {_text.count(used.answers, 'answer')} of {_text.line(judge.model)},"
         f" {used.input_tokens:,} input and {used.output_tokens:,} output tokens{cost}{kept}"
     )
-    if judge.cache_folder is not None and (used.calls or used.kept):
+    limits = f"{judge.concurrency:,} at a time, {judge.timeout_s:g} s each"
+    say(f" {_calls(judge)}{late}{given_up}; {limits}, at {_text.line(judge.place)}")
+    if judge.cache_folder is not None and (used.answers or used.kept):
         say(f" its answers, which tell of content, are kept in {judge.cache_folder}")

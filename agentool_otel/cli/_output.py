@@ -199,9 +199,11 @@ class Reading:
             done += len(group)
 
     def doing(self, what: str) -> None:
-        """Show on a terminal what is being waited for, until reading continues."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=what)
+        """Show on a terminal what is being waited for, until reading continues. Any thread may call
+        this."""
+        bar = self._bar
+        if bar is not None:
+            bar.update(self._task, description=what)
 
     def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
         without_ids = 0

@@ -7,13 +7,12 @@ from typing import Any
 
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.judged import JudgedTrace, known
-from agentool_otel.evaluation.judges.questions import Answer, Question
+from agentool_otel.evaluation.judges.questions import PASSES_FROM, Answer, Question
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import UNSET, EvalCase
 
 __all__ = ["JudgeCheck", "input_of", "judged"]
 
-_HALF = 0.5
 _NO_JUDGE = "no judge"
 
 
@@ -58,7 +57,7 @@ def judged(answer: Answer, min_score: float | None) -> Verdict:
     if score is None:
         score = 1.0 if passed else 0.0
     if min_score is not None or passed is None:
-        passed = score >= (_HALF if min_score is None else min_score)
+        passed = score >= (PASSES_FROM if min_score is None else min_score)
     reason = answer.reason or f"the judge's score is {score:g}"
     return Verdict(passed, score, reason, answer.step_ids)
 

@@ -108,8 +108,14 @@ def _first_run(nodes: list[Node]) -> Node | None:
 
 
 def _last_run(nodes: list[Node]) -> Node | None:
-    runs = [node for node in reversed(nodes) if node.is_run]
+    runs = [node for node in reversed(nodes) if node.is_run and not _is_late(node)]
     return max(runs, key=lambda node: node.end_ns or 0, default=None)
+
+
+def _is_late(node: Node) -> bool:
+    """Whether a run began after the span that it lies below had ended. Its output is its own."""
+    end_ns = None if node.parent is None else node.parent.end_ns
+    return end_ns is not None and node.start_ns is not None and node.start_ns > end_ns
 
 
 def _inputs(_: Sequence[Node]) -> dict[str, FieldValue]:

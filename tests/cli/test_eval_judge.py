@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +112,74 @@ def test_a_judge_that_cannot_be_created_is_a_usage_error(
 
 def test_without_a_judge_none_is_mentioned(invoke: Invoke) -> None:
     assert "judging" not in invoke("eval", *files(POLITE)).stderr
+
+
+def test_limits_are_options_and_in_the_summary(invoke: Invoke, model: LoopbackModel) -> None:
+    model.rule(lambda request: YES)
+    judge = ("--judge-model", "small", "--judge-url", model.base_url, "--no-judge-cache")
+    limits = ("--judge-timeout", "7.5", "--judge-concurrency", "2", "--judge-max-calls", "3")
+    result = invoke("eval", *files(POLITE, traces=5), *judge, *limits)
+    assert result.exit_code == 1
+    passed = [json.loads(line)["passed"] for line in result.stdout.splitlines()]
+    assert (passed.count(True), passed.count(None)) == (3, 2)
+    assert len(model.requests) == 3
+    assert "no more is asked: the limit of 3 calls of the judge is reached" in result.stderr
+    state = "3 calls of at most 3, then given up; 2 at a time, 7.5 s each, at"
+    assert f"{state} {model.base_url}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "option", ["--judge-timeout=0", "--judge-concurrency=0", "--judge-max-calls=0"]
+)
+def test_a_limit_out_of_range_is_a_usage_error(invoke: Invoke, option: str) -> None:
+    result = invoke("eval", *files(POLITE), "--judge-model", "small", option)
+    assert result.exit_code == 2
+    assert option.partition("=")[0] in result.stderr
+
+
+def test_a_judge_that_never_answers_is_named_in_the_summary(
+    invoke: Invoke, model: LoopbackModel
+) -> None:
+    model.rule(lambda request: Turn(delay_s=60))
+    judge = ("--judge-model", "small", "--judge-url", model.base_url, "--judge-timeout", "0.2")
+    result = invoke("eval", *files(POLITE, traces=9), *judge)
+    assert "1 call, 1 too late, then given up; 4 at a time, 0.2 s each" in result.stderr
+    assert len(model.requests) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_terminal_shows_which_judge_is_waited_for(model: LoopbackModel) -> None:
+    import pty
+
+    seen = threading.Event()
+
+    def answer(request: object) -> str:
+        seen.wait(60)
+        return YES
+
+    model.rule(answer)
+    ours, theirs = pty.openpty()
+    judge = ("--judge-model", "small", "--judge-url", model.base_url)
+    command = [sys.executable, "-m", "agentool_otel", "eval", *files(POLITE), *judge]
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        expected = f"judge small at {model.base_url}: 0 answers, 1 call, 1 waiting".encode()
+        while expected not in shown:
+            shown += os.read(ours, 4096)
+        seen.set()
+        while chunk := _read(ours):
+            shown += chunk
+        assert process.wait(60) == 0
+    os.close(ours)
+
+
+def _read(descriptor: int) -> bytes:
+    """Read from a pseudo-terminal; empty once the program on its other side has ended."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""

@@ -208,15 +208,34 @@ class Hanging:
         return self.over.wait(LONG_S)
 
 
-def test_a_hanging_callable_is_abandoned_and_after_five_timeouts_not_called_again() -> None:
+def test_a_callable_that_never_answers_is_called_once() -> None:
     judge = Hanging()
+    results = []
+    for result in evaluate([POLITE, STATUS], traces(12), judge):
+        results.append(result)
+        judge.over.set()
+    reasons = [str(it.assertion_results[0].reason) for it in results]
+    assert reasons[0] == "the judge gave no answer in 0.02 s"
+    assert reasons[-1] == "the judge was too late once, and had never answered; no more was asked"
+    assert judge.asked == 1
+
+
+class HangingLater(Hanging):
+    """A callable that answers once."""
+
+    def __call__(self, question: Any) -> bool:
+        return super().__call__(question) if question.output != "0" else True
+
+
+def test_a_hanging_callable_is_abandoned_and_after_five_timeouts_not_called_again() -> None:
+    judge = HangingLater()
     results = []
     for result in evaluate([POLITE, STATUS], traces(12), judge):
         results.append(result)
         if len(results) == 11:
             judge.over.set()
     reasons = [str(it.assertion_results[0].reason) for it in results]
-    assert reasons[0] == "the judge gave no answer in 0.02 s"
+    assert reasons[1] == "the judge gave no answer in 0.02 s"
     assert reasons[-1] == "the judge was too late 5 times in a row; no more was asked"
     assert [it.assertion_results[1].passed for it in results] == [True] * 12
     assert judge.asked == 5

@@ -97,7 +97,7 @@ def test_entries_are_private_to_their_owner_and_nothing_else_is_left_behind(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows makes no such links")
 def test_a_symbolic_link_in_the_cache_is_not_read(model: LoopbackModel, tmp_path: Path) -> None:
-    model.push(verdict(True), verdict(False))
+    model.push(verdict(True), verdict(False, 0.0))
     judged(POLITE, model_judge(model, cache=tmp_path / "kept"))
     (entry,) = entries(tmp_path)
     entry.rename(tmp_path / "elsewhere")

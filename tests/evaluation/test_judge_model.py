@@ -172,8 +172,8 @@ NO_VERDICT: list[tuple[list[Turn | str], str, int]] = [
     ([refusing("too long", status=413)], "answers HTTP 413: too long", 1),
     ([Turn(text="{", stop="length")], "cut off at its limit of tokens", 1),
     ([refusing("slow down", status=429)] * 7, "answers HTTP 429: slow down", 7),
-    ([refusing("oh", status=500)] * 7, "answers HTTP 500: oh", 7),
-    ([refusing("oh", status=503)] * 7, "answers HTTP 503: oh", 7),
+    ([refusing("oh", status=500)] * 7, "answers HTTP 500: oh", 4),
+    ([refusing("oh", status=503)] * 7, "answers HTTP 503: oh", 4),
     ([Turn(malformed=True)] * 3, "gave no answer", 3),
     ([Turn(cut_after=0)] * 3, "gave no answer", 3),
 ]
@@ -199,12 +199,12 @@ def test_an_unreadable_answer_is_asked_for_a_second_time(model: LoopbackModel) -
 def test_a_hanging_judge_is_abandoned_and_everything_else_is_delivered(
     model: LoopbackModel,
 ) -> None:
-    answering(model, lambda text: Turn(delay_s=60) if "is polite" in text else GOOD)
+    answering(model, lambda text: Turn(delay_s=60) if "reads a page" in text else GOOD)
     judge = model_judge(model, timeout_s=0.2, retries=1)
     held = [POLITE, RUBRIC, {"type": "status"}]
     (result,) = evaluate(held, [trace()], judge)
-    assert [it.passed for it in result.assertion_results] == [None, True, True]
-    assert "gave no answer in 0.2 s" in str(result.assertion_results[0].reason)
+    assert [it.passed for it in result.assertion_results] == [True, None, True]
+    assert "gave no answer in 0.2 s" in str(result.assertion_results[1].reason)
 
 
 class _Dripping(BaseHTTPRequestHandler):
@@ -280,8 +280,8 @@ def test_a_server_that_is_gone_is_not_asked_forever(waits: list[float]) -> None:
     many = [trace(trace_id=f"tr_{n}") for n in range(50)]
     results = list(evaluate(POLITE, many, judge))
     assert [it.passed for it in results] == [None] * 50
-    assert "no more was asked after 5 in a row" in str(results[-1].assertion_results[0].reason)
-    assert len(waits) == 5
+    assert "never answered, and no more was asked" in str(results[-1].assertion_results[0].reason)
+    assert len(waits) == 1
 
 
 def test_a_key_repeated_by_a_server_is_in_no_reason(model: LoopbackModel) -> None:
@@ -301,7 +301,7 @@ def test_the_usage_of_judging_is_counted_apart(model: LoopbackModel) -> None:
     (result,) = evaluate([POLITE, RUBRIC], [trace()], judge)
     assert result.judge_model == "judge-1"
     used = judge.usage
-    assert used.calls == 3
+    assert (used.calls, used.answers) == (3, 3)
     assert used.input_tokens > 110
     assert used.output_tokens >= 23
     assert used.cost_usd is None, "a server of one's own has no price"

@@ -347,3 +347,17 @@ def test_the_sdks_span_beside_a_streamed_call_is_the_same_call() -> None:
     seen.add(own, parent=root, scope="other.sdk")
     [trace] = seen.rebuilt()
     assert (trace["metrics"]["total_tokens"], trace["output"]) == (15, "yes")
+
+
+@pytest.mark.parametrize(("begins", "output"), [(2, "inner"), (6, None)])
+def test_a_run_that_begins_after_its_parent_ended_gives_no_output(
+    begins: int, output: str | None
+) -> None:
+    seen = Collected()
+    root = seen.add(agent("outer", input=[message("user", [text("go")])]), seconds=5)
+    answer = [message("assistant", [text("inner")])]
+    inner = seen.add(agent("inner", output=answer), parent=root, seconds=3)
+    inner.start_ns = (root.start_ns or 0) + begins * 1_000_000_000
+    inner.end_ns = inner.start_ns + 1
+    outputs = {it.trace.agent_id: it.trace.to_dict().get("output") for it in rebuild(seen.spans)}
+    assert outputs == {"outer": output, "inner": "inner"}

@@ -2,6 +2,7 @@
 
 questions    the questions to a judge, and its answers
 prompts      a question, and the trace fenced off so that it cannot pass for instructions
+masking      credentials in the values of a trace
 shortening   a long trace within a budget of characters
 answers      reading an answer strictly
 asking       several questions at a time, from a thread of its own

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Protocol
 
+from agentool_otel.content.masking.credentials import mask_text
 from agentool_otel.evaluation.judges.answers import read
 from agentool_otel.evaluation.judges.questions import Answer, Judge, NoVerdict, Question
 from agentool_otel.evaluation.judges.suppressing import unrecorded
@@ -24,7 +25,8 @@ _CONCURRENCY = 4
 _DEADLINE_S = 300.0
 _MAX_CHARS = 100_000
 _LATE = 5
-"""Questions in a row that took too long, after which no more is asked."""
+"""Questions in a row that took too long, after which no more is asked. One is enough where the
+judge has not answered any."""
 _MOMENT_S = 0.05
 _GRACE_S = 5.0
 """Seconds that a callable which is being called has to return, when asking is over."""
@@ -51,6 +53,7 @@ class Asking:
         self.concurrency = int(getattr(judge, "concurrency", _CONCURRENCY))
         self._deadline_s = float(getattr(judge, "deadline_s", _DEADLINE_S))
         self._late = 0
+        self._answered = False
         self._calls: set[threading.Thread] = set()
         self._thread: threading.Thread | None = None
 
@@ -119,9 +122,10 @@ class Asking:
                 answer = read(await self._answer(question), question)
                 verdict = asker.verdict(question, answer)
             except NoVerdict as error:
-                return not_evaluated(str(error))
+                return not_evaluated(mask_text(str(error)))
             except Exception as error:  # a judge may be anybody's, and its crash is no low score
-                return not_evaluated(f"the judge failed: {error or type(error).__name__}")
+                words = mask_text(str(error)) or type(error).__name__
+                return not_evaluated(f"the judge failed: {words}")
         reason = verdict.reason
         if question.shortened is not None and verdict.passed is not None:
             reason = f"{reason} (judged on a shortened trace: {question.shortened})"
@@ -129,8 +133,13 @@ class Asking:
         return verdict._replace(reason=reason, extra=extra)
 
     async def _answer(self, question: Question) -> Any:
-        if self._late >= _LATE:
-            raise NoVerdict(f"the judge was too late {_LATE} times in a row; no more was asked")
+        if self._late >= (_LATE if self._answered else 1):
+            late = (
+                "once, and had never answered"
+                if self._late == 1
+                else f"{self._late} times in a row"
+            )
+            raise NoVerdict(f"the judge was too late {late}; no more was asked")
         with unrecorded():
             try:
                 value = await asyncio.wait_for(self._called(question), self._deadline_s)
@@ -138,6 +147,7 @@ class Asking:
                 self._late += 1
                 raise NoVerdict(f"the judge gave no answer in {self._deadline_s:g} s") from None
         self._late = 0
+        self._answered = True
         return value
 
     async def _called(self, question: Question) -> Any:
@@ -181,7 +191,7 @@ def _joined(thread: threading.Thread, timeout_s: float | None) -> None:
 
 
 def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
-    reason = f"the judge cannot be asked: {error or type(error).__name__}"
+    reason = f"the judge cannot be asked: {mask_text(str(error)) or type(error).__name__}"
 
     async def fail(question: Question) -> Any:
         raise NoVerdict(reason)

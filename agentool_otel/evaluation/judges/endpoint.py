@@ -13,12 +13,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
+from agentool_otel.content.masking.credentials import mask_text
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
-from agentool_otel.evaluation.judges.questions import NoVerdict
+from agentool_otel.evaluation.judges.failures import Failure, failure_of, late, refused_form
+from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground.optional import library
 from agentool_otel.ground.urls import credentials_in, without_credentials, without_secrets
+from agentool_otel.ground.words import counted
+from agentool_otel.semconv.marks import MASK
 
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]
 
@@ -55,6 +58,7 @@ class Endpoint:
         key: the key.
         timeout_s: seconds that one call may take.
         retries: how often a call is tried again.
+        max_calls: calls in all, retries included; None for no limit.
         parameters: further parameters of each call.
 
     Raises:
@@ -69,6 +73,7 @@ class Endpoint:
         *,
         timeout_s: float,
         retries: int,
+        max_calls: int | None,
         parameters: Mapping[str, Any],
     ):
         self._library = library("openai", "a judge that is a model", extra="judge")
@@ -81,18 +86,24 @@ class Endpoint:
         self._key = key
         self._timeout_s = timeout_s
         self._retries = retries
+        self._max_calls = max_calls
         self._form = _Form()
         self._form_is_accepted = False
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Any]:
-        """Open a client; its connections are closed on exit."""
+        """Open a client; its connections are closed on exit. It follows no redirect: the trace is
+        for the endpoint that was named."""
         try:
             client = self._library.AsyncOpenAI(
-                api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
+                api_key=self._key,
+                base_url=self._url,
+                timeout=self._timeout_s,
+                max_retries=0,
+                http_client=self._library.DefaultAsyncHttpxClient(follow_redirects=False),
             )
         except Exception as error:  # the client refuses a URL in many ways, and quotes it
-            reason = without_secrets(str(error), credentials_in(self._url))
+            reason = self._clean(str(error))
             raise ConfigurationError(f"{self.place} is no URL of a judge: {reason}") from None
         try:
             yield client
@@ -115,7 +126,7 @@ class Endpoint:
             return ""
         message, finish = choices[0].message, choices[0].finish_reason
         if refusal := getattr(message, "refusal", None):
-            raise NoVerdict(f"the judge refuses: {refusal}")
+            raise NoVerdict(f"the judge refuses: {self._clean(str(refusal))}")
         if finish == "content_filter":
             raise NoVerdict("the judge refuses: its content filter stopped the answer")
         if finish == "length":
@@ -162,12 +173,14 @@ class Endpoint:
         """
         tries = 0
         while True:
+            self._count_call()
             try:
                 # The client's own timeout starts anew with each byte.
                 call = client.chat.completions.create(**request)
                 return await asyncio.wait_for(call, self._timeout_s)
             except (asyncio.TimeoutError, self._library.APITimeoutError):
-                failure = silence(f"{self.place} gave no answer in {self._timeout_s:g} s")
+                self.usage.timeouts += 1
+                failure = late(self.place, self._timeout_s)
             except Exception as error:  # whatever a client or what is put under it may raise
                 if refused_form(error) is not None:
                     raise
@@ -181,13 +194,28 @@ class Endpoint:
             await sleep(wait_s)
             tries += 1
 
+    def _count_call(self) -> None:
+        """Count a call before it is made.
+
+        Raises:
+            JudgeUnavailable: there have been as many as there may be.
+        """
+        if self._max_calls is not None and self.usage.calls >= self._max_calls:
+            reason = f"the limit of {counted(self._max_calls, 'call')} of the judge is reached"
+            hint = "hint: --judge-max-calls, in Python max_calls, sets it"
+            raise JudgeUnavailable(f"{reason}; {hint}", for_good=True)
+        self.usage.calls += 1
+        self.usage.changed()
+
     def _failure(self, error: Exception) -> Failure:
-        failure = failure_of(error, self.model, self.place)
-        secrets = credentials_in(self._url)
-        failure = failure._replace(reason=without_secrets(failure.reason, secrets))
+        return failure_of(error, self.model, self.place, self._clean)
+
+    def _clean(self, text: str) -> str:
+        """Return the words of a server without its credentials and others."""
+        text = without_secrets(text, credentials_in(self._url))
         if len(self._key) > 8:  # a server may repeat it; a placeholder is no secret
-            return failure._replace(reason=failure.reason.replace(self._key, "[masked]"))
-        return failure
+            text = text.replace(self._key, MASK)
+        return mask_text(text)
 
 
 def _wait_s(attempt: int) -> float:

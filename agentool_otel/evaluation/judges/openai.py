@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -24,8 +25,11 @@ from agentool_otel.evaluation.judges.questions import (
 from agentool_otel.evaluation.judges.suppressing import unrecorded
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 
 __all__ = ["OpenAIJudge"]
+
+_log = logger(__name__)
 
 _URL = "https://api.openai.com/v1"
 _NO_KEY = "none"
@@ -36,6 +40,11 @@ _FORM_OF_KEYS = 1
 _UNREACHABLE = 5
 """Questions in a row without an answer, after which no more is asked."""
 
+_NEVER = (
+    "it has never answered, and no more was asked; "
+    "hint: --judge-timeout, in Python timeout_s, waits longer"
+)
+
 _Ask = Callable[[Question], Awaitable[Answer]]
 
 
@@ -44,8 +53,9 @@ class OpenAIJudge:
 
     It is asked for a JSON object by schema at temperature 0. Where a server or a model refuses the
     schema, or the temperature, it is asked without, from then on. Where the key is refused, the
-    model is not known or five questions in a row get no answer, an evaluation asks it no more. What
-    is asked is recorded by no instrumentation.
+    model is not known, the endpoint redirects, the first question gets no response at all or five
+    in a row get no answer, an evaluation asks it no more. Credentials in questions and answers are
+    masked. What is asked is recorded by no instrumentation.
 
     Args:
         model: the model.
@@ -55,16 +65,18 @@ class OpenAIJudge:
             `judge` in `.agentool` (`AGENTOOL_DIR`); None or False: nowhere. What judges write about
             traces is content: the files are readable by their owner only, and nobody deletes them.
         concurrency: questions at a time. The first one goes alone.
-        timeout_s: seconds that one call may take.
-        retries: how often a call is tried again after 429 or 5xx; where there was no answer at all,
-            no more than twice.
+        timeout_s: seconds that one call may take. One that takes longer is not tried again.
+        retries: how often a call is tried again after 429, or where the server asks to wait; after
+            another 5xx no more than three times, where the connection failed no more than twice.
+        max_calls: calls in all, retries included, after which no more is asked; None for no limit.
+            An answer in the cache takes no call.
         max_chars: characters of a trace that go into a question; what is left out of a longer one
             is said to the model and in the reason.
         parameters: further parameters of each call, such as `seed` or `max_completion_tokens`.
 
     Raises:
         MissingDependencyError: `openai` is not installed.
-        ConfigurationError: there is neither a key nor an endpoint.
+        ConfigurationError: there is neither a key nor an endpoint, or a number is out of range.
     """
 
     def __init__(
@@ -77,6 +89,7 @@ class OpenAIJudge:
         concurrency: int = 4,
         timeout_s: float = 60.0,
         retries: int = 6,
+        max_calls: int | None = None,
         max_chars: int = 100_000,
         parameters: Mapping[str, Any] | None = None,
     ):
@@ -87,8 +100,14 @@ class OpenAIJudge:
                 f"no key for the judge; hint: set {environment.OPENAI_API_KEY}, or name the base "
                 "URL of a server that needs none"
             )
+        if not 0 < timeout_s < math.inf:
+            raise ConfigurationError(f"timeout_s is a number of seconds, not {timeout_s!r}")
+        if concurrency < 1 or (max_calls is not None and max_calls < 1):
+            raise ConfigurationError("concurrency and max_calls are 1 or more")
         self.model = model
         self.concurrency = concurrency
+        self.timeout_s = timeout_s
+        self.max_calls = max_calls
         self.max_chars = max_chars
         self.deadline_s = 6 * (retries + 1) * (timeout_s + LONGEST_WAIT_S)
         """Seconds in which a question is answered or given up in any case: it has two tries of an
@@ -102,6 +121,7 @@ class OpenAIJudge:
             key,
             timeout_s=timeout_s,
             retries=retries,
+            max_calls=max_calls,
             parameters=parameters or {},
         )
 
@@ -109,6 +129,11 @@ class OpenAIJudge:
     def usage(self) -> JudgeUsage:
         """What it has used so far."""
         return self._endpoint.usage
+
+    @property
+    def place(self) -> str:
+        """The endpoint, without credentials."""
+        return self._endpoint.place
 
     async def __call__(self, question: Question) -> Answer:
         """Ask one question.
@@ -174,7 +199,8 @@ class OpenAIJudge:
 
 
 class _Session:
-    """Questions over one client. It gives up when no answer can be expected."""
+    """Questions over one client. It gives up when no answer can be expected: soon where the judge
+    has not answered anything."""
 
     def __init__(self, judge: OpenAIJudge, client: Any):
         self._judge = judge
@@ -182,6 +208,7 @@ class _Session:
         self._first = asyncio.Lock()
         self._tried = False
         self._unanswered = 0
+        self._answered = False
         self._gave_up: str | None = None
 
     async def ask(self, question: Question) -> Answer:
@@ -193,6 +220,16 @@ class _Session:
         answer = self._judge.kept(question)
         if answer is not None:
             return answer
+        usage = self._judge.usage
+        usage.waiting += 1
+        usage.changed()
+        try:
+            return await self._ask_in_turn(question)
+        finally:
+            usage.waiting -= 1
+            usage.changed()
+
+    async def _ask_in_turn(self, question: Question) -> Answer:
         if not self._tried:
             async with self._first:
                 if not self._tried:
@@ -211,13 +248,21 @@ class _Session:
         except JudgeUnavailable as error:
             self._unanswered += 1
             if error.for_good:
-                self._gave_up = str(error)
+                self._give_up(str(error))
+            elif error.silent and not self._answered:
+                self._give_up(f"{error}; {_NEVER}")
             elif self._unanswered >= _UNREACHABLE:
-                self._gave_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
+                self._give_up(f"{error}; no more was asked after {_UNREACHABLE} in a row")
             raise
         self._unanswered = 0
+        self._answered = True
         self._judge.keep(question, answer)
         return answer
+
+    def _give_up(self, reason: str) -> None:
+        if self._gave_up is None:
+            self._gave_up = self._judge.usage.gave_up = reason
+            _log.warning("judge %s: no more is asked: %s", self._judge.model, reason)
 
 
 def _folder(cache: str | os.PathLike[str] | bool | None) -> Path | None:

@@ -11,7 +11,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from agentool_otel.evaluation.judges.questions import CLAIM_VERDICTS, Question
+from agentool_otel.evaluation.judges.masking import masked
+from agentool_otel.evaluation.judges.questions import CLAIM_VERDICTS, PASSES_FROM, Question
 from agentool_otel.evaluation.judges.shortening import fitted
 
 __all__ = ["CLAIMS", "VERDICT", "Form", "fenced", "question"]
@@ -54,8 +55,9 @@ VERDICT = Form(
     },
     "Answer with one JSON object and nothing else. Its members: reason (one or two sentences that"
     " say what was found), step_ids (the ids of the steps it rests on, [] where there are none),"
-    " score (a number from 0 to 1: how well the criterion holds), passed (true or false). Where"
-    " what you are shown does not let anybody tell, score and passed are null.",
+    " score (a number from 0 to 1: how well the criterion holds), passed (true where the score is"
+    f" {PASSES_FROM:g} or more, else false). Where what you are shown does not let anybody tell,"
+    " score and passed are null.",
 )
 CLAIMS = Form(
     "claims",
@@ -80,6 +82,7 @@ CLAIMS = Form(
     " the evidence is not_supported.",
 )
 
+_MASKED = "credentials are masked"
 _TASK = """\
 You judge a finished run of an AI agent by one criterion.
 
@@ -104,7 +107,7 @@ def question(
     hidden: str | None = None,
     max_chars: int,
 ) -> Question:
-    """Return a question.
+    """Return a question. Credentials in the run are masked before it is shortened and fenced.
 
     Args:
         assertion_type: the type of the assertion.
@@ -117,10 +120,14 @@ def question(
         hidden: what cannot be seen of the run, in words.
         max_chars: characters that the run may have in the question.
     """
-    lines, shortened = fitted({"input": input}, steps, {"output": output}, max_chars)
-    paragraphs = [f"The criterion:\n{criterion}"]
+    whole = [{"input": input}, *steps, {"output": output}]
+    first, *shown, last = clean = [masked(record) for record in whole]
+    if clean != whole:
+        hidden = f"{hidden}, {_MASKED}" if hidden else _MASKED
+    lines, shortened = fitted(first, shown, last, max_chars)
+    paragraphs = [f"The criterion:\n{masked(criterion)}"]
     if hidden is not None:
-        paragraphs.append(f"What nobody can see of the run: {hidden}")
+        paragraphs.append(f"What nobody can see of the run: {masked(hidden)}")
     if shortened is not None:
         paragraphs.append(f"The run is long, and this was left out of it: {shortened}")
     paragraphs += [fenced(lines), "Judge the run between the two marks by the criterion alone."]

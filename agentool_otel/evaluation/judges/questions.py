@@ -8,9 +8,11 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from agentool_otel.errors import AgentoolError
+from agentool_otel.evaluation.judges.masking import masked
 
 __all__ = [
     "CLAIM_VERDICTS",
+    "PASSES_FROM",
     "Answer",
     "Claim",
     "Judge",
@@ -21,10 +23,12 @@ __all__ = [
 
 ClaimVerdict = Literal["supported", "contradicted", "not_supported"]
 CLAIM_VERDICTS: tuple[str, ...] = ("supported", "contradicted", "not_supported")
+PASSES_FROM = 0.5
+"""The lowest score of an answer whose criterion holds."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A question about one trace.
+    """A question about one trace. Credentials in its texts and values are masked, whoever makes it.
 
     For a model, `instructions` is the system message and `text` the user's; `schema` is the form of
     the answer. A judge without a model has the values themselves in `input` and `output`.
@@ -52,6 +56,20 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What of the trace cannot be seen: masked, cut or not in this store; None where all is there.
     """
 
+    def __post_init__(self) -> None:
+        clean = {
+            "criterion": masked(self.criterion),
+            "instructions": masked(self.instructions),
+            "text": masked(self.text),
+            "input": masked(self.input),
+            "output": masked(self.output),
+            "step_ids": tuple(map(masked, self.step_ids)),
+            "shortened": masked(self.shortened),
+            "hidden": masked(self.hidden),
+        }
+        for name, value in clean.items():
+            msgspec.structs.force_setattr(self, name, value)
+
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A claim of the output, and whether the evidence supports it."""
@@ -68,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool | None = None
     """Whether the criterion holds; None leaves that to the score."""
     score: float | None = None
-    """How well it holds, 0 to 1."""
+    """How well it holds, 0 to 1. Beside `passed`, it is 0.5 or more exactly if that is True."""
     reason: str = ""
     step_ids: tuple[str, ...] = ()
     """The steps it rests on."""
@@ -97,8 +115,10 @@ class JudgeUnavailable(NoVerdict):
     Args:
         reason: why, in words.
         for_good: whether asking again is of no use, as where the key is refused.
+        silent: whether nothing came back, not even an error.
     """
 
-    def __init__(self, reason: str, *, for_good: bool = False):
+    def __init__(self, reason: str, *, for_good: bool = False, silent: bool = False):
         super().__init__(reason)
         self.for_good = for_good
+        self.silent = silent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timezone
 from decimal import Decimal
 from importlib import import_module
@@ -15,7 +16,17 @@ class JudgeUsage:
 
     def __init__(self) -> None:
         self.calls = 0
+        """Calls that were made, retries included."""
+        self.answers = 0
         """Answers that a model gave, also those that could not be read."""
+        self.timeouts = 0
+        """Calls that were given up because they took too long."""
+        self.waiting = 0
+        """Questions that wait for their answer now."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called in the judge's thread after a change; it must return at once."""
+        self.gave_up: str | None = None
+        """Why no more is asked; None while questions are."""
         self.kept = 0
         """Answers that were on disk already."""
         self.input_tokens = 0
@@ -27,10 +38,10 @@ class JudgeUsage:
     def cost_usd(self) -> float | None:
         """What the calls cost in US dollars; None if there were none, or a price is not known, as
         without the extra `cost`."""
-        return float(self._cost) if self._cost is not None and self.calls else None
+        return float(self._cost) if self._cost is not None and self.answers else None
 
     def add(self, usage: Any, model: str, url: str) -> None:
-        """Add a call.
+        """Add an answer.
 
         Args:
             usage: what the endpoint said, with `prompt_tokens` and `completion_tokens`; None where
@@ -38,7 +49,7 @@ class JudgeUsage:
             model: the model that answered.
             url: the endpoint, which tells whose prices hold.
         """
-        self.calls += 1
+        self.answers += 1
         input_tokens = _count(getattr(usage, "prompt_tokens", None))
         output_tokens = _count(getattr(usage, "completion_tokens", None))
         self.input_tokens += input_tokens or 0

@@ -94,9 +94,11 @@ class Session(Generic[S]):
         "chats",
         "id",
         "last_ns",
+        "last_turn",
         "notes",
         "parent",
         "plan",
+        "requested",
         "tools",
         "turn",
     )
@@ -108,6 +110,10 @@ class Session(Generic[S]):
         self.parent: S | None = None
         """The step, in another session, that this one works for."""
         self.turn: Turn[S] | None = None
+        self.last_turn: S | None = None
+        """The place of the turn that ended last: children that start later lie below it."""
+        self.requested: dict[str, Any] = {}
+        """The arguments that the last model call wrote, by the id of their tool call."""
         self.chats: list[Chat[S]] = []
         self._settled: Chat[S] | None = None
         """The model call that has ended, but whose content may still come."""
@@ -174,6 +180,7 @@ class Session(Generic[S]):
         elif status is None and turn.asked and not turn.answered:
             turn.step.mark({agentool.INCOMPLETE: True, agentool.STATUS: "incomplete"})
         turn.step.end(at_ns)
+        self.last_turn = turn.step.behind()
 
     # -------------------------------------------------------------------------- model calls
 
@@ -214,6 +221,11 @@ class Session(Generic[S]):
         if chat.parts:
             answer = message("assistant", chat.parts, chat.finish_reason)
             chat.step.add(lambda: {"output": finished([answer], failed=False)})
+            self.requested = {
+                it["id"]: it.get("arguments")
+                for it in chat.parts
+                if it.get("type") == "tool_call" and isinstance(it.get("id"), str)
+            }
             if self.turn is not None:
                 self.turn.output = [it for it in chat.parts if it.get("type") == "text"]
         chat.step.end(chat.end_ns)
@@ -221,7 +233,14 @@ class Session(Generic[S]):
     # --------------------------------------------------------------------------- tool calls
 
     def begin_tool(self, name: str, data: Data, at_ns: int, *, content: bool = True) -> ToolCall[S]:
-        """Begin a tool call."""
+        """Begin a tool call.
+
+        Args:
+            name: name of the tool.
+            data: its event.
+            at_ns: when.
+            content: whether the arguments of the event are those of the call.
+        """
         call_id = payloads.string(data, "tool_call_id")
         operation = ToolExecution(
             name=name, call_id=call_id, tool_type="function", conversation_id=self.id
@@ -302,6 +321,17 @@ class Session(Generic[S]):
         if words is not None:
             call.step.add(lambda: {"tool_error": words})
         call.step.end(at_ns)
+
+    def deny(self, name: str, data: Data, start_ns: int, end_ns: int, *, final: bool) -> None:
+        """Record a tool call that was denied, as `AmplifierEvents.deny` does."""
+        self.settle()
+        call = self.begin_tool(name, data, start_ns, content=final)
+        arguments = self.requested.get(call.call_id or "")
+        if not final and arguments is not None:
+            call.step.add(lambda: {"arguments": arguments})
+        self.tools.remove(call)
+        call.denied = True
+        self._give_up(call, end_ns)
 
     def close_tools(self, at_ns: int, *, goes_on: bool = False) -> None:
         """End the tool calls that nobody has answered: they failed, were denied, or given up.

@@ -53,17 +53,20 @@ class AmplifierEvents(Generic[S]):
         self._sessions: OrderedDict[str, Session[S]] = OrderedDict()
         self._children: OrderedDict[str, tuple[S | None, str | None]] = OrderedDict()
         """By id of a session that is announced, the step it works for, and its agent."""
+        self._ended: OrderedDict[str, S] = OrderedDict()
+        """By id of a session that has ended, the place of its last turn."""
 
     def session(self, session_id: str) -> Session[S]:
         """Return a session, known or new."""
         session = self._sessions.get(session_id)
         if session is None:
             session = self._sessions[session_id] = Session(self._recorder, session_id)
+            session.last_turn = self._ended.pop(session_id, None)
             named = _CHILD.fullmatch(session_id)
             session.agent_name = named.group(1) if named else None
             if len(self._sessions) > _SESSIONS:
                 _, oldest = self._sessions.popitem(last=False)
-                oldest.end_turn(oldest.last_ns)
+                self._end(oldest, oldest.last_ns)
         self._sessions.move_to_end(session_id)
         return session
 
@@ -104,10 +107,20 @@ class AmplifierEvents(Generic[S]):
                 chat.step.set(error_type=kind, error_message=words)
             session.end_chat(chat, at_ns)
 
-    def deny(self, session: Session[S], data: Data, at_ns: int) -> None:
-        """Note a tool call that a hook has denied: nobody tells of it."""
-        call = session.begin_tool(_tool_name(data), data, at_ns, content=False)
-        call.denied = True
+    def deny(
+        self, session: Session[S], data: Data, start_ns: int, end_ns: int, *, final: bool
+    ) -> None:
+        """Record a tool call that a hook has denied: no event reports it.
+
+        Args:
+            session: the session.
+            data: its `tool:pre`.
+            start_ns: when that was sent, unless it has a time of its own.
+            end_ns: when the call was not denied yet.
+            final: whether its arguments are those that the tool would have got.
+        """
+        start_ns = payloads.event_time(data.get("timestamp")) or start_ns
+        session.deny(_tool_name(data), data, start_ns, max(start_ns, end_ns), final=final)
 
     # ----------------------------------------------------------------------------- sessions
 
@@ -121,18 +134,31 @@ class AmplifierEvents(Generic[S]):
             session.parent = announced or self._step_for(parent_id, metadata)
 
     def _step_for(self, parent_id: str | None, data: Data) -> S | None:
-        """Return the step of a session that a child of it works for."""
-        parent = None if parent_id is None else self._sessions.get(parent_id)
-        if parent is None or parent.turn is None:
+        """Return the step of a session that a child of it works for: a tool call under way, else
+        the turn, which may be over."""
+        if parent_id is None:
             return None
+        parent = self._sessions.get(parent_id)
+        if parent is None:
+            return self._ended.get(parent_id)
+        if parent.turn is None:
+            return parent.last_turn
         call_id = string(data, "tool_call_id")
         call = next((it for it in parent.tools if call_id and it.call_id == call_id), None)
         return parent.turn.step if call is None else call.step
 
     def _end_session(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         status = string(data, "status")
-        session.end_turn(at_ns, None if status is None else _STATUS.get(status, status))
         self._sessions.pop(session.id, None)
+        self._end(session, at_ns, None if status is None else _STATUS.get(status, status))
+
+    def _end(self, session: Session[S], at_ns: int, status: str | None = None) -> None:
+        """End a session that is no longer kept, but for the place of its last turn."""
+        session.end_turn(at_ns, status)
+        if session.last_turn is not None:
+            self._ended[session.id] = session.last_turn
+            if len(self._ended) > _SESSIONS:
+                self._ended.popitem(last=False)
 
     def _announce(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         """A tool has started a child."""

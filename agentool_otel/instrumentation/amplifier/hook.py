@@ -5,8 +5,10 @@
   their work the span of the step is current, and what is sent from there names its step.
 - Content is read late, after hooks that redact; a redacting hook runs at priority 10 by default.
 - A denied tool call has a `tool:pre` and nothing after it, and handlers behind the one that denies
-  are not asked. So of each call the first handler notes that it is about to be made, the last that
-  nobody denied it.
+  are not asked. So watchers stand before all handlers and behind those that redact, and the last
+  handler notes that nobody denied the call. The arguments of a denied call are those of the last
+  watcher that saw it, if the handler that denied it is the only one before the next of ours: of
+  several, one that was not asked may be there to redact. Else they are those that the model wrote.
 - Every handler has a name of its own: the kernel keeps one way to unregister per name.
 
 Source: amplifier-core 2.0.2.
@@ -22,7 +24,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import RLock
 from time import perf_counter_ns, time_ns
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from agentool_otel.content.encoding.encoder import look
 from agentool_otel.content.policy import jsonable
@@ -42,7 +44,10 @@ from agentool_otel.providers.fields import get, plain_text, record
 
 __all__ = ["SessionHook"]
 
-_FIRST, _LAST = -1_000_000, 1_000_000
+_FIRST, _REDACTED, _LAST = -(2**31), 11, 1_000_000
+"""The lowest priority that the kernel takes, the first behind hooks that redact, and a high one."""
+_WATCHERS = {_FIRST: "foresee", _REDACTED: "watch"}
+"""Handlers that see a tool call before all of its handlers have, by priority."""
 _CHANNEL = "observability.events"
 """Where modules announce events of their own."""
 
@@ -62,6 +67,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
+class _Expected(NamedTuple):
+    """A tool call that nobody has denied yet, nor let pass."""
+
+    data: Data
+    """The event, as the last watcher saw it."""
+    watcher: int
+    """The priority of that watcher."""
+    start_ns: int
+    end_ns: int
+    """When the first watcher saw it, and when the last did."""
+
+
 class SessionHook:
     """Records one session."""
 
@@ -70,8 +87,8 @@ class SessionHook:
         self._session_id = str(coordinator.session_id)
         self._watched: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
-        self._about_to: dict[tuple[str | None, str | None], Data] = {}
-        """Tool calls that nobody has denied yet, nor let pass, by time and name."""
+        self._about_to: dict[tuple[str | None, ...], _Expected] = {}
+        """Tool calls that are about to be made, by time, name and id."""
         self._left = False
 
     # -------------------------------------------------------------------------- registering
@@ -83,7 +100,8 @@ class SessionHook:
                 self._watched.add(name)
                 self._register(name, self._read, _LAST, "read")
                 if name == "tool:pre":
-                    self._register(name, self._foresee, _FIRST, "foresee")
+                    for priority, what in _WATCHERS.items():
+                        self._register(name, self._watcher(priority), priority, what)
 
     def _register(
         self, name: str, read: Callable[[str, Data], None], priority: int, what: str
@@ -96,7 +114,7 @@ class SessionHook:
             return result(action="continue")
 
         hooks = self._coordinator.hooks
-        undo = hooks.register(name, handle, priority, f"agentool-otel {what} {name}")
+        undo = hooks.register(name, handle, priority, _handler(what, name))
         if callable(undo):
             self._undo.append(undo)
 
@@ -132,26 +150,46 @@ class SessionHook:
             with guarded("leaving a session of Amplifier"):
                 self._undo.pop()()
         with guarded("leaving a session of Amplifier"), _lock:
+            self._record_denials()
             data = {"session_id": self._session_id}
             _events.read("session:end", data, time_ns())
 
     # ------------------------------------------------------------------------------- events
 
-    def _foresee(self, event: str, data: Data) -> None:
-        self._about_to[_key(data)] = data
+    def _watcher(self, priority: int) -> Callable[[str, Data], None]:
+        def watch(event: str, data: Data) -> None:
+            key, now_ns = _key(data), time_ns()
+            before = self._about_to.get(key)
+            start_ns = now_ns if before is None else before.start_ns
+            self._about_to[key] = _Expected(data, priority, start_ns, now_ns)
+
+        return watch
 
     def _read(self, event: str, data: Data) -> None:
         if event == "tool:pre":
             self._about_to.pop(_key(data), None)
         elif event in _AFTER_TOOLS:
-            self._tell_denials()
+            self._record_denials()
         _events.read(event, _plain(data), time_ns(), inside())
 
-    def _tell_denials(self) -> None:
+    def _record_denials(self) -> None:
+        if not self._about_to:
+            return
         session = _events.session(self._session_id)
-        for data in self._about_to.values():
-            _events.deny(session, _plain(data), time_ns())
+        for it in self._about_to.values():
+            final = self._one_handler_behind(it.watcher)
+            _events.deny(session, _plain(it.data), it.start_ns, it.end_ns, final=final)
         self._about_to.clear()
+
+    def _one_handler_behind(self, watcher: int) -> bool:
+        """Whether a single handler of others stands between a watcher and the next handler of ours,
+        so that nobody else could have changed what a denied call was asked."""
+        with guarded("asking for the handlers of Amplifier's tool calls"):
+            names = list(self._coordinator.hooks.list_handlers("tool:pre")["tool:pre"])
+            ours = [names.index(_handler(what, "tool:pre")) for what in _OURS]
+            at = ours[list(_WATCHERS).index(watcher)]
+            return at + 2 in ours
+        return False
 
     # ----------------------------------------------------------------------------- wrappers
 
@@ -228,6 +266,8 @@ class SessionHook:
             _events.end_call(session, chat, response, time_ns())
 
 
+_OURS = (*_WATCHERS.values(), "read")
+"""What our handlers of a tool call do, in their order."""
 _AFTER_TOOLS = frozenset({
     "provider:request", "execution:end", "prompt:complete", "orchestrator:complete", "session:end",
     "prompt:submit",
@@ -242,8 +282,12 @@ def _plain(data: Any) -> Data:
     return record(jsonable(data)) or {}
 
 
-def _key(data: Data) -> tuple[str | None, str | None]:
-    return plain_text(get(data, "timestamp")), plain_text(get(data, "tool_name"))
+def _handler(what: str, event: str) -> str:
+    return f"agentool-otel {what} {event}"
+
+
+def _key(data: Data) -> tuple[str | None, ...]:
+    return tuple(plain_text(get(data, it)) for it in ("timestamp", "tool_name", "tool_call_id"))
 
 
 async def _result(given: Any) -> Any:

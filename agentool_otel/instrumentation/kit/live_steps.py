@@ -35,10 +35,11 @@ _NAMING = ("request_model", "name")
 class LiveStep:
     """A step that is a span."""
 
-    __slots__ = ("span",)
+    __slots__ = ("_start_ns", "span")
 
-    def __init__(self, span: StepSpan):
+    def __init__(self, span: StepSpan, start_ns: int = 0):
         self.span = span
+        self._start_ns = start_ns
 
     @property
     def ids(self) -> tuple[str, str] | None:
@@ -73,7 +74,8 @@ class LiveStep:
                 )
 
     def end(self, at_ns: int) -> None:
-        self.span.end(end_ns=at_ns)
+        # Two clocks: events have microseconds, what has no event the time of now.
+        self.span.end(end_ns=max(at_ns, self._start_ns))
 
     def behind(self) -> LiveStep:
         context = self.span.context
@@ -140,7 +142,7 @@ class LiveRecorder:
             owner=CLIENTS if model_call else None,
             start_ns=at_ns,
         )
-        return LiveStep(span)
+        return LiveStep(span, at_ns)
 
     def wants_content(self, step: LiveStep) -> bool:
         return self._free_text and step.span.wants_content
