@@ -15,7 +15,7 @@ from typing import Any, cast
 import click
 
 from agentool_otel.cli._given import note, without_given_secrets
-from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.errors import AgentoolError, CasesError, DecodeError, SourceError
 from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
 from agentool_otel.ground.words import flat
@@ -141,7 +141,13 @@ class _Commands(click.Group):
 
 def explain(error: Exception) -> None:
     """Print an error's message on stderr, its hint on a line of its own."""
-    _print_error(str(error))
+    if isinstance(error, CasesError):
+        headline, *lines = error.lines()
+        _print_error(headline)
+        for line in lines:
+            click.echo(f"  {flat(without_given_secrets(line))}", err=True)
+    else:
+        _print_error(str(error))
 
 
 def _print_error(text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.assertion_checks import judging
+from agentool_otel.evaluation.assertion_checks import judging, require_valid
 from agentool_otel.evaluation.check import Check, counted
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_ids_of
@@ -45,7 +45,8 @@ def assert_trace(
     Raises:
         AssertionError: an assertion failed, or too few were evaluated. Its message has the reasons,
             and the steps of the trace with those marked that the reasons rest on.
-        EvaluationError: there are no assertions, or `min_evaluated` is no share.
+        EvaluationError: there are no assertions, one cannot be checked, or `min_evaluated` is no
+            share.
         DecodeError: an assertion given as an object is none.
     """
     __tracebackhide__ = True
@@ -95,6 +96,7 @@ class _Held(NamedTuple):
 
 def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
     if isinstance(asserted, Check):
+        require_valid(asserted)
         yield _Held(_type_of(asserted), _checked(trace, asserted))
         return
     if isinstance(asserted, Mapping):
