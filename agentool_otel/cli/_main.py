@@ -32,7 +32,7 @@ _COMMANDS = {
     "compare": "Compare runs of the same task in several frameworks.",
     "export": "Turn ReasoningTrace documents into spans.",
     "convert": "Turn documents of other systems into each other.",
-    "validate": "Check documents and recordings.",
+    "validate": "Check documents, cases and recordings.",
     "recover": "Close and re-send what a dead process left.",
     "doctor": "Report what is attached and whether spans arrive.",
     "registry": "Print our attribute names for OpenTelemetry Weaver.",
@@ -129,7 +129,7 @@ class _Commands(click.Group):
             code = _INTERRUPTED
         except AgentoolError as error:
             _print_traceback()
-            explain(error)
+            explain(_instead_of_spans(error) if isinstance(error, DecodeError) else error)
             code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
         except OSError as error:
             _print_traceback()
@@ -137,6 +137,12 @@ class _Commands(click.Group):
             _print_error(f"{where}{error.strerror or error}")
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _instead_of_spans(error: DecodeError) -> AgentoolError:
+    from agentool_otel.cli._kinds import instead_of_spans
+
+    return instead_of_spans(error)
 
 
 def explain(error: Exception) -> None:

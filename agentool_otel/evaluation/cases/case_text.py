@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_places import Path, line_of
@@ -24,32 +24,44 @@ class Part(NamedTuple):
     """Why there is no value."""
 
 
-def json_parts(data: bytes) -> Iterator[Part]:
-    """Yield the JSON values of a file: one, or one on every line."""
-    data = data.removeprefix(_BOM)
-    if not data.strip():
+def json_parts(stream: BinaryIO) -> Iterator[Part]:
+    """Yield the JSON values of a file: one, or one on every line.
+
+    Memory holds one line, or the whole file where it is not made of lines.
+    """
+    number, first = 0, b""
+    for first in stream:
+        number += 1
+        if first.strip():
+            break
+    first = first.removeprefix(_BOM)
+    if not first.strip():
         return
+    try:
+        value = json_codec.loads(first)
+    except ValueError:
+        yield from _whole(first + stream.read(), number)
+        return
+    yield Part(value, partial(_same_line, number))
+    yield from _lines(stream, number + 1)
+
+
+def _whole(data: bytes, number: int) -> Iterator[Part]:
     try:
         value = json_codec.loads(data)
     except ValueError as error:
         lines = data.splitlines()
-        if _are_values(lines):
-            yield from _lines(lines)
+        if any(line[:1] + line.rstrip()[-1:] == b"{}" for line in lines[1:]):
+            yield from _lines(lines, number)
         else:
-            yield _no_json(error, getattr(error, "lineno", 1))
+            yield _no_json(error, number - 1 + getattr(error, "lineno", 1))
         return
-    yield Part(value, partial(line_of, data.decode("utf-8", "replace")))
+    text = data.decode("utf-8", "replace")
+    yield Part(value, lambda path: number - 1 + line_of(text, path))
 
 
-def _are_values(lines: list[bytes]) -> bool:
-    """Whether lines look like a value each, and not like those of one that is broken."""
-    filled = [line.strip() for line in lines if line.strip()]
-    whole = [line for line in filled if line[:1] + line[-1:] in (b"{}", b"[]") and len(line) > 1]
-    return len(filled) > 1 and bool(whole) and filled[0] not in (b"{", b"[")
-
-
-def _lines(lines: list[bytes]) -> Iterator[Part]:
-    for number, line in enumerate(lines, 1):
+def _lines(lines: Iterable[bytes], first: int) -> Iterator[Part]:
+    for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         try:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from difflib import get_close_matches
+from io import BytesIO
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import CasesError, DecodeError
 from agentool_otel.evaluation.assertion_types import WrongAssertion, check_of
@@ -24,7 +25,15 @@ from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
 from agentool_otel.sources.files.json_files import opened
 
-__all__ = ["CaseFile", "LineProblem", "is_yaml", "parse_cases", "read_cases"]
+__all__ = [
+    "CaseFile",
+    "LineProblem",
+    "entries_of",
+    "is_yaml",
+    "parts_of",
+    "read_cases",
+    "read_entry",
+]
 
 _YAML = (".yaml", ".yml")
 _CASE = ("case_id", "assertions", "type", "eval_cases", "evalCases")
@@ -51,7 +60,7 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
             data = stream.read()
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
-    found = parse_cases(data, label, yaml=is_yaml(data, place))
+    found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if found.wrong and (found.documents or found.has_case):
         lines = (f"{label}:{it.line}: {it.message}" for it in found.wrong)
         raise CasesError(list(dict.fromkeys(lines)))  # an alias of YAML stands in several places
@@ -62,6 +71,23 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     if not found.documents:
         raise DecodeError("a case or an assertion", "nothing", where=label)
     return found.documents, [Problem(f"{label}:{line}", text) for line, text in found.left_out]
+
+
+def is_yaml(place: FilePath | None, head: bytes = b"") -> bool:
+    """Whether a file is YAML: by its name or, without one, as it does not begin as JSON."""
+    if place is not None:
+        return place.suffix.lower() in _YAML
+    head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return bool(head) and head[:1] not in (b"{", b"[")
+
+
+def parts_of(stream: BinaryIO, *, yaml: bool) -> Iterator[Part]:
+    """Yield the values of a file.
+
+    Raises:
+        MissingDependencyError: it is YAML, and PyYAML is not installed.
+    """
+    return yaml_parts(stream) if yaml else json_parts(stream)
 
 
 class LineProblem(NamedTuple):
@@ -82,32 +108,19 @@ class CaseFile(NamedTuple):
     """Whether anything in it is meant as a case or an assertion."""
 
 
-def is_yaml(data: bytes, place: FilePath | None) -> bool:
-    """Whether a file is YAML: by its name or, without one, as it does not begin as JSON."""
-    if place is not None:
-        return place.suffix.lower() in _YAML
-    head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
-    return bool(head) and head[:1] not in (b"{", b"[")
-
-
-def parse_cases(data: bytes, label: str, *, yaml: bool) -> CaseFile:
-    """Return the cases in the text of a file, and what is wrong with them.
-
-    Raises:
-        MissingDependencyError: as `read_cases`.
-    """
+def _parsed(parts: Iterator[Part]) -> CaseFile:
     file = CaseFile([], [], [], False)
-    for part in yaml_parts(data) if yaml else json_parts(data):
+    for part in parts:
         if part.fault is not None:
             file.wrong.append(LineProblem(part.line_of(()), part.fault))
             continue
-        for entry in _entries(part.value):
+        for entry in entries_of(part.value):
             file = file._replace(has_case=file.has_case or _is_meant(entry))
-            _read(entry, part, file)
+            read_entry(entry, part, file)
     return file
 
 
-def _entries(value: Any) -> Iterator[Entry]:
+def entries_of(value: Any) -> Iterator[Entry]:
     """Yield what may be a case or an assertion: a value, or the items of a list, of `cases` and of
     eval sets."""
     if isinstance(value, list):
@@ -134,8 +147,8 @@ def _is_meant(entry: Entry) -> bool:
     return isinstance(entry.value, dict) and any(name in entry.value for name in _CASE)
 
 
-def _read(entry: Entry, part: Part, file: CaseFile) -> None:
-    """Add what an entry holds to a file."""
+def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
+    """Add the cases and assertions of an entry to a file, or what is wrong with them."""
     case_id = entry.value.get("case_id") if isinstance(entry.value, dict) else None
     named = f"case {case_id!r}: " if isinstance(case_id, str) else ""
     if entry.left_out is not None:

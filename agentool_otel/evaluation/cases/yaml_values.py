@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.ground.json_places import Path
@@ -34,7 +34,7 @@ _CORE = (
 )
 
 
-def yaml_parts(data: bytes) -> Iterator[Part]:
+def yaml_parts(stream: BinaryIO) -> Iterator[Part]:
     """Yield the documents of a YAML stream.
 
     What is no YAML becomes a part with a fault, which names line and column, and ends the stream.
@@ -46,7 +46,7 @@ def yaml_parts(data: bytes) -> Iterator[Part]:
     values_left = _LARGEST
     node: Any = None
     try:
-        loader = _loader()(data)
+        loader = _loader()(stream.read())
         while loader.check_node():
             node = loader.get_node()
             value = loader.construct_document(node)
