@@ -8,6 +8,7 @@
     │   └── SourceDenied          it answers, and says no
     ├── DecodeError               bytes or a document that are not what they should be
     └── EvaluationError           a case that cannot be evaluated
+        └── CasesError            cases and checks that are wrong as they are written
 
 A message says what, where and how to mend it. Instrumented user code never sees one of these: they
 are raised by offline code and by explicit configuration only.
@@ -15,8 +16,11 @@ are raised by offline code and by explicit configuration only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
     "AgentoolError",
+    "CasesError",
     "ConfigurationError",
     "DecodeError",
     "EvaluationError",
@@ -25,6 +29,9 @@ __all__ = [
     "SourceError",
     "SourceUnreachable",
 ]
+
+_SHOWN = 20
+"""Problems of cases that a message lists."""
 
 
 class AgentoolError(Exception):
@@ -75,3 +82,24 @@ class DecodeError(AgentoolError, ValueError):
 
 class EvaluationError(AgentoolError):
     """An evaluation case cannot be carried out as written."""
+
+
+class CasesError(EvaluationError):
+    """Cases, or checks in them, that are wrong as they are written.
+
+    Attributes:
+        problems: each with its place: `checks.yaml:3: latency has no parameter 'max_sec'; ...`.
+    """
+
+    def __init__(self, problems: Sequence[str]):
+        self.problems = tuple(problems)
+        super().__init__("\n  ".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """Return the message as lines: the problem, or how many there are and then each."""
+        shown = [*self.problems[:_SHOWN]]
+        if len(self.problems) == 1:
+            return shown
+        if more := len(self.problems) - len(shown):
+            shown.append(f"... and {more} more")
+        return [f"{len(self.problems)} problems in the cases, and nothing was evaluated:", *shown]

@@ -19,6 +19,7 @@ from typing import get_args
 
 import msgspec
 
+from agentool_otel.evaluation.cases.schema import shipped as cases_schema
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
@@ -180,6 +181,19 @@ def _parameters(check: type[msgspec.Struct]) -> Iterator[str]:
         yield f"`{field.encode_name}{shown}`"
 
 
+def _assertion_parameters() -> str:
+    """Of each parameter of an assertion type: its docstring, and the words of a closed set."""
+    return _table(
+        ("type", "parameter", "what it is"),
+        (
+            (f"`{point.name}`", f"`{name}`", schema["description"])
+            for point in _plugins("assertions")
+            for name, schema in cases_schema()["$defs"][point.name]["properties"].items()
+            if name not in ("type", "description")
+        ),
+    )
+
+
 def _variables() -> str:
     return _table(
         ("variable", "meaning", "default", "source"),
@@ -274,6 +288,7 @@ _TYPES = {
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
+    "assertion_parameters": _assertion_parameters,
     "collector": _collector,
     "containers": _containers,
     "converters": _converters,

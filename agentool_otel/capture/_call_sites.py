@@ -38,6 +38,8 @@ StepType = Literal[
 
 _LEFT = "closed"
 """What `agentool.interrupted` says of a call whose caller wanted no more of it."""
+_NOTHING: Mapping[str, Any] = {}
+_NULL_OUTPUT = {agentool.OUTPUT: "null"}
 
 
 class ToolSite:
@@ -231,11 +233,9 @@ class _OperationCall:
         return self._live.recording
 
     def returned(self, value: Any) -> None:
-        with guarded(f"finishing {self._operation.kind}"):
-            if type(value) is Yielded:
-                value = value.joined()
-            fields = self._finish(value) if self._live.recording else {}
-            self._live.end(_replace(self._operation, fields), extra=self._status("success"))
+        # None is the output of an agent: a rebuild looks for no other.
+        is_output = value is None and isinstance(self._operation, AgentInvocation)
+        self._succeeded(value, _NULL_OUTPUT if is_output and session.policy.capture else _NOTHING)
 
     def raised(self, error: BaseException) -> None:
         with guarded(f"finishing {self._operation.kind}"):
@@ -243,10 +243,18 @@ class _OperationCall:
 
     def left(self, yielded: Yielded | None) -> None:
         self._live.essentials[agentool.INTERRUPTED] = _LEFT
-        self.returned(yielded)
+        self._succeeded(yielded)
 
-    def _status(self, status: str) -> dict[str, Any] | None:
-        return {agentool.STATUS: status} if isinstance(self._operation, AgentInvocation) else None
+    def _succeeded(self, value: Any, output: Mapping[str, Any] = _NOTHING) -> None:
+        with guarded(f"finishing {self._operation.kind}"):
+            if type(value) is Yielded:
+                value = value.joined()
+            fields = self._finish(value) if self._live.recording else {}
+            extra = {**self._status("success"), **output}
+            self._live.end(_replace(self._operation, fields), extra=extra)
+
+    def _status(self, status: str) -> dict[str, Any]:
+        return {agentool.STATUS: status} if isinstance(self._operation, AgentInvocation) else {}
 
 
 class _ReasoningCall:

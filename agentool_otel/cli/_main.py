@@ -15,7 +15,7 @@ from typing import Any, cast
 import click
 
 from agentool_otel.cli._given import note, without_given_secrets
-from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.errors import AgentoolError, CasesError, DecodeError, SourceError
 from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
 from agentool_otel.ground.words import flat
@@ -32,7 +32,8 @@ _COMMANDS = {
     "compare": "Compare runs of the same task in several frameworks.",
     "export": "Turn ReasoningTrace documents into spans.",
     "convert": "Turn documents of other systems into each other.",
-    "validate": "Check documents and recordings.",
+    "validate": "Check documents, cases and recordings.",
+    "schema": "Print the JSON Schema of cases, for editors.",
     "recover": "Close and re-send what a dead process left.",
     "doctor": "Report what is attached and whether spans arrive.",
     "registry": "Print our attribute names for OpenTelemetry Weaver.",
@@ -129,7 +130,7 @@ class _Commands(click.Group):
             code = _INTERRUPTED
         except AgentoolError as error:
             _print_traceback()
-            explain(error)
+            explain(_instead_of_spans(error) if isinstance(error, DecodeError) else error)
             code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
         except OSError as error:
             _print_traceback()
@@ -139,9 +140,21 @@ class _Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def _instead_of_spans(error: DecodeError) -> AgentoolError:
+    from agentool_otel.cli._kinds import instead_of_spans
+
+    return instead_of_spans(error)
+
+
 def explain(error: Exception) -> None:
     """Print an error's message on stderr, its hint on a line of its own."""
-    _print_error(str(error))
+    if isinstance(error, CasesError):
+        headline, *lines = error.lines()
+        _print_error(headline)
+        for line in lines:
+            click.echo(f"  {flat(without_given_secrets(line))}", err=True)
+    else:
+        _print_error(str(error))
 
 
 def _print_error(text: str) -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, cast
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._kinds import check_part
 from agentool_otel.cli._output import report, view
 from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
+from agentool_otel.evaluation.cases.case_text import Part
+from agentool_otel.evaluation.cases.files import is_yaml, parts_of
 from agentool_otel.model.problems import Problem
-from agentool_otel.model.validation import findings, identify
-from agentool_otel.sources.files.json_files import Item, items
 from agentool_otel.sources.files.span_files import SpanFiles, holds_spans
 from agentool_otel.sources.files.streams import SpanFile, name_of, unpacked_bytes
 from agentool_otel.sources.opening import open_source
@@ -27,12 +29,6 @@ from agentool_otel.sources.source import Source, files_of
 __all__ = ["command"]
 
 _SHOWN = 20
-_MEMBERS = 8
-_KNOWN = (
-    "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
-    "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
-    "tools), ToolCall, ToolResult, Step, and OTLP recordings (resourceSpans)"
-)
 
 
 class _Verdict(NamedTuple):
@@ -49,10 +45,11 @@ class _Verdict(NamedTuple):
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="Let warnings and breaches of conventions fail too.")
 def command(files: tuple[str, ...], strict: bool) -> int:
-    """Check documents and recordings of any kind, told by their content.
+    """Check documents, cases and recordings, told by their content.
 
-    Documents are checked against the agentool spec, one in a file, a list, or one on every line;
-    spans of this package in a recording against OpenTelemetry's GenAI conventions.
+    Documents are those of the agentool spec and all that `convert` reads, one in a file, a list, or
+    one on every line; cases and assertions are all that `eval` reads, in YAML too. Spans of this
+    package in a recording are checked against OpenTelemetry's GenAI conventions.
     """
     console = view()
     verdicts: list[_Verdict] = []
@@ -90,10 +87,11 @@ def _verdicts(source: Source, strict: bool) -> Iterator[tuple[str, _Verdict]]:
 
 
 def _of_file(file: SpanFile, label: str, strict: bool) -> _Verdict:
-    if holds_spans(file):
+    yaml = is_yaml(Path(label))
+    if not yaml and holds_spans(file):
         return _recording(SpanFiles([file]), strict)
     with unpacked_bytes(file) as stream:
-        return _documents(items(stream, label), label, strict)
+        return _documents(parts_of(stream, yaml=yaml), strict)
 
 
 def _verdict(read: Callable[[], _Verdict]) -> _Verdict:
@@ -106,28 +104,21 @@ def _verdict(read: Callable[[], _Verdict]) -> _Verdict:
 # --------------------------------------------------------------------------------- documents
 
 
-def _documents(documents: Iterator[Item], label: str, strict: bool) -> _Verdict:
+def _documents(parts: Iterator[Part], strict: bool) -> _Verdict:
     kinds: Counter[str] = Counter()
     lines: list[str] = []
     invalid = warned = parsed = 0
-    for item in documents:
-        at = item.where.removeprefix(label).strip()
-        at = f"{at}: " if at else ""
-        if item.error is not None:
+    for part in parts:
+        if part.fault is not None:
             invalid += 1
-            lines.append(f"{at}error: {item.error}")
+            lines.append(f"line {part.line_of(())}: error: {part.fault}")
             continue
         parsed += 1
-        kind = _kind(item.value)
-        if kind is None:
-            invalid += 1
-            lines.append(f"{at}error: {_unknown(item.value)}")
-            continue
-        kinds[kind] += 1
-        wrong = findings(item.value)
-        invalid += any(finding.level == "error" for finding in wrong)
-        warned += any(finding.level == "warning" for finding in wrong)
-        lines += [f"{at}{finding}" for finding in wrong]
+        checked = check_part(part)
+        kinds.update(checked.kinds)
+        lines += checked.lines
+        invalid += len(checked.invalid)
+        warned += len(checked.warned)
     if not parsed and not invalid:
         return _Verdict("empty", False, [], readable=False)
     good = not invalid and not (strict and warned)
@@ -143,21 +134,6 @@ def _counted(kinds: Counter[str], invalid: int, warned: int) -> Iterator[str]:
         yield f"{invalid:,} not valid" if total + invalid > 1 else "not valid"
     if warned:
         yield "with warnings" if total == 1 else f"{warned:,} with warnings"
-
-
-def _kind(value: Any) -> str | None:
-    if not isinstance(value, Mapping):
-        return None
-    kind = identify(cast("Mapping[str, Any]", value))
-    return kind.__name__ if kind is not None else None
-
-
-def _unknown(value: Any) -> str:
-    if not isinstance(value, Mapping):
-        return f"not a document but {type(value).__name__}; accepted are {_KNOWN}"
-    names = list(cast("Mapping[str, Any]", value))
-    seen = ", ".join(names[:_MEMBERS]) + (", ..." if len(names) > _MEMBERS else "")
-    return f"an unknown document with members {seen or '(none)'}; accepted are {_KNOWN}"
 
 
 # -------------------------------------------------------------------------------- recordings

@@ -45,8 +45,12 @@ class Amplifier(ToolConverter):
         }
 
     def write_tool(self, spec: Object) -> Object:
-        tool = {"name": spec["name"], "description": spec["description"]}
-        return {**tool, "input_schema": spec["parameters"]} if spec["parameters"] else tool
+        # With a schema also where it is empty: without one nothing says that it is a tool.
+        return {
+            "name": spec["name"],
+            "description": spec["description"],
+            "input_schema": spec["parameters"],
+        }
 
     def recognises(self, value: Json) -> bool:
         return super().recognises(value) and any("agentool" in it for it in self._tools(value))
@@ -88,6 +92,7 @@ def spec_of(tool: object) -> ToolSpec:
     """
     values = {name: getattr(tool, name, None) for name in _ATTRIBUTES}
     members = {name: it for name, it in values.items() if it is not None}
+    members.setdefault("input_schema", {})
     if members.get("agentool") == {}:
         del members["agentool"]
     [spec] = Amplifier().read([members])

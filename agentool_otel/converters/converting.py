@@ -21,6 +21,7 @@ __all__ = [
     "converters",
     "from_agentool",
     "recognised",
+    "recognising",
     "to_agentool",
 ]
 
@@ -91,13 +92,20 @@ def converter_named(name: str) -> Converter:
     return cast("type[Converter]", points[name].load())()
 
 
+def recognising(value: Json) -> list[Converter]:
+    """Return the converters that recognise a document, by name."""
+    points = plugins(_GROUP)
+    known = [cast("type[Converter]", points[name].load())() for name in sorted(points)]
+    return [it for it in known if it.recognises(value)]
+
+
 def recognised(value: Json) -> Converter:
     """Return the converter for a document, by what the document says.
 
     Raises:
         DecodeError: if no format recognises it, or several do.
     """
-    found = [it for it in map(converter_named, converters()) if it.recognises(value)]
+    found = recognising(value)
     if len(found) == 1:
         return found[0]
     names = ", ".join(it.name for it in found) or ", ".join(converters())

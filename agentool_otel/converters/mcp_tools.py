@@ -10,6 +10,7 @@ from __future__ import annotations
 from agentool_otel.converters.kit.fields import Object, member
 from agentool_otel.converters.kit.objects import at
 from agentool_otel.converters.kit.tools import ToolConverter
+from agentool_otel.ground.json_codec import Json
 
 __all__ = ["MCPTools"]
 
@@ -50,6 +51,13 @@ class MCPTools(ToolConverter):
         if isinstance(side_effects, bool):
             tool["annotations"] = {"readOnlyHint": not side_effects}
         return tool
+
+    def recognises(self, value: Json) -> bool:
+        # A list of tools with a name and a version is a file of ToolSmith.
+        named = (
+            isinstance(value, dict) and self.container in value and {"name", "version"} <= {*value}
+        )
+        return not named and super().recognises(value)
 
     def recognises_tool(self, tool: Object) -> bool:
         return "inputSchema" in tool and "name" in tool

@@ -1,49 +1,92 @@
-"""Build the check of an assertion, and run it to its verdict."""
+"""Build the checks of cases, and run one to its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future
-from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from agentool_otel.errors import CasesError, EvaluationError
+from agentool_otel.evaluation.assertion_types import (
+    Checking,
+    WrongAssertion,
+    assertion_types,
+    check_of,
+)
+from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.time_limit import one_check
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.ground.plugins import plugins
+from agentool_otel.evaluation.waiting import Promised
 from agentool_otel.model.documents import Assertion, EvalCase
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.asking import Asking
 
-__all__ = ["asking", "assertion_types", "judging"]
+__all__ = ["Judging", "assertion_types", "judging", "judgings", "require_valid"]
 
-_GROUP = "agentool_otel.assertions"
-_FOR_PEOPLE = ("type", "description")
-"""Members of an assertion that are no parameters."""
-
-
-class _Checking(Protocol):
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict: ...
-
-
-def assertion_types() -> list[str]:
-    """Return the known assertion types, ours and those of plug-ins."""
-    return sorted(_points())
+Judging: TypeAlias = Callable[[JudgedTrace, EvalCase], Promised]
+"""Gives the verdict of an assertion on a trace, or a future of it if a judge is asked. It never
+raises: a check that crashes is "not evaluated", with the reason."""
 
 
 def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
-    """Return a function that gives an assertion's verdict on a trace. It never raises: what cannot
-    be evaluated is "not evaluated", with the reason."""
-    try:
-        check = _built(assertion)
-    except _NotUsable as error:
-        reason = str(error)
-        return lambda trace, case: not_evaluated(reason)
+    """Return a function that gives an assertion's verdict on a trace. It never raises.
 
+    Raises:
+        EvaluationError: the assertion cannot be checked: its type, a parameter or a value is wrong.
+        MissingDependencyError: it needs a library that is not installed.
+    """
+    try:
+        return _without_judge(check_of(assertion.to_dict()))
+    except WrongAssertion as error:
+        raise EvaluationError(str(error)) from None
+
+
+def require_valid(check: Check) -> None:
+    """Refuse a check that was made in Python with values of other types than its parameters have.
+
+    Raises:
+        EvaluationError: a value is wrong.
+    """
+    kind = type(check)
+    try:
+        msgspec.convert(msgspec.structs.asdict(check), kind)
+    except msgspec.ValidationError as error:
+        raise EvaluationError(f"{kind.__qualname__}: {error}") from None
+
+
+def judgings(cases: Iterable[EvalCase], judge: Asking | None) -> list[list[Judging]]:
+    """Return such a function for each assertion of each case.
+
+    Raises:
+        CasesError: with every assertion that cannot be checked.
+        MissingDependencyError: an assertion needs a library that is not installed.
+    """
+    problems: list[str] = []
+    made: list[list[Judging]] = []
+    for case in cases:
+        of_case: list[Judging] = []
+        for n, assertion in enumerate(case.assertions, 1):
+            try:
+                check = check_of(assertion.to_dict())
+            except WrongAssertion as error:
+                where = f"case {case.case_id!r}, assertion {n}"
+                problems += [f"{where}: {fault.message}" for fault in error.faults]
+            else:
+                if judge is not None and isinstance(check, JudgeCheck):
+                    of_case.append(_with_judge(check, judge))
+                else:
+                    of_case.append(_without_judge(check))
+        made.append(of_case)
+    if problems:
+        raise CasesError(problems)
+    return made
+
+
+def _without_judge(check: Checking) -> Callable[[JudgedTrace, EvalCase], Verdict]:
     def judge(trace: JudgedTrace, case: EvalCase) -> Verdict:
         try:
             with one_check():
@@ -54,22 +97,11 @@ def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
     return judge
 
 
-def asking(
-    assertion: Assertion, judge: Asking
-) -> Callable[[JudgedTrace, EvalCase], Verdict | Future[Verdict]]:
-    """Like `judging`, but return a function that may give a future of the verdict, if a judge is
-    asked. It never raises."""
-    try:
-        check = _built(assertion)
-    except _NotUsable:
-        return judging(assertion)
-    if not isinstance(check, JudgeCheck):
-        return judging(assertion)
-
-    def ask(trace: JudgedTrace, case: EvalCase) -> Verdict | Future[Verdict]:
+def _with_judge(check: JudgeCheck, judge: Asking) -> Judging:
+    def ask(trace: JudgedTrace, case: EvalCase) -> Promised:
         try:
             question = check.question(trace, case, judge.max_chars)
-        except Exception as error:  # as in `judging`
+        except Exception as error:  # as in `_without_judge`
             return _crashed(error)
         return question if isinstance(question, Verdict) else judge.ask(check, question)
 
@@ -78,42 +110,3 @@ def asking(
 
 def _crashed(error: Exception) -> Verdict:
     return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
-
-
-class _NotUsable(Exception):
-    """An assertion whose type or parameters are not known."""
-
-
-def _built(assertion: Assertion) -> _Checking:
-    kind = _kind(assertion.type)
-    parameters = {
-        name: value
-        for name, value in assertion.to_dict().items()
-        if name not in _FOR_PEOPLE and (value is not None or name == "value")
-    }
-    try:
-        return cast("_Checking", msgspec.convert(parameters, kind))
-    except msgspec.ValidationError as error:
-        known = ", ".join(getattr(kind, "__struct_fields__", ())) or "no parameters"
-        raise _NotUsable(f"{error}; {assertion.type} takes {known}") from None
-
-
-@cache
-def _points() -> dict[str, Any]:
-    return dict(plugins(_GROUP))
-
-
-@cache
-def _loaded(name: str) -> type:
-    return cast("type", _points()[name].load())
-
-
-def _kind(name: str) -> type:
-    if name not in _points():
-        raise _NotUsable(
-            f"the assertion type {name!r} is not known; known are {', '.join(assertion_types())}"
-        )
-    try:
-        return _loaded(name)
-    except Exception as error:  # of a plug-in that does not load
-        raise _NotUsable(f"the assertion type {name!r} cannot be loaded: {error}") from error

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict
@@ -13,16 +14,26 @@ from agentool_otel.model.documents import EvalCase
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Check", "counted", "listed"]
+__all__ = ["Amount", "Check", "Prose", "Share", "Word", "counted", "listed"]
 
 _LISTED = 5
+
+Word: TypeAlias = Annotated[str, Meta(min_length=1)]
+"""A text that is not empty."""
+Prose: TypeAlias = Annotated[str, Meta(pattern=r"\S")]
+"""A text with more in it than blanks."""
+Amount: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(ge=0)]
+"""A number that is not negative."""
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+"""A number from 0 to 1."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An assertion type. Its fields are the parameters, by the names they have in a case.
 
-    A parameter that is missing, not known or of another type makes the assertion not evaluated, as
-    does a `ValueError` or `TypeError` of `__post_init__` about the values.
+    A parameter that is missing, unknown or of another type is an error of the cases, before the
+    first trace; so is a `ValueError` or `TypeError` of `__post_init__` about the values. The
+    docstrings of class and fields describe them in REFERENCE.md and in the JSON Schema.
     """
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.assertion_checks import judging
+from agentool_otel.evaluation.assertion_checks import judging, require_valid
 from agentool_otel.evaluation.check import Check, counted
 from agentool_otel.evaluation.joined import judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
@@ -49,8 +49,8 @@ def assert_trace(
     Raises:
         AssertionError: an assertion failed, or too few were evaluated. Its message has the reasons,
             and the steps of the trace with those marked that the reasons rest on.
-        EvaluationError: there are no assertions, `min_evaluated` is no share, or several
-            traces are not one run with the runs inside it.
+        EvaluationError: there are no assertions, one cannot be checked, `min_evaluated` is no
+            share, or several traces are not one run with the runs inside it.
         DecodeError: an assertion given as an object is none.
     """
     __tracebackhide__ = True
@@ -103,6 +103,7 @@ class _Held(NamedTuple):
 
 def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
     if isinstance(asserted, Check):
+        require_valid(asserted)
         yield _Held(_type_of(asserted), _checked(trace, asserted))
         return
     if isinstance(asserted, Mapping):

@@ -7,11 +7,30 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from agentool_otel.evaluation.time_limit import TimeLimit, schema_fault
 from agentool_otel.evaluation.time_limit import violation as violation_in_time
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.optional import library
 
-__all__ = ["violation"]
+__all__ = ["check_schema", "violation"]
+
+
+def check_schema(schema: dict[str, Any], name: str) -> None:
+    """Refuse a parameter that is no JSON Schema. One that takes too long passes here: its check is
+    not evaluated, with the reason.
+
+    Raises:
+        MissingDependencyError: the library is not installed.
+        ValueError: it is none.
+    """
+    text = json_codec.canonical(schema)
+    _require_library(text)
+    try:
+        fault = schema_fault(text)
+    except TimeLimit:
+        return
+    if fault is not None:
+        raise ValueError(f"{name}: {fault}")
 
 
 def violation(schema: dict[str, Any], value: Any) -> str | None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.assertion_checks import asking, judging
+from agentool_otel.evaluation.assertion_checks import judgings
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
@@ -102,8 +102,11 @@ def evaluate(
 
     Raises:
         EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated`
-            is no share, `match` no rule, `scope` none, or the judge cannot be called.
+            is no share, `match` no rule, `scope` none, or the judge cannot be called. A
+            `CasesError` names all assertions that cannot be checked, for their type, a parameter
+            or a value.
         DecodeError: a case given as an object is none.
+        MissingDependencyError: an assertion needs a library that is not installed.
     """
     return Evaluation(cases, min_evaluated, judge, match, scope).results(traces, unmatched)
 
@@ -142,7 +145,7 @@ class Evaluation:
         self._window: Window[TraceResults] = Window(
             _AHEAD * self._asking.concurrency if self._asking is not None else 0
         )
-        self._judges = [[self._judging(it) for it in case.assertions] for case in of_cases]
+        self._judges = judgings(of_cases, self._asking)
         self._min_evaluated = min_evaluated
         self._tried: set[int] = set()
 
@@ -218,9 +221,6 @@ class Evaluation:
         self._units.close()
         if self._asking is not None:
             self._asking.close()
-
-    def _judging(self, assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Promised]:
-        return judging(assertion) if self._asking is None else asking(assertion, self._asking)
 
     def _promised(self, at: int, trace: JudgedTrace) -> list[Promised]:
         case = self._cases.all[at]

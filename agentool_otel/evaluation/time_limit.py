@@ -24,7 +24,16 @@ from typing import Any
 
 from agentool_otel.errors import EvaluationError
 
-__all__ = ["LIMIT_S", "TimeLimit", "compiles", "one_check", "replace", "search", "violation"]
+__all__ = [
+    "LIMIT_S",
+    "TimeLimit",
+    "compiles",
+    "one_check",
+    "replace",
+    "schema_fault",
+    "search",
+    "violation",
+]
 
 LIMIT_S = 5.0
 """Seconds that the patterns and schemas of one check may take together."""
@@ -100,6 +109,16 @@ def violation(schema: str, value: str) -> str | None:
     """
     message: str | None = _run("schema", schema, "violation", schema, value)
     return message
+
+
+def schema_fault(schema: str) -> str | None:
+    """Return why a JSON text is no JSON Schema that can be used; None if it is one.
+
+    Raises:
+        TimeLimit: that takes too long.
+    """
+    fault: str | None = _run("schema", schema, "schema_fault", schema)
+    return fault
 
 
 def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:

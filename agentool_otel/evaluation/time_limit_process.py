@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -24,6 +24,8 @@ _IDLE_S = 60.0
 _LARGEST = 2 << 30
 """Bytes of memory that it may have."""
 _SHOWN = 200
+_DATA = ("const", "default", "enum", "examples")
+"""Members of a schema that hold values, not schemas."""
 
 
 def compiles(pattern: str) -> str | None:
@@ -61,6 +63,43 @@ def violation(schema: str, value: str) -> str | None:
     return f"{message} - at {worst.json_path}"
 
 
+def schema_fault(text: str) -> str | None:
+    """Return why a text is no JSON Schema that can be used; None if it is one."""
+    try:
+        _validator(text)
+    except ValueError as error:
+        return str(error)
+    schema = json.loads(text)
+    names = list(_references(schema))
+    if not names or "$id" in text:
+        return None  # names below an identifier of its own are looked for when they are needed
+    referencing: Any = import_module("referencing.jsonschema")
+    specification = referencing.specification_with(
+        schema.get("$schema", ""), default=referencing.DRAFT202012
+    )
+    registry = import_module("jsonschema_specifications").REGISTRY
+    known = registry.with_resource("", specification.create_resource(schema)).resolver()
+    for name in names:
+        try:
+            known.lookup(name)
+        except import_module("referencing.exceptions").Unresolvable:
+            return f"$ref {name!r} is nowhere in this JSON Schema, and nothing is fetched"
+    return None
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """Yield what a schema refers to."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if isinstance(name := value.get("$ref"), str):
+                yield name
+            waiting += [it for key, it in value.items() if key not in _DATA]
+        elif isinstance(value, list):
+            waiting += value
+
+
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
     library: Any = import_module("jsonschema")
@@ -75,7 +114,7 @@ def _validator(text: str) -> Any:
 
 
 _WORK: dict[str, Callable[..., Any]] = {
-    it.__name__: it for it in (compiles, search, replace, violation)
+    it.__name__: it for it in (compiles, search, replace, violation, schema_fault)
 }
 
 

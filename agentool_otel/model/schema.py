@@ -18,6 +18,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.codec import Field, fields_of
 from agentool_otel.model.documents import (
@@ -32,7 +34,7 @@ from agentool_otel.model.documents import (
     ToolSpec,
 )
 
-__all__ = ["DOCUMENTS", "SPEC_VERSION", "file_name", "generate", "shipped"]
+__all__ = ["DOCUMENTS", "SPEC_VERSION", "field_docstrings", "file_name", "generate", "shipped"]
 
 SPEC_VERSION = "0.1"
 DOCUMENTS: tuple[type[Document], ...] = (
@@ -91,7 +93,7 @@ def _parts(cls: type[Document]) -> set[type[Document]]:
 
 
 def _object(cls: type[Document]) -> dict[str, Any]:
-    texts = _field_docstrings(cls)
+    texts = field_docstrings(cls)
     fields = fields_of(cls)
     schema: dict[str, Any] = {
         "description": inspect.getdoc(cls) or "",
@@ -127,12 +129,12 @@ def _reference(field: Field) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{field.document.__name__ if field.document else ''}"}
 
 
-def _field_docstrings(cls: type[Document]) -> dict[str, str]:
+def field_docstrings(cls: type[msgspec.Struct]) -> dict[str, str]:
     """Return the docstring lines beneath the fields of a class and its bases, by field name."""
     texts: dict[str, str] = {}
     for base in cls.__bases__:
-        if issubclass(base, Document):
-            texts.update(_field_docstrings(base))
+        if issubclass(base, msgspec.Struct) and base is not msgspec.Struct:
+            texts.update(field_docstrings(base))
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     field = ""
     for statement in body.body if isinstance(body, ast.ClassDef) else []:

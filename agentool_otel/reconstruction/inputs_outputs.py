@@ -14,6 +14,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
+from agentool_otel.reconstruction.status import deciding_span
 from agentool_otel.reconstruction.steps.delegation import answer_in, task_in, tool_around
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
 from agentool_otel.reconstruction.tree import Node
@@ -34,6 +35,7 @@ class FieldValue(NamedTuple):
 
 
 _UNKNOWN = FieldValue()
+_NONE = FieldValue(rule="the run ended with an error")
 
 
 def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
@@ -44,7 +46,9 @@ def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Fi
 
 def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
     """Return the run's output: that of its span, else the last model call's answer, else the result
-    of the tool around it, else the output of the run inside that ended last."""
+    of the tool around it, else the output of the run inside that ended last.
+
+    A run that failed has no output but its own: what its model answered on the way is none."""
     return _field(_OUTPUT, root, nodes, inferences)
 
 
@@ -100,7 +104,11 @@ def _input_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
 
 
 def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
-    return _own_output(root) or _last_answer(inferences) or _tool_result(root)
+    if (own := _own_output(root)) is not None:
+        return own
+    if _failed(root, inferences):
+        return _NONE
+    return _last_answer(inferences) or _tool_result(root)
 
 
 def _first_run(nodes: list[Node]) -> Node | None:
@@ -128,6 +136,12 @@ def _outputs(_: Sequence[Node]) -> dict[str, FieldValue]:
 
 _INPUT = _Field(_input_here, _first_run, "input of the first run inside", _inputs)
 _OUTPUT = _Field(_output_here, _last_run, "output of the run inside that ended last", _outputs)
+
+
+def _failed(root: Node | None, inferences: list[Node]) -> bool:
+    """Whether the span that decides how a run ended has an error."""
+    deciding = deciding_span(root, [], inferences)
+    return deciding is not None and deciding.operation.error_type is not None
 
 
 def _own_input(root: Node | None) -> FieldValue | None:

@@ -116,13 +116,20 @@ def test_a_case_without_a_trace_and_a_trace_without_a_case_are_reported(invoke: 
     assert "1 case without a trace" in result.stderr
 
 
-def test_an_unreadable_case_is_reported_and_the_others_are_evaluated(invoke: Invoke) -> None:
-    bad = {"case_id": "bad", "assertions": [{"type": 3}]}
-    result = invoke("eval", write("cases.jsonl", bad, IS_GOOD), traces())
-    assert result.exit_code == 1
-    assert [made["case_id"] for made in lines(result)] == ["good"]
-    assert "cases.jsonl line 1 (case 'bad'): expected string" in result.stderr
-    assert "at $.assertions[0].type" in result.stderr
+def test_wrong_cases_are_listed_before_the_first_trace_is_read(invoke: Invoke) -> None:
+    bad = {"case_id": "bad", "assertions": [{"type": "latency", "max_sec": 5}, {"type": "x"}]}
+    cases = write("cases.jsonl", IS_GOOD, bad, {"case_id": "worse", "asertions": []})
+    for fail_on in ("any", "failed", "never"):
+        result = invoke("eval", cases, "nowhere", "--fail-on", fail_on, "-o", "results")
+        assert (result.exit_code, result.stdout, Path("results").exists()) == (2, "", False)
+        heading, *problems = result.stderr.splitlines()[:4]
+        assert heading == "error: 3 problems in the cases, and nothing was evaluated:"
+        assert problems[0].endswith(
+            "2: case 'bad': latency has no parameter 'max_sec'; did you mean 'max_ms'?"
+        )
+        assert problems[1].startswith("  cases.jsonl:2: case 'bad': unknown assertion type 'x'; ")
+        assert problems[2].startswith("  cases.jsonl:3: case 'worse': expected an object with mem")
+        assert "is 'asertions' meant as 'assertions'?" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agentool_otel import EvalCase, EvalResult, ReasoningTrace, evaluate
-from agentool_otel.errors import DecodeError, EvaluationError
-from agentool_otel.evaluation import Check, JudgedTrace, Verdict, assertion_checks, not_evaluated
+from agentool_otel.errors import DecodeError, EvaluationError, MissingDependencyError
+from agentool_otel.evaluation import Check, JudgedTrace, Verdict, assertion_types, not_evaluated
 from tests.evaluation.runs import Object, changed, said, verdict
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
@@ -142,7 +142,7 @@ class Crashing(Check, frozen=True, kw_only=True):
 
 
 def test_a_check_that_crashes_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assertion_checks, "_kind", lambda name: Crashing)
+    monkeypatch.setattr(assertion_types, "assertion_type", lambda name: Crashing)
     found = verdict({"type": "crashing"}, changed())
     assert found == not_evaluated("the check could not be made: division by zero")
 
@@ -151,9 +151,9 @@ def test_a_missing_library_is_reported_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jsonschema", None)
-    found = verdict({"type": "response_format", "schema": {"title": "unseen"}}, changed())
-    assert found.passed is None
-    assert "pip install 'agentool-otel[eval]'" in found.reason
+    assertion = {"type": "response_format", "schema": {"title": "unseen"}}
+    with pytest.raises(MissingDependencyError, match=r"pip install 'agentool-otel\[eval\]'"):
+        evaluate(assertion, [])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from agentool_otel.evaluation import (
     NoVerdict,
     Question,
     Verdict,
-    assertion_checks,
+    assertion_types,
 )
 from agentool_otel.evaluation.judges import prompts
 from agentool_otel.model.documents import EvalCase
@@ -321,7 +321,7 @@ class Concise(JudgeCheck, frozen=True, kw_only=True):
 
 
 def test_a_custom_assertion_type_may_ask_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assertion_checks, "_kind", lambda name: Concise)
+    monkeypatch.setattr(assertion_types, "assertion_type", lambda name: Concise)
     assertion = {"type": "concise", "words": 3}
     assert judged(assertion, lambda question: "3 words" in question.criterion).passed is True
     assert judged(assertion, None).reason == "no judge"

@@ -7,6 +7,7 @@
                       is a step before it           expectedTool     tool_name of the assertion
     id of the run     eval_id                       taskId           case_id
 
+A call without `toolName` is no step, since a call has a name: `metrics.tool_call_count` counts it.
 ToolSmith selects tools and never executes one, so the step says `executed: false` and has no
 result. It keeps one time, when the run was saved: that is where each trace begins, marked as
 synthesized, and when each result was evaluated. What else a task's result says is member
@@ -125,7 +126,7 @@ def _check(result: Object) -> None:
     call = member(result, "toolCall", dict, {})
     try:
         if call:
-            member(call, "toolName", str, filled=True)
+            member(call, "toolName", str, None)
             member(call, "reason", str, None)
     except DecodeError as error:
         raise below("$.toolCall", error) from None
@@ -156,7 +157,9 @@ def _trace(run: Object, result: Object) -> Object:
     trace["input"] = result["prompt"]
     trace["output"] = result.get("textResponse") or ""
     trace["status"] = "error" if _label(result).lower() == _FAILED else "success"
-    trace["steps"] = _steps(result)
+    trace["steps"] = steps = _steps(result)
+    if result.get("toolCall") and not any("tool_call" in step for step in steps):
+        trace["metrics"] = {"tool_call_count": 1}  # a call of a tool that the run does not name
     return {**trace, "metadata": metadata}
 
 

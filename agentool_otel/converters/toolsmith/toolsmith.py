@@ -1,6 +1,7 @@
 """The local files of ToolSmith: `tools.json`, `tasks.json` and saved runs.
 
-A file is told by its list: `tools`, `tasks` or `results`. What is written is told by the documents:
+A file is told by its list, `tools`, `tasks` or `results`, and by what ToolSmith requires beside it:
+`name` and `version`, or the `id` of a run. What is written is told by the documents:
 tools, cases, or traces with their results.
 """
 
@@ -35,7 +36,7 @@ _WRITE: tuple[tuple[tuple[type[Document], ...], Callable[[Sequence[Document]], O
     ((EvalCase,), write_tasks),
     ((ReasoningTrace, EvalResult), write_run),
 )
-_BESIDE = {"tools": "version", "tasks": "version", "results": "id"}
+_BESIDE = {"tools": {"name", "version"}, "tasks": {"name", "version"}, "results": {"id"}}
 
 
 def _kind_of(value: Json) -> str:
@@ -53,8 +54,10 @@ class ToolSmith:
     lossless = True
 
     def recognises(self, value: Json) -> bool:
-        kind = _kind_of(value)
-        return isinstance(value, dict) and "registry_id" not in value and _BESIDE.get(kind) in value
+        beside = _BESIDE.get(_kind_of(value))
+        if beside is None or not isinstance(value, dict) or "registry_id" in value:
+            return False
+        return beside <= value.keys()
 
     def normal(self, value: Json) -> Json:
         return value

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby, pairwise
+from typing import Annotated
 
-from agentool_otel.evaluation.check import Check, counted, listed
+from msgspec import Meta
+
+from agentool_otel.evaluation.check import Check, Word, counted, listed
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.judged import Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -17,7 +20,8 @@ __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
 class Handoff(Check, frozen=True, kw_only=True):
     """The agent handed over, to the named agent if one is named."""
 
-    to_agent: str | None = None
+    to_agent: Word | None = None
+    """The agent that takes over; by default any."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         handoffs = [
@@ -42,7 +46,9 @@ class Handoff(Check, frozen=True, kw_only=True):
 class StatusIs(Check, frozen=True, kw_only=True):
     """The run ended with a status, or with one of several."""
 
-    status: str | list[str] = "success"
+    status: Word | Annotated[list[Word], Meta(min_length=1)] = "success"
+    """One status, or several of which one must hold: success, error, timeout, loop_detected,
+    context_overflow, refusal, in_progress, or a word of your own."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = [self.status] if isinstance(self.status, str) else self.status
@@ -65,7 +71,8 @@ class NoLoop(Check, frozen=True, kw_only=True):
     The default of 4 makes the fifth call a loop, as Gemini CLI's own detector has it.
     """
 
-    max_repeats: int = 4
+    max_repeats: Annotated[int, Meta(ge=1)] = 4
+    """Equal calls in a row that are no loop yet."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         if known(trace.trace.status) == "loop_detected":
@@ -91,7 +98,8 @@ class NoLoop(Check, frozen=True, kw_only=True):
 class NoToolError(Check, frozen=True, kw_only=True):
     """No tool call ended in an error; with a name, no call of that tool."""
 
-    tool_name: str | None = None
+    tool_name: Word | None = None
+    """The tool whose calls count; by default every tool."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)

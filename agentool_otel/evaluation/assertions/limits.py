@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.check import Amount, Check
 from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
@@ -17,7 +17,8 @@ class Latency(Check, frozen=True, kw_only=True):
     """The run took no longer than this many milliseconds, by its metrics or else by its start and
     end."""
 
-    max_ms: int | float
+    max_ms: Amount
+    """Milliseconds that the run may take."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         duration_ms = known(trace.metrics.total_duration_ms)
@@ -29,7 +30,8 @@ class Latency(Check, frozen=True, kw_only=True):
 class ContextEfficiency(Check, frozen=True, kw_only=True):
     """The model calls of the run used no more than this many tokens, input and output together."""
 
-    max_tokens: int | float
+    max_tokens: Amount
+    """Tokens that the run may use."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         tokens = known(trace.metrics.total_tokens)
@@ -39,7 +41,8 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
 class MaxCostUsd(Check, frozen=True, kw_only=True):
     """The run cost no more than this, in US dollars."""
 
-    max_usd: int | float
+    max_usd: Amount
+    """US dollars that the run may cost."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         cost_usd = known(trace.metrics.total_cost_usd)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentool_otel.evaluation.check import counted, listed
+from agentool_otel.evaluation.check import Share, counted, listed
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
 from agentool_otel.evaluation.judged import RESULT, JudgedTrace, known
@@ -30,7 +30,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
     that share is large enough. The claims are a further member of the result, `claims`.
     """
 
-    min_score: float = 0.8
+    min_score: Share = 0.8
     """The share of the claims that has to be supported. One fifth may be what the evidence does not
     say, as in the example of the spec, whose score of 0.8 has passed."""
 

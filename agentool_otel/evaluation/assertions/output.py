@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Check, listed
+from agentool_otel.evaluation.check import Check, Word, listed
 from agentool_otel.evaluation.comparing import same, short
-from agentool_otel.evaluation.json_schema import violation
+from agentool_otel.evaluation.json_schema import check_schema, violation
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.time_limit import search
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -24,6 +26,8 @@ class OutputEquals(Check, frozen=True, kw_only=True):
     """The output is this JSON value."""
 
     value: Any
+    """The JSON value: an object has these members and no others; 1 and 1.0 are equal, 1 and "1"
+    are not."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
@@ -37,8 +41,10 @@ class OutputEquals(Check, frozen=True, kw_only=True):
 class OutputContains(Check, frozen=True, kw_only=True):
     """The output contains a text, or every one of several."""
 
-    text: str | list[str]
+    text: Word | Annotated[list[Word], Meta(min_length=1)]
+    """A text, or several of which every one must be there."""
     ignore_case: bool = False
+    """Whether upper and lower case are the same."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
@@ -61,7 +67,8 @@ class OutputContains(Check, frozen=True, kw_only=True):
 class OutputMatches(Check, frozen=True, kw_only=True):
     """A Python regular expression matches somewhere in the output."""
 
-    pattern: str
+    pattern: Word
+    """A regular expression of Python's `re`, searched for anywhere in the output."""
 
     def __post_init__(self) -> None:
         check_pattern(self.pattern, "pattern")
@@ -87,6 +94,10 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
     """The output matches a JSON Schema, as it is or, if it is a text, as the JSON in it."""
 
     schema: dict[str, Any]
+    """The JSON Schema. `format` in it is not checked."""
+
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "schema")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()

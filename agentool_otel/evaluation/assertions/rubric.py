@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.evaluation.check import listed
+from agentool_otel.evaluation.check import Prose, Share, listed
 from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
 from agentool_otel.evaluation.judged import ARGUMENTS, RESULT, JudgedTrace, known
 from agentool_otel.evaluation.judges import prompts
@@ -22,9 +22,10 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
     """The run meets a rubric, described in words. The judge sees the whole run, and a list of what
     is hidden."""
 
-    rubric: str
-    min_score: float | None = None
-    """The score from which on it holds; left out, the judge says."""
+    rubric: Prose
+    """The rubric, as sentences for the judge."""
+    min_score: Share | None = None
+    """The score from which on it holds; by default the judge decides."""
 
     def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
         output, gap = trace.output()

@@ -12,7 +12,8 @@ from agentool_otel.evaluation.assertions._arguments import (
     describe_call,
 )
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Check, counted, listed
+from agentool_otel.evaluation.check import Amount, Check, Word, counted, listed
+from agentool_otel.evaluation.json_schema import check_schema
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
@@ -23,8 +24,11 @@ __all__ = ["ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
 class ContainsToolCall(Check, frozen=True, kw_only=True):
     """A tool was called at least once; if arguments are named, with those among its own."""
 
-    tool_name: str
+    tool_name: Word
+    """The tool."""
     tool_args: dict[str, Any] = field(default_factory=dict)
+    """Arguments of the call and their values; it may have others. A value that is an object must be
+    equal as a whole."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, {}, {})
@@ -38,11 +42,18 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
     `superset`, the call has none beside these, and may leave some out; `ignore`, any arguments.
     """
 
-    tool_name: str
+    tool_name: Word
+    """The tool."""
     tool_args: dict[str, Any] = field(default_factory=dict)
+    """Arguments and their values. A value that is an object must be equal as a whole."""
     arg_schemas: dict[str, dict[str, Any]] = field(default_factory=dict)
-    arg_patterns: dict[str, str] = field(default_factory=dict)
+    """Arguments and a JSON Schema for each. `format` in it is not checked."""
+    arg_patterns: dict[str, Word] = field(default_factory=dict)
+    """Arguments and a regular expression for each, searched for anywhere in the text."""
     mode: ArgumentMode = "subset"
+    """How the named arguments and those of the call compare: `exact`, no others; `subset`, the
+    named ones are among the call's; `superset`, the call has none beside the named ones; `ignore`,
+    any arguments."""
 
     def __post_init__(self) -> None:
         named = [*self.tool_args, *self.arg_schemas, *self.arg_patterns]
@@ -53,6 +64,8 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
             )
         for name, pattern in self.arg_patterns.items():
             check_pattern(pattern, f"arg_patterns.{name}")
+        for name, schema in self.arg_schemas.items():
+            check_schema(schema, f"arg_schemas.{name}")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, self.arg_schemas, self.arg_patterns, self.mode)
@@ -62,8 +75,11 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
 class NoToolCall(Check, frozen=True, kw_only=True):
     """A tool was not called, or not with these arguments; without a name, no tool was."""
 
-    tool_name: str | None = None
+    tool_name: Word | None = None
+    """The tool; by default any."""
     tool_args: dict[str, Any] = field(default_factory=dict)
+    """Arguments and their values: a call with others is allowed. A value that is an object must be
+    equal as a whole."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, {}, {})
@@ -86,13 +102,19 @@ class NoToolCall(Check, frozen=True, kw_only=True):
 class ToolCallCount(Check, frozen=True, kw_only=True):
     """The number of calls, of one tool if named, lies between two bounds, inclusive."""
 
-    tool_name: str | None = None
-    min_calls: int | float | None = None
-    max_calls: int | float | None = None
+    tool_name: Word | None = None
+    """The tool; by default all tools together."""
+    min_calls: Amount | None = None
+    """At least so many calls."""
+    max_calls: Amount | None = None
+    """At most so many calls."""
 
     def __post_init__(self) -> None:
         if self.min_calls is None and self.max_calls is None:
             raise ValueError("neither min_calls nor max_calls is given")
+        least, most = self.min_calls or 0, self.max_calls
+        if most is not None and least > most:
+            raise ValueError(f"min_calls {least} is more than max_calls {most}")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)

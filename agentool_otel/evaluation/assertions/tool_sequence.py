@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments
-from agentool_otel.evaluation.check import Check, listed
+from agentool_otel.evaluation.check import Check, Word, listed
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -23,10 +23,12 @@ _Fits = Callable[[int, int], bool]
 class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call of a tool, with arguments where they matter."""
 
-    tool_name: str
+    tool_name: Word
+    """The tool."""
     tool_args: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Arguments and their values. A value that is an object must be equal as a whole."""
     args_mode: ArgumentMode = "subset"
-    """As the modes of `args_match`."""
+    """How the arguments compare, as `mode` of `args_match`."""
 
     def holds(self, call: Call) -> bool | None:
         """Whether a call of the run is this one; None if its arguments cannot tell."""
@@ -48,8 +50,20 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     the run's calls are a subset of these (both as agentevals has them).
     """
 
-    tools: list[str | ExpectedCall]
+    tools: list[Word | ExpectedCall]
+    """Each a tool's name, or an object of `tool_name`, `tool_args` and `args_mode`. Empty only with
+    mode `exact` or `subset`: no tool is called."""
     mode: Literal["exact", "in_order", "any_order", "subset", "superset"] = "in_order"
+    """How these calls and the run's compare: `exact`, in this order and no others; `in_order`, in
+    this order, others may lie between; `any_order` and `superset`, in any order beside others;
+    `subset`, the run has no calls beside these."""
+
+    def __post_init__(self) -> None:
+        if not self.tools and self.mode not in ("exact", "subset"):
+            raise ValueError(
+                f"tools is empty, which every run fits in mode {self.mode!r}"
+                "; for no call at all: mode 'exact'"
+            )
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls

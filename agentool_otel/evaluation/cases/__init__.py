@@ -1,7 +1,8 @@
 """Cases: files of them, and which one a trace is a try of.
 
-files          JSON, JSON Lines, YAML
+files          all forms of a file of cases, and its faults with their lines
+case_text      JSON and JSON Lines, with the line of each value
+yaml_values    YAML as the JSON values it stands for, with the line of each
 adk_eval_sets  eval sets of Google's ADK
-yaml_values    YAML as the JSON values it stands for
 matching       which cases a trace is a try of
 """

@@ -6,11 +6,13 @@ snake case or camel case.
     user_content           the input
     intermediate_data      tool_sequence, exact, with arguments: `tool_trajectory_avg_score`
     transfer_to_agent      handoff, instead of a call in that sequence
-    final_response         output_property, to mean the same: `final_response_match_v2`
+    final_response         output_property, to mean the same: `final_response_match_v2`; an output
+                           that is equal to it needs no judge
     rubrics                rubric, one each
 
 A conversation has a case for each invocation, as every invocation is a run: `EVAL_ID#2` is the
-second. Where ADK compares the answer by the words it shares with the reference, ours needs a judge.
+second. Where ADK compares the answer by the words it shares with the reference, ours needs a judge
+for every output that is not equal to it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.sources.files.json_files import Item
+from agentool_otel.evaluation.cases.entries import Entry
+from agentool_otel.ground.json_places import Path
 
 __all__ = ["cases_of", "is_eval_set"]
 
@@ -32,60 +35,77 @@ def is_eval_set(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(_member(value, "eval_cases"), list)
 
 
-def cases_of(eval_set: _Object, where: str) -> Iterator[Item]:
-    """Yield the cases of an eval set as EvalCase objects; anything else comes with an error."""
+def cases_of(eval_set: _Object, path: Path = ()) -> Iterator[Entry]:
+    """Yield the cases of an eval set as EvalCase objects; anything else comes with its fault.
+
+    Args:
+        eval_set: the eval set.
+        path: where it stands in its document.
+    """
     set_id = _member(eval_set, "eval_set_id")
     for n, eval_case in enumerate(_member(eval_set, "eval_cases")):
-        at = f"{where} eval case {n}"
+        at = (*path, _name(eval_set, "eval_cases"), n)
         try:
-            for case in _cases(eval_case):
-                yield Item(at, case if set_id is None else {"eval_id": set_id, **case})
+            for case in _cases(eval_case, at):
+                value = case.value if set_id is None else {"eval_id": set_id, **case.value}
+                yield case._replace(value=value)
         except _NotACase as error:
-            yield Item(at, eval_case, str(error))
+            yield Entry(eval_case, at, fault=str(error))
 
 
 class _NotACase(ValueError):
     """Something else stands where an eval case should."""
 
 
-def _cases(eval_case: Any) -> Iterator[_Object]:
+_Placed = tuple[Path, _Object]
+"""An assertion, and where that stands of which it is made."""
+
+
+def _cases(eval_case: Any, path: Path) -> Iterator[Entry]:
     eval_id = _member(_object(eval_case, "an eval case"), "eval_id")
     if not isinstance(eval_id, str):
-        raise _NotACase("it has no eval_id")
+        raise _NotACase("the eval case has no eval_id")
     if _member(eval_case, "conversation_scenario") is not None:
-        raise _NotACase(
-            f"{eval_id!r} is a scenario for a simulated user, so it has no input to find a run by"
-        )
+        why = f"{eval_id!r} is a scenario for a simulated user, so it has no input to find a run by"
+        yield Entry({}, path, left_out=why)
+        return
     turns = _list(eval_case, "conversation")
     if not turns:
         raise _NotACase(f"{eval_id!r} has no conversation")
-    for n, turn in enumerate(turns, 1):
-        invocation = _object(turn, f"invocation {n} of {eval_id!r}")
-        rubrics = [*_list(eval_case, "rubrics"), *_list(invocation, "rubrics")]
+    for n, turn in enumerate(turns):
+        invocation = _object(turn, f"invocation {n + 1} of {eval_id!r}")
+        at = (*path, _name(eval_case, "conversation"), n)
+        assertions = [
+            *_assertions(invocation, at),
+            *_rubrics(eval_case, path),
+            *_rubrics(invocation, at),
+        ]
         case: _Object = {
-            "case_id": eval_id if len(turns) == 1 else f"{eval_id}#{n}",
+            "case_id": eval_id if len(turns) == 1 else f"{eval_id}#{n + 1}",
             "input": _text(_member(invocation, "user_content")),
-            "assertions": [*_assertions(invocation), *map(_rubric, rubrics)],
+            "assertions": [assertion for _, assertion in assertions],
         }
         if (session := _member(eval_case, "session_input")) is not None:
             case["context"] = {"session_input": session}
-        yield case
+        yield Entry(case, at, [place for place, _ in assertions])
 
 
-def _assertions(invocation: _Object) -> Iterator[_Object]:
+def _assertions(invocation: _Object, path: Path) -> Iterator[_Placed]:
     data = _member(invocation, "intermediate_data")
     if data is not None:
+        at = (*path, _name(invocation, "intermediate_data"))
         uses = list(_tool_uses(_object(data, "intermediate_data")))
         calls = [_expected(use) for use in uses if _member(use, "name") != _TRANSFER]
-        yield {"type": "tool_sequence", "mode": "exact", "tools": calls}
+        yield at, {"type": "tool_sequence", "mode": "exact", "tools": calls}
         for use in uses:
             if _member(use, "name") == _TRANSFER:
                 arguments = _member(use, "args") or {}
-                yield {"type": "handoff", "to_agent": _member(arguments, "agent_name")}
+                yield at, {"type": "handoff", "to_agent": _member(arguments, "agent_name")}
     reference = _text(_member(invocation, "final_response"))
     if reference:
+        at = (*path, _name(invocation, "final_response"))
         words = f"It means the same as this reference answer: {reference}"
-        yield {"type": "output_property", "property": words}
+        yield at, {"type": "output_property", "property": words, "reference": reference}
 
 
 def _expected(use: _Object) -> _Object:
@@ -100,6 +120,11 @@ def _tool_uses(data: _Object) -> Iterator[_Object]:
         for part in _parts(_member(_object(event, "an event"), "content")):
             if (call := _member(part, "function_call")) is not None:
                 yield _object(call, "a function call")
+
+
+def _rubrics(value: _Object, path: Path) -> Iterator[_Placed]:
+    for n, rubric in enumerate(_list(value, "rubrics")):
+        yield (*path, "rubrics", n), _rubric(rubric)
 
 
 def _rubric(rubric: Any) -> _Object:
@@ -137,7 +162,12 @@ def _object(value: Any, what: str) -> _Object:
 
 def _member(value: _Object, name: str) -> Any:
     """Return a member, by its name in snake case or in camel case."""
+    return value.get(_name(value, name))
+
+
+def _name(value: _Object, name: str) -> str:
+    """Return the name that a member has: in snake case or in camel case."""
     if name in value:
-        return value[name]
+        return name
     first, *others = name.split("_")
-    return value.get(first + "".join(map(str.capitalize, others)))
+    return first + "".join(map(str.capitalize, others))

@@ -7,25 +7,42 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from difflib import get_close_matches
+from io import BytesIO
+from pathlib import Path as FilePath
+from typing import Any, BinaryIO, NamedTuple
 
-from agentool_otel.errors import DecodeError
+from agentool_otel.errors import CasesError, DecodeError
+from agentool_otel.evaluation.assertion_types import WrongAssertion, check_of
 from agentool_otel.evaluation.cases.adk_eval_sets import cases_of, is_eval_set
-from agentool_otel.evaluation.cases.yaml_values import yaml_items
+from agentool_otel.evaluation.cases.case_text import Part, json_parts
+from agentool_otel.evaluation.cases.entries import Entry
+from agentool_otel.evaluation.cases.yaml_values import yaml_parts
+from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.urls import shown
-from agentool_otel.model.codec import decode
+from agentool_otel.model.codec import decode, fields_of
 from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
-from agentool_otel.sources.files.json_files import Item, expanded, items, opened
+from agentool_otel.sources.files.json_files import opened
 
-__all__ = ["read_cases"]
+__all__ = [
+    "CaseFile",
+    "LineProblem",
+    "entries_of",
+    "is_yaml",
+    "parts_of",
+    "read_cases",
+    "read_entry",
+]
 
 _YAML = (".yaml", ".yml")
+_CASE = ("case_id", "assertions", "type", "eval_cases", "evalCases")
+"""Members by which an object is meant as a case or an assertion."""
 
 
-def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Problem]]:
-    """Read the cases of a file or of standard input; return them and the problems.
+def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list[Problem]]:
+    """Read the cases of a file or of standard input; return them, and those that have no place
+    here, such as simulated conversations of ADK.
 
     It holds cases, one assertion each, objects that have nothing but `cases` or `assertions`, or an
     eval set of Google's ADK. A file is YAML by its name, standard input by not beginning as JSON.
@@ -33,55 +50,146 @@ def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Pro
     Raises:
         SourceError: it cannot be opened.
         DecodeError: nothing in it is a case or an assertion.
-        MissingDependencyError: it is YAML, and PyYAML is not installed.
+        CasesError: with each case and assertion that is wrong, and its line.
+        MissingDependencyError: it is YAML, and PyYAML is not installed; or an assertion needs a
+            library that is not.
     """
     label = "standard input" if place is None else shown(place)
-    documents: list[EvalCase | Assertion] = []
-    problems: list[Problem] = []
-    first: DecodeError | None = None
     try:
         with opened(place) as stream:
-            for item in _items(stream, label, place):
-                try:
-                    documents += _documents(item)
-                except DecodeError as error:
-                    where = item.where + _named(item.value)
-                    first = first or error.within(where)
-                    at = "" if error.path == "$" else f" - at {error.path}"
-                    message = item.error or f"expected {error.expected}, got {error.found}{at}"
-                    problems.append(Problem(where, message))
+            data = stream.read()
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
-    if not documents:
-        raise first or DecodeError("a case or an assertion", "nothing", where=label)
-    return documents, problems
+    found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
+    if found.wrong and (found.documents or found.has_case):
+        lines = (f"{label}:{it.line}: {it.message}" for it in found.wrong)
+        raise CasesError(list(dict.fromkeys(lines)))  # an alias of YAML stands in several places
+    if found.wrong:
+        first = found.wrong[0]
+        expected = "a case (case_id, assertions) or an assertion (type)"
+        raise DecodeError(expected, first.message, where=f"{label} line {first.line}")
+    if not found.documents:
+        raise DecodeError("a case or an assertion", "nothing", where=label)
+    return found.documents, [Problem(f"{label}:{line}", text) for line, text in found.left_out]
 
 
-def _items(stream: BinaryIO, label: str, place: Path | None) -> Iterator[Item]:
-    """Yield the candidates for cases one by one: members of lists, of `cases` and of eval sets. One
-    that cannot be read does not affect the others."""
-    entries = yaml_items(stream, label) if _is_yaml(stream, place) else items(stream, label)
-    for item in entries:
-        value = item.value
-        if is_eval_set(value):
-            yield from cases_of(value, item.where)
-        elif isinstance(value, dict) and value.keys() == {"cases"}:
-            yield from expanded(value["cases"], f"{item.where} cases")
-        else:
-            yield item
-
-
-def _is_yaml(stream: BinaryIO, place: Path | None) -> bool:
+def is_yaml(place: FilePath | None, head: bytes = b"") -> bool:
+    """Whether a file is YAML: by its name or, without one, as it does not begin as JSON."""
     if place is not None:
         return place.suffix.lower() in _YAML
-    head: bytes = getattr(stream, "peek", bytes)(1)
-    return bool(head.strip()) and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"[")
+    head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return bool(head) and head[:1] not in (b"{", b"[")
 
 
-def _documents(item: Item) -> Iterator[EvalCase | Assertion]:
-    if item.error is not None:
-        raise DecodeError("a case or assertion as JSON", f"something else ({item.error})")
-    value = item.value
+def parts_of(stream: BinaryIO, *, yaml: bool) -> Iterator[Part]:
+    """Yield the values of a file.
+
+    Raises:
+        MissingDependencyError: it is YAML, and PyYAML is not installed.
+    """
+    return yaml_parts(stream) if yaml else json_parts(stream)
+
+
+class LineProblem(NamedTuple):
+    """What is wrong on a line of a file."""
+
+    line: int
+    message: str
+
+
+class CaseFile(NamedTuple):
+    """What a file of cases holds."""
+
+    documents: list[EvalCase | Assertion]
+    wrong: list[LineProblem]
+    left_out: list[LineProblem]
+    """Cases that are right and cannot be evaluated here."""
+    has_case: bool
+    """Whether anything in it is meant as a case or an assertion."""
+
+
+def _parsed(parts: Iterator[Part]) -> CaseFile:
+    file = CaseFile([], [], [], False)
+    for part in parts:
+        if part.fault is not None:
+            file.wrong.append(LineProblem(part.line_of(()), part.fault))
+            continue
+        for entry in entries_of(part.value):
+            file = file._replace(has_case=file.has_case or _is_meant(entry))
+            read_entry(entry, part, file)
+    return file
+
+
+def entries_of(value: Any) -> Iterator[Entry]:
+    """Yield what may be a case or an assertion: a value, or the items of a list, of `cases` and of
+    eval sets."""
+    if isinstance(value, list):
+        for n, item in enumerate(value):
+            yield from _expanded(item, (n,))
+    else:
+        yield from _expanded(value, ())
+
+
+def _expanded(value: Any, path: Path) -> Iterator[Entry]:
+    if is_eval_set(value):
+        yield from cases_of(value, path)
+    elif isinstance(value, dict) and value.keys() - {"$schema"} == {"cases"}:
+        cases: Any = value["cases"]
+        if isinstance(cases, list):
+            yield from (Entry(it, (*path, "cases", n)) for n, it in enumerate(cases))
+        else:
+            yield Entry(cases, (*path, "cases"))
+    else:
+        yield Entry(value, path)
+
+
+def _is_meant(entry: Entry) -> bool:
+    return isinstance(entry.value, dict) and any(name in entry.value for name in _CASE)
+
+
+def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
+    """Add the cases and assertions of an entry to a file, or what is wrong with them."""
+    case_id = entry.value.get("case_id") if isinstance(entry.value, dict) else None
+    named = f"case {case_id!r}: " if isinstance(case_id, str) else ""
+    if entry.left_out is not None:
+        file.left_out.append(LineProblem(part.line_of(entry.path), named + entry.left_out))
+        return
+    faults = [(entry.path, entry.fault)] if entry.fault is not None else list(_faults(entry))
+    if not faults:
+        try:
+            file.documents.extend(_documents(entry.value))
+        except DecodeError as error:
+            inside = parse_path(error.path)
+            where = f"{path_text(inside)}: " if inside else ""
+            text = f"{where}expected {error.expected}, got {error.found}{_misspelt(entry.value)}"
+            faults.append(((*entry.path, *inside), text))
+    file.wrong.extend(LineProblem(part.line_of(path), named + text) for path, text in faults)
+
+
+def _faults(entry: Entry) -> Iterator[tuple[Path, str]]:
+    """Yield what is wrong with the assertions of an entry, and where."""
+    for path, assertion in _assertions(entry):
+        try:
+            check_of(assertion)
+        except WrongAssertion as error:
+            for fault in error.faults:
+                yield (*path, *fault.path), fault.message
+
+
+def _assertions(entry: Entry) -> Iterator[tuple[Path, dict[str, Any]]]:
+    value = entry.value
+    if not isinstance(value, dict):
+        return
+    held: Any = value.get("assertions")
+    if isinstance(held, list):
+        for n, assertion in enumerate(held):
+            if isinstance(assertion, dict):
+                yield entry.place_of(n), assertion
+    elif "assertions" not in value and "case_id" not in value and "type" in value:
+        yield entry.path, value
+
+
+def _documents(value: Any) -> Iterator[EvalCase | Assertion]:
     if not isinstance(value, dict):
         raise DecodeError("an object (EvalCase or Assertion)", type(value).__name__)
     if "case_id" in value or ("assertions" in value and "input" in value):
@@ -97,7 +205,14 @@ def _documents(item: Item) -> Iterator[EvalCase | Assertion]:
         )
 
 
-def _named(value: Any) -> str:
-    """Return which case an error is in, where it has an id."""
-    name = value.get("case_id") if isinstance(value, dict) else None
-    return f" (case {name!r})" if isinstance(name, str) else ""
+def _misspelt(value: Any) -> str:
+    """Return which member of a case may be a required one that is missing; empty for none."""
+    if not isinstance(value, dict):
+        return ""
+    known = {field.name for field in fields_of(EvalCase)}
+    for field in fields_of(EvalCase):
+        if field.required and field.name not in value:
+            others = [str(name) for name in value if name not in known]
+            for name in get_close_matches(field.name, others, n=1):
+                return f"; is {name!r} meant as {field.name!r}?"
+    return ""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any, BinaryIO
 
+from agentool_otel.evaluation.cases.case_text import Part
+from agentool_otel.ground.json_places import Path
 from agentool_otel.ground.optional import library
-from agentool_otel.sources.files.json_files import Item, expanded
 
-__all__ = ["yaml_items"]
+__all__ = ["yaml_parts"]
 
 _LARGEST = 1_000_000
 """Values that the documents of a stream may stand for, aliases counted as often as used."""
@@ -33,23 +34,47 @@ _CORE = (
 )
 
 
-def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
-    """Yield the documents of a YAML stream; of a document that is a list, its members.
+def yaml_parts(stream: BinaryIO) -> Iterator[Part]:
+    """Yield the documents of a YAML stream.
 
-    What is no YAML becomes an item with an error, which names line and column, and ends the stream.
+    What is no YAML becomes a part with a fault, which names line and column, and ends the stream.
 
     Raises:
         MissingDependencyError: PyYAML is not installed.
     """
     yaml = library("yaml", "a file of cases in YAML", extra="eval", distribution="pyyaml")
-    number, values_left = 0, _LARGEST
+    values_left = _LARGEST
+    node: Any = None
     try:
-        for number, value in enumerate(yaml.load_all(stream.read(), _loader()), 1):
+        loader = _loader()(stream.read())
+        while loader.check_node():
+            node = loader.get_node()
+            value = loader.construct_document(node)
             values_left -= _size(value, values_left)
             if value is not None:
-                yield from expanded(value, label if number == 1 else f"{label} document {number}")
+                yield Part(value, partial(_line_of, node))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        yield Item(label, None, f"this is not YAML: {' '.join(str(error).split())}")
+        mark = getattr(error, "problem_mark", None) or getattr(node, "start_mark", None)
+        line = 1 if mark is None else mark.line + 1
+        yield Part(None, lambda _: line, f"this is not YAML: {' '.join(str(error).split())}")
+
+
+def _line_of(node: Any, path: Path) -> int:
+    """Return the line, from 1, of a member or an item below a node; where the path leads nowhere,
+    the line of what is around it."""
+    line: int = node.start_mark.line + 1
+    for step in path:
+        at, found = None, None
+        if isinstance(step, int) and node.id == "sequence" and step < len(node.value):
+            at = found = node.value[step]
+        elif node.id == "mapping":
+            for key, value in node.value:
+                if key.value == step:
+                    at, found = key, value
+        if at is None:
+            break
+        line, node = at.start_mark.line + 1, found
+    return line
 
 
 @cache

@@ -145,9 +145,9 @@ def _member_notes(
             value = values.get(field, of_run)
             outcome: Outcome = "kept" if value.rule is None else "inferred"
             yield Note(outcome, field, None, _span_id(value.node), None, value.rule)
-    for field in values:
+    for field, value in values.items():
         if field not in document:
-            yield Note("not_captured", field, None, _span_id(root))
+            yield Note("not_captured", field, None, _span_id(root), None, value.rule)
 
 
 def _status_note(status: Status) -> Note:

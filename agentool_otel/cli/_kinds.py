@@ -1,0 +1,175 @@
+"""The kinds of documents in a file: cases, documents of the spec, and all that `convert` reads.
+
+The converters that are installed are the table: what `convert` takes, `validate` checks. Cases add
+the forms that `eval` reads besides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+from typing import Any, NamedTuple, cast
+
+from agentool_otel.converters.converting import converters, recognising
+from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.evaluation.assertion_types import assertion_types
+from agentool_otel.evaluation.cases.adk_eval_sets import is_eval_set
+from agentool_otel.evaluation.cases.case_text import Part
+from agentool_otel.evaluation.cases.files import CaseFile, entries_of, is_yaml, parts_of, read_entry
+from agentool_otel.ground.json_places import Path as JsonPath
+from agentool_otel.ground.json_places import parse_path
+from agentool_otel.model import documents as d
+from agentool_otel.model.validation import Finding, findings, identify
+from agentool_otel.sources.files.any_json import EXPECTED
+from agentool_otel.sources.files.streams import unpacked_bytes
+
+__all__ = ["Checked", "check_part", "instead_of_spans", "known_kinds"]
+
+_SPEC = "agentool"
+_MEMBERS = 8
+_LARGE = 32 << 20
+"""Bytes above which a file is not looked into for an error message."""
+_CASES = (d.EvalCase, d.Assertion)
+
+
+class Checked(NamedTuple):
+    """What was found in the values of a file."""
+
+    kinds: Counter[str]
+    lines: list[str]
+    """What is wrong, each with its line."""
+    invalid: list[JsonPath]
+    """The values that are not valid."""
+    warned: list[JsonPath]
+    """The values with warnings."""
+
+
+def known_kinds() -> str:
+    """Return what `check_part` knows, for a message."""
+    others = [name for name in converters() if name != _SPEC]
+    return (
+        "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
+        "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
+        "tools), ToolCall, ToolResult, Step, assertions (type), eval sets of ADK, documents of "
+        f"{', '.join(others)}, and OTLP recordings (resourceSpans)"
+    )
+
+
+def instead_of_spans(error: DecodeError) -> AgentoolError:
+    """Return a better error for a file without spans that another command reads; else the same."""
+    place = Path(error.where or "")
+    if error.expected != EXPECTED or not place.is_file() or place.stat().st_size > _LARGE:
+        return error
+    with suppress(AgentoolError, OSError, EOFError), unpacked_bytes(place) as stream:
+        part = next(parts_of(stream, yaml=is_yaml(place)), None)
+        if part is None or part.fault is not None:
+            return error
+        if (name := _convertible(part.value)) is not None:
+            kind, command = f"a document of {name}", f"convert {quote(str(place))} --to agentool"
+        elif any(map(_is_case, part.value if isinstance(part.value, list) else [part.value])):
+            kind, command = "cases", f"eval {quote(str(place))}"
+        else:
+            return error
+        return SourceError(f"{place} holds {kind}, no spans; hint: agentool-otel {command}")
+    return error
+
+
+def check_part(part: Part) -> Checked:
+    """Check a value of a file: a document, or a list of them."""
+    checked = Checked(Counter(), [], [], [])
+    value = part.value
+    if isinstance(value, list) and not _convertible(value):
+        for n, item in enumerate(value):
+            _check(item, (n,), part, checked)
+    else:
+        _check(value, (), part, checked)
+    return checked
+
+
+def _convertible(value: Any) -> str | None:
+    """Return the format of another system that a value is in; None for none."""
+    found = [it.name for it in recognising(value) if it.name != _SPEC]
+    return found[0] if found else None
+
+
+def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
+    if (name := _convertible(value)) is not None:
+        checked.kinds[name] += 1
+        _add(_read_as(name, value), path, part, checked)
+    elif _is_case(value):
+        _check_cases(value, path, part, checked)
+    elif isinstance(value, Mapping) and (kind := identify(cast("Mapping[str, Any]", value))):
+        checked.kinds[kind.__name__] += 1
+        _add(findings(value), path, part, checked)
+    else:
+        _add([Finding("error", "$", _unknown(value))], path, part, checked)
+
+
+def _read_as(name: str, value: Any) -> list[Finding]:
+    (converter,) = (it for it in recognising(value) if it.name == name)
+    try:
+        converter.read(value)
+    except DecodeError as error:
+        return [Finding("error", error.path, f"expected {error.expected}, got {error.found}")]
+    return []
+
+
+def _add(found: list[Finding], path: JsonPath, part: Part, checked: Checked) -> None:
+    if any(it.level == "error" for it in found):
+        checked.invalid.append(path)
+    if any(it.level == "warning" for it in found):
+        checked.warned.append(path)
+    for it in found:
+        line = part.line_of((*path, *parse_path(it.path)))
+        checked.lines.append(f"line {line}: {it}")
+
+
+# --- cases
+
+
+def _is_case(value: Any) -> bool:
+    """Whether a value is meant as one of the forms of cases and assertions."""
+    if not isinstance(value, dict):
+        return False
+    if is_eval_set(value) or value.keys() - {"$schema"} in ({"cases"}, {"assertions"}):
+        return True
+    kind = identify(cast("Mapping[str, Any]", value))
+    if kind is not None:
+        return kind in _CASES
+    word = value.get("type")
+    return isinstance(word, str) and bool(get_close_matches(word, assertion_types(), n=1))
+
+
+def _check_cases(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
+    for entry in entries_of(value):
+        inner = entry._replace(
+            path=(*path, *entry.path),
+            assertion_paths=[(*path, *it) for it in entry.assertion_paths],
+        )
+        file = CaseFile([], [], [], False)
+        read_entry(inner, part, file)
+        kinds = [type(document).__name__ for document in file.documents]
+        checked.kinds.update(kinds or [_kind_of_case(entry.value)])
+        if file.wrong:
+            checked.invalid.append(inner.path)
+        if file.left_out:
+            checked.warned.append(inner.path)
+        checked.lines.extend(f"line {it.line}: error: {it.message}" for it in file.wrong)
+        checked.lines.extend(f"line {it.line}: warning: {it.message}" for it in file.left_out)
+
+
+def _kind_of_case(value: Any) -> str:
+    is_assertion = isinstance(value, dict) and "type" in value and "assertions" not in value
+    return "Assertion" if is_assertion else "EvalCase"
+
+
+def _unknown(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return f"not a document but {type(value).__name__}; accepted are {known_kinds()}"
+    names = list(cast("Mapping[str, Any]", value))
+    seen = ", ".join(names[:_MEMBERS]) + (", ..." if len(names) > _MEMBERS else "")
+    return f"an unknown document with members {seen or '(none)'}; accepted are {known_kinds()}"

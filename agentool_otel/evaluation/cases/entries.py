@@ -1,0 +1,30 @@
+"""An object of a file that should be a case or an assertion, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from agentool_otel.ground.json_places import Path
+
+__all__ = ["Entry"]
+
+
+class Entry(NamedTuple):
+    """A value that should be an EvalCase or an Assertion, as JSON."""
+
+    value: Any
+    path: Path
+    """Where it stands, or what it is made of, in its document."""
+    assertion_paths: Sequence[Path] = ()
+    """Where that stands of which each assertion is made, if they are not written as they are."""
+    fault: str | None = None
+    """Why it is no case."""
+    left_out: str | None = None
+    """Why it cannot be evaluated here, though it is right."""
+
+    def place_of(self, n: int) -> Path:
+        """Return where an assertion of the case stands."""
+        if self.assertion_paths:
+            return self.assertion_paths[n]
+        return (*self.path, "assertions", n)

@@ -1,0 +1,151 @@
+"""The output of a run: its own, else the last answer, and none where the run failed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.capture import agent, run, tool
+from agentool_otel.capture.model_calls import model_call
+from agentool_otel.loading import rebuild
+from agentool_otel.model.documents import UNSET
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import AgentInvocation, Inference, WorkflowInvocation
+from agentool_otel.reconstruction.trace import Rebuilt
+from tests.records import Collected, records
+
+LAST = "output of the last model call"
+FAILED = "the run ended with an error"
+
+
+def answer(words: str | None, error: str | None = None) -> Inference:
+    output = None if words is None else [message("assistant", [text(words)])]
+    return Inference(provider="p", output=output, error_type=error)
+
+
+def first(spans: Any) -> tuple[Rebuilt, tuple[str, str | None]]:
+    """Return the first run, and the outcome and rule of its output."""
+    found = next(iter(rebuild(spans)))
+    notes = [it for it in found.fidelity.notes if it.field == "output"]
+    return found, (notes[0].outcome, notes[0].rule)
+
+
+@given(
+    kind=st.sampled_from([AgentInvocation, WorkflowInvocation]),
+    own=st.none() | st.just("own"),
+    error=st.none() | st.sampled_from(["RuntimeError", "timeout", "refusal", "_OTHER"]),
+    answers=st.lists(st.none() | st.sampled_from(["one", "two"]), max_size=3),
+    nested=st.booleans(),
+)
+def test_only_a_run_without_an_error_takes_the_last_answer(
+    kind: Any, own: str | None, error: str | None, answers: list[str | None], nested: bool
+) -> None:
+    """With the model calls in the run itself, or in a run inside that fails as well."""
+    seen = Collected()
+    said = None if own is None else [message("assistant", [text(own)])]
+    root = seen.add(kind(error_type=error, output=said), seconds=90)
+    parent = seen.add(AgentInvocation(error_type=error), parent=root) if nested else root
+    for words in answers:
+        seen.add(answer(words), parent=parent)
+    found, (outcome, rule) = first(seen.spans)
+    output = found.trace.to_dict().get("output")
+    inferred = next((it for it in reversed(answers) if it is not None), None)
+    if own is not None:
+        assert (output, outcome, rule) == (own, "kept", None)
+    elif error is not None:
+        assert (output, outcome, rule) == (None, "not_captured", FAILED)
+    else:
+        assert output == inferred
+        assert outcome == ("not_captured" if inferred is None else "inferred")
+
+
+@pytest.mark.parametrize("error", [None, "timeout"])
+def test_without_a_span_of_its_own_a_run_fails_with_its_last_call(error: str | None) -> None:
+    asked = [message("user", [text("x")])]
+    said = [message("assistant", [text("one")])]
+    seen = Collected()
+    seen.add(Inference(provider="p", input=asked, output=said), trace=1)
+    again = [*asked, *said, message("user", [text("y")])]
+    seen.add(Inference(provider="p", input=again, error_type=error), trace=1)
+    [trace] = seen.rebuilt()
+    assert trace.get("output") == (None if error else "one")
+
+
+def ask() -> None:
+    asked = [{"role": "user", "content": "x"}]
+    with model_call("m", messages=asked, provider="openai") as call:
+        call.output("Your refund is booked.")
+
+
+@agent
+def returns_nothing() -> None:
+    ask()
+
+
+@agent
+async def returns_nothing_later() -> None:
+    ask()
+
+
+@agent
+def raises() -> None:
+    ask()
+    raise RuntimeError("payment failed")
+
+
+def block_that_raises() -> None:
+    with run("bot"):
+        raises()
+
+
+def block_with_a_failed_status() -> None:
+    with run("bot") as block:
+        ask()
+        block.status = "error"
+
+
+def block() -> None:
+    with run("bot"):
+        ask()
+
+
+def tool_around_a_block() -> None:
+    tool(block)()
+
+
+def awaited() -> None:
+    asyncio.run(returns_nothing_later())
+
+
+@pytest.mark.parametrize(
+    ("program", "output", "note"),
+    [
+        (returns_nothing, "null", ("kept", None)),
+        (awaited, "null", ("kept", None)),
+        (raises, "absent", ("not_captured", FAILED)),
+        (block_that_raises, "absent", ("not_captured", FAILED)),
+        (block_with_a_failed_status, "absent", ("not_captured", FAILED)),
+        (block, "Your refund is booked.", ("inferred", LAST)),
+        (tool_around_a_block, "Your refund is booked.", ("inferred", LAST)),
+    ],
+)
+def test_what_a_program_returns_is_the_output(
+    spans: Any, program: Any, output: str, note: tuple[str, str | None]
+) -> None:
+    with suppress(RuntimeError):
+        program()
+    found, noted = first(records(spans.finished()))
+    value = found.trace.output
+    assert {None: "null", UNSET: "absent"}.get(value, value) == output
+    assert noted == note
+
+
+def test_without_content_a_run_that_returned_none_has_no_output(spans: Any) -> None:
+    spans.without_content()
+    returns_nothing()
+    assert "agentool.output" not in spans.finished()[-1].attributes
