@@ -27,11 +27,11 @@ from agentool_otel.content.masking.credentials import (
     mask_value,
     masks,
 )
-from agentool_otel.content.policy import Policy, encode
+from agentool_otel.content.policy import Policy, encode, note_redacted
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import is_marked, own_event_class
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.semconv import core
+from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import (
     EVENT_KEEPS,
     holds_content,
@@ -162,7 +162,10 @@ class Masking:
         changed: dict[str, Any] = {}
         dropped: list[str] = []
         names: dict[str, str] = {}
+        redacted: list[str] = []
         for key, value in attributes.items():
+            if key == agentool.CONTENT_REDACTED:
+                continue
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
                 if content and not wanted:
@@ -171,7 +174,9 @@ class Masking:
                 allowed = value if wanted else self._allowed(key, value)
                 clean = _masked(key, allowed)
                 if self._is_offered(key, value, content) and not (marked and content):
-                    clean = self._redacted(_baseline_name(key), clean)
+                    before, clean = clean, self._redacted(_baseline_name(key), clean)
+                    if clean is not before and clean != before:
+                        redacted.append(key)
                 if clean is None and value is not None:
                     dropped.append(key)
                     continue
@@ -187,7 +192,10 @@ class Masking:
             return attributes
         self.dropped += len(dropped)
         kept = {key: value for key, value in attributes.items() if key not in dropped}
-        return _renamed({**kept, **changed}, names)
+        clean_attributes = _renamed({**kept, **changed}, names)
+        if redacted and on_span:
+            note_redacted(clean_attributes, redacted)
+        return clean_attributes
 
     def _allowed(self, key: str, value: Any) -> Any:
         """Return the value of an attribute without the members that hold content; None where it is

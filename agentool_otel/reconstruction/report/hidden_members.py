@@ -68,13 +68,12 @@ def _settled(note: Note, hidden: dict[tuple[str, str], Note]) -> Note:
 
 
 def _read_from(node: Node, attribute: str) -> set[str]:
-    """Return the members of an operation that are read from an attribute of its span."""
+    """Return the members of an operation that are read from an attribute of its span, or that would
+    be if it were there."""
     attributes = node.span.attributes
-    if attribute not in attributes:
-        return set()
     read = {name: repr(getattr(node.operation, name, None)) for name in _MEMBERS.values()}
     others = [{key: value for key, value in attributes.items() if key != attribute}]
-    others += [{**attributes, attribute: text} for text in _instead_of(attributes[attribute])]
+    others += [{**attributes, attribute: text} for text in _instead_of(attributes.get(attribute))]
     return {
         name
         for changed in others
