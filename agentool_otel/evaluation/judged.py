@@ -319,7 +319,8 @@ _FIELDS_BY_NAME = tuple(
     for pattern, fields in (
         ("argument", (ARGUMENTS,)),
         ("(tool|function).*name", (NAME,)),
-        ("agent.*(name|id)|transfer.*target", (TO_AGENT,)),
+        (r"agent[._](name|id)\b|transfer.*target", (TO_AGENT,)),
+        ("(?=.*tool).*error", ("error",)),
         ("(?=.*tool).*(result|output|response)", (RESULT,)),
         ("(?=.*message).*(input|prompt|request)", ("input", RESULT)),
         ("input|prompt|request", ("input", RESULT, ARGUMENTS)),
@@ -335,6 +336,6 @@ def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
     """
     for pattern, fields in _FIELDS_BY_NAME:
-        if pattern.search(attribute.lower()):
+        if pattern.search(attribute.lower().removeprefix("agentool.")):
             return fields
     return () if unread else _CONTENT

@@ -99,6 +99,10 @@ class NoLoop(Check, frozen=True, kw_only=True):
                 ids = [call.step_id for call in run]
                 reason = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
                 return not_evaluated(f"{reason} with arguments that cannot all be seen", ids)
+        unnamed = [call.step_id for call in trace.calls if call.name_gap is not None]
+        if unnamed and len(trace.calls) > self.max_repeats:
+            reason = f"the names of the tools called at {listed(unnamed)} cannot be seen"
+            return not_evaluated(reason, unnamed)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         return passed(f"no call was made more than {self.max_repeats} times in a row")

@@ -27,7 +27,7 @@ from agentool_otel.content.masking.credentials import (
     mask_value,
     masks,
 )
-from agentool_otel.content.policy import Policy, encode, note_redacted
+from agentool_otel.content.policy import Policy, encode
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import is_marked, own_event_class
 from agentool_otel.ground.json_codec import loads
@@ -164,8 +164,9 @@ class Masking:
         names: dict[str, str] = {}
         redacted: list[str] = []
         for key, value in attributes.items():
-            if key == agentool.CONTENT_REDACTED:
-                continue
+            is_note = key == agentool.CONTENT_REDACTED and isinstance(value, (list, tuple))
+            if is_note:
+                redacted += map(str, value)
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
                 if content and not wanted:
@@ -173,7 +174,8 @@ class Masking:
                     continue
                 allowed = value if wanted else self._allowed(key, value)
                 clean = _masked(key, allowed)
-                if self._is_offered(key, value, content) and not (marked and content):
+                offered = not is_note and self._is_offered(key, value, content)
+                if offered and not (marked and content):
                     before, clean = clean, self._redacted(_baseline_name(key), clean)
                     if clean is not before and clean != before:
                         redacted.append(key)
@@ -192,10 +194,14 @@ class Masking:
             return attributes
         self.dropped += len(dropped)
         kept = {key: value for key, value in attributes.items() if key not in dropped}
-        clean_attributes = _renamed({**kept, **changed}, names)
         if redacted and on_span:
-            note_redacted(clean_attributes, redacted)
-        return clean_attributes
+            changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
+            names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
+        return _renamed({**kept, **changed}, names)
+
+    def _names_of(self, keys: list[str]) -> list[str]:
+        """Return the names under which attributes leave, in order and each once."""
+        return sorted({self.name(_ATTRIBUTE_NAME, key) for key in keys})
 
     def _allowed(self, key: str, value: Any) -> Any:
         """Return the value of an attribute without the members that hold content; None where it is
