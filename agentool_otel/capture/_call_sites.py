@@ -28,7 +28,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     records_in,
 )
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import agentool
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -186,7 +186,7 @@ class _ToolCall(ToolSpan):
             if self.recording:
                 if type(value) is Yielded:
                     value = value.all()
-                self.end(session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value), None)
+                self.end(self.encoded_result(value), None)
             else:
                 self.end(None, None)
 

@@ -7,7 +7,7 @@ are masked here, before the text reaches a span.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,7 +26,7 @@ from agentool_otel.content.masking.credentials import (
 )
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
-from agentool_otel.semconv.agentool import FORMS
+from agentool_otel.semconv.agentool import CONTENT_REDACTED, FORMS
 from agentool_otel.semconv.table import CONTENT
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "label",
     "mask_text",
     "masked",
+    "note_redacted",
     "places",
     "requested",
     "span_name",
@@ -138,6 +139,12 @@ def described(text: str | None) -> str | None:
     return None if text is None else mask_text(text)
 
 
+def note_redacted(attributes: dict[str, Any], names: Iterable[str]) -> None:
+    """Note, among the attributes of a span or event, which of them `redact` has changed."""
+    before = attributes.get(CONTENT_REDACTED) or ()
+    attributes[CONTENT_REDACTED] = sorted({*before, *names})
+
+
 class Policy(msgspec.Struct, frozen=True):
     """What happens to content in this process."""
 
@@ -166,10 +173,15 @@ class Policy(msgspec.Struct, frozen=True):
         and do not do again what was returned before."""
         return fit(attributes, self.sizes, self.store, before)
 
-    def encoded(self, attribute: str, value: Any) -> str | None:
+    def encoded(self, attribute: str, value: Any, redacted: list[str] | None = None) -> str | None:
         """Return a user's value as the text of a content attribute: encoded, masked, redacted.
 
         None where it is not captured or `redact` leaves it out.
+
+        Args:
+            attribute: its name.
+            value: the user's value.
+            redacted: takes the name if `redact` changes the text or leaves it out.
         """
         if not self.capture:
             return None
@@ -178,7 +190,12 @@ class Policy(msgspec.Struct, frozen=True):
         # Names in a harmless value need no look, only its texts do.
         if holds_secret(text) if plain else suspicious(text):
             text = mask_json(text)
-        return text if self.redact is None else self.redacted(attribute, text)
+        if self.redact is None:
+            return text
+        changed = self.redacted(attribute, text)
+        if redacted is not None and changed != text:
+            redacted.append(attribute)
+        return changed
 
     def clean(self, attributes: dict[str, Any]) -> None:
         """Drop, mask or redact the content among attributes, and mask the others, in place.
@@ -203,6 +220,8 @@ class Policy(msgspec.Struct, frozen=True):
         text = attributes[key] = masked(text)
         if self.redact is not None:
             changed = self.redacted(key, text)
+            if changed != text:
+                note_redacted(attributes, (key,))
             if changed is None:
                 del attributes[key]
             else:

@@ -51,7 +51,7 @@ def emit_content(
             event = {**about} | {
                 key: _structured(key, value)
                 for key, value in attributes.items()
-                if key in content or not key.startswith(_OURS) or key == agentool.CONTENT_SHORTENED
+                if key in content or not key.startswith(_OURS) or key in _ABOUT_CONTENT
             }
             name = agentool.EVENT_DETAILS
             if inference:
@@ -63,6 +63,7 @@ def emit_content(
 
 
 _OURS = "agentool."
+_ABOUT_CONTENT = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTED})
 
 
 _INEXACT = re.compile(r"\d{19}")

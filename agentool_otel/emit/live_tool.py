@@ -14,7 +14,7 @@ import msgspec
 from opentelemetry.context import Context, set_value
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import encode
+from agentool_otel.content.policy import encode, note_redacted
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.exceptions import error_type_of, str_of
@@ -66,6 +66,7 @@ class ToolSpan:
         "_known",
         "_parent",
         "_parent_id",
+        "_redacted",
         "_run",
         "_start_ns",
         "_tool",
@@ -109,6 +110,7 @@ class ToolSpan:
                 attributes[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
         self._call_id: str | None = None
         self._cuts: Mapping[str, Cut] = NO_CUTS
+        self._redacted: list[str] | None = None
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
 
     def called(self, bound: dict[str, Any]) -> None:
@@ -118,7 +120,10 @@ class ToolSpan:
         Args:
             bound: the arguments by name.
         """
-        self._arguments = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
+        policy = session.policy
+        if policy.redact is not None:
+            self._redacted = []
+        self._arguments = policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted)
         run, name, attributes = self._run, self._tool.name, self._attributes
         self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
         if self._call_id is not None:
@@ -134,6 +139,8 @@ class ToolSpan:
         """Set what is known before the user's code runs: an open span is found with it."""
         attributes = {} if self._direct else self._attributes.copy()
         policy = session.policy
+        if self._redacted:
+            note_redacted(attributes, self._redacted)
         if self._arguments is not None and policy.on_spans:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
             if len(self._arguments) * 4 > policy.sizes.attribute:
@@ -144,6 +151,10 @@ class ToolSpan:
         """Note that the caller stopped before the end, and why."""
         if self.recording:
             self._attributes[agentool.INTERRUPTED] = why
+
+    def encoded_result(self, value: Any) -> str | None:
+        """Return what the tool gave back as the content policy wants it."""
+        return session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value, self._redacted)
 
     def end(self, result: str | None, error: BaseException | None) -> None:
         """End the span.
@@ -162,6 +173,8 @@ class ToolSpan:
         end_ns = time_ns()
         ending = tool_payload(self._arguments, result)
         policy = session.policy
+        if self._redacted:
+            note_redacted(ending, self._redacted)
         if error is not None:
             ending[agentool.TOOL_ERROR] = str_of(error)
             policy.clean_one(ending, agentool.TOOL_ERROR)

@@ -13,7 +13,7 @@ import msgspec
 from opentelemetry import trace
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import Policy
+from agentool_otel.content.policy import Policy, note_redacted
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
@@ -70,6 +70,8 @@ class StartAttributes:
             if wrapped := attributes.get(agentool.TOOL_WRAPPED):
                 both = {*(start.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
                 joined[agentool.TOOL_WRAPPED] = sorted(both)
+        if (redacted := start.get(agentool.CONTENT_REDACTED)) is not None:
+            note_redacted(joined, redacted)
         return joined
 
 

@@ -1,15 +1,19 @@
-"""Compare an expected value with an actual one, which may be masked or shortened."""
+"""Compare an expected value with an actual one, of which parts may be hidden."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from agentool_otel.ground import json_codec
 from agentool_otel.reconstruction.report.content_marks import marks_on
+from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE
+from agentool_otel.semconv.redaction import cut_end, has_marker, visible_parts
 
-__all__ = ["Match", "gap_in", "same", "short"]
+__all__ = ["Match", "equal", "gap_in", "hides_members", "same", "short"]
 
 _SHORT = 80
+_MARKS = frozenset({MARK_TRUNCATED, MARK_UNENCODABLE})
 
 
 class Match(NamedTuple):
@@ -32,6 +36,71 @@ def same(expected: Any, actual: Any) -> bool:
     if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)):
         return len(expected) == len(actual) and all(map(same, expected, actual))
     return bool(expected == actual)
+
+
+def equal(expected: Any, actual: Any) -> bool | None:
+    """Return whether a value is the expected one; None where what is hidden in it decides.
+
+    What is visible decides as far as it goes: a member that differs makes the whole differ.
+    """
+    if isinstance(actual, str) and (has_marker(actual) or cut_end(actual) is not None):
+        return _may_be(expected, actual)
+    if isinstance(actual, dict):
+        if MARK_UNENCODABLE in actual or (MARK_TRUNCATED in actual and len(actual) == 1):
+            return None
+        return _equal_objects(expected, actual) if isinstance(expected, dict) else False
+    if isinstance(actual, (list, tuple)):
+        return _equal_lists(expected, actual) if isinstance(expected, (list, tuple)) else False
+    return same(expected, actual)
+
+
+def _may_be(expected: Any, shown: str) -> bool | None:
+    """Return False if no value in place of the gaps makes a text the expected one, else None."""
+    if not isinstance(expected, str):
+        return None
+    parts = [_squeezed(part) for part in visible_parts(shown)]
+    whole = _squeezed(expected)
+    fits = whole.startswith(parts[0]) and whole.endswith(parts[-1])
+    return None if fits and len(whole) >= len(parts[0]) + len(parts[-1]) else False
+
+
+def _squeezed(text: str) -> str:
+    """Return a text without white space, which may change where JSON in it is masked."""
+    return "".join(text.split())
+
+
+def _equal_objects(expected: dict[str, Any], actual: dict[str, Any]) -> bool | None:
+    open_ended = hides_members(actual)
+    shown = {key: value for key, value in actual.items() if not _is_mark(key)}
+    if shown.keys() - expected.keys():
+        return False
+    if expected.keys() - shown.keys() and not open_ended:
+        return False
+    inside = _all(equal(expected[key], value) for key, value in shown.items())
+    return None if inside and open_ended else inside
+
+
+def _equal_lists(expected: Any, actual: Any) -> bool | None:
+    open_ended = bool(actual) and isinstance(actual[-1], dict) and not _MARKS.isdisjoint(actual[-1])
+    shown = actual[:-1] if open_ended else actual
+    if len(shown) > len(expected) or (len(shown) < len(expected) and not open_ended):
+        return False
+    inside = _all(equal(one, other) for one, other in zip(expected, shown, strict=False))
+    return None if inside and open_ended else inside
+
+
+def _all(outcomes: Iterable[bool | None]) -> bool | None:
+    known = list(outcomes)
+    return False if False in known else None if None in known else True
+
+
+def _is_mark(key: str) -> bool:
+    return key.startswith("$") or has_marker(key)
+
+
+def hides_members(value: Any) -> bool:
+    """Return whether an object may have had members that it does not show."""
+    return isinstance(value, dict) and (not _MARKS.isdisjoint(value) or any(map(has_marker, value)))
 
 
 def gap_in(value: Any) -> str | None:

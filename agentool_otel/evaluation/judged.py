@@ -1,7 +1,7 @@
 """A trace as checks see it: tool calls with their results, and what cannot be seen.
 
-What cannot be seen is known from two places. Content tells by itself that it was masked or
-shortened, by the marks of `semconv.marks`. Where the trace was rebuilt from spans, its fidelity
+What cannot be seen is known from two places. Content has marks where it was masked or shortened, by
+`semconv.marks` and `semconv.redaction`. Where the trace was rebuilt from spans, its fidelity
 report tells the rest: attributes that a Collector masked, a store cut or an SDK never captured.
 """
 
@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
+from agentool_otel.reconstruction.report.content_marks import REPLACED
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["ARGUMENTS", "RESULT", "Call", "JudgedTrace", "known"]
+__all__ = ["ARGUMENTS", "NAME", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
 
 ARGUMENTS = "tool_call.arguments"
 RESULT = "tool_result.output"
+NAME = "tool_call.name"
+TO_AGENT = "to_agent"
 _CALLS = "calls"
 """Stands for the calls that an attribute would have told of, had it been whole."""
 _ANSWERS = {"output", ARGUMENTS}
@@ -49,6 +52,10 @@ class Call(NamedTuple):
     """`UNSET` where they are not in this store."""
     gap: str | None
     """Why the arguments may not be all there; None where nothing says so."""
+    replaced: str | None
+    """Why nothing in the arguments may be as it was; None where nothing says so."""
+    name_gap: str | None
+    """Why the tool may have another name; None where nothing says so."""
     result: Any
     """A ToolResult; None where there is none."""
     result_step_id: str | None
@@ -99,10 +106,24 @@ class JudgedTrace:
     @cached_property
     def calls(self) -> list[Call]:
         """The tool calls in order, each with its result, as `ReasoningTrace.pairs` pairs them."""
+        return self._paired[0]
+
+    @cached_property
+    def lone_results(self) -> list[tuple[str, Any]]:
+        """The tool results that belong to no call that is shown, each with the id of its step."""
+        return self._paired[1]
+
+    @cached_property
+    def _paired(self) -> tuple[list[Call], list[tuple[str, Any]]]:
         answers: defaultdict[str, deque[tuple[str, Any]]] = defaultdict(deque)
+        lone: list[tuple[str, Any]] = []
         for step_id, step in self.steps:
-            if (result := known(step.tool_result)) and isinstance(result.call_id, str):
+            if (result := known(step.tool_result)) is None:
+                continue
+            if isinstance(result.call_id, str):
                 answers[result.call_id].append((step_id, result))
+            else:
+                lone.append((step_id, result))
         calls: list[Call] = []
         for step_id, step in self.steps:
             if (call := known(step.tool_call)) is None:
@@ -110,8 +131,13 @@ class JudgedTrace:
             waiting = answers.get(call.id) if isinstance(call.id, str) else None
             at, result = waiting.popleft() if waiting else (None, None)
             gap = self._why_unseen(step_id, call.arguments)
-            calls.append(Call(step_id, call.name, call.arguments, gap, result, at))
-        return calls
+            replaced = self.replaced(call.arguments, ARGUMENTS, step_id)
+            name_gap = self.hides(call.name, NAME, step_id)
+            it = Call(step_id, call.name, call.arguments, gap, replaced, name_gap, result, at)
+            calls.append(it)
+        for waiting in answers.values():
+            lone += waiting
+        return calls, lone
 
     def _why_unseen(self, step_id: str, arguments: Any) -> str | None:
         if arguments is UNSET:
@@ -119,8 +145,20 @@ class JudgedTrace:
         return self.gap(ARGUMENTS, step_id)
 
     def calls_of(self, tool_name: str | None) -> list[Call]:
-        """Return the calls of a tool, or all calls if none is named."""
-        return [call for call in self.calls if tool_name in (None, call.name)]
+        """Return the calls of a tool, or all calls if none is named. A call whose name is hidden is
+        of no tool that can be named."""
+        if tool_name is None:
+            return self.calls
+        return [it for it in self.calls if it.name == tool_name and it.name_gap is None]
+
+    def unseen_calls_of(self, tool_name: str | None) -> str | None:
+        """Return why a tool, or any tool if none is named, may have been called without a sign of
+        it among `calls_of`; None if it cannot."""
+        if tool_name is not None:
+            for call in self.calls:
+                if call.name_gap is not None:
+                    return f"the name of the tool called at {call.step_id} {call.name_gap}"
+        return self.unseen_calls
 
     # ------------------------------------------------------------------------ what is not seen
 
@@ -144,14 +182,52 @@ class JudgedTrace:
         """Why there may be tool calls that the trace does not show; None if it shows all."""
         if self.unfinished is not None:
             return self.unfinished
+        if self.answered_alone:
+            where = ", ".join(step_id for step_id, _ in self.answered_alone[:3])
+            return f"the call whose result is at {where} is not in this store"
         call_count = known(self.metrics.tool_call_count)
         if isinstance(call_count, (int, float)) and call_count > len(self.calls):
-            return (
-                f"its metrics tell of {call_count} tool calls, {len(self.calls)} are in this store"
-            )
-        if not self.calls and self.trace.output is UNSET:
+            return f"its metrics count {call_count} tool calls, {len(self.calls)} are in this store"
+        if self._rebuilt is not None and call_count is None:
+            return "a model's answer asks for tools, and no call of it is in this store"
+        if not self.calls and self.trace.output is UNSET and not self._raised:
             return "neither tool calls nor an output were captured"
         return self.gap(_CALLS)
+
+    @cached_property
+    def answered_alone(self) -> list[tuple[str, Any]]:
+        """The results of calls that are not shown: the `lone_results` that no call can have.
+
+        A result without a call id may be that of any call without a result, and one with an id that
+        of a call without an id.
+        """
+        unanswered = {it.step_id for it in self.calls if it.result is None}
+        calls = [known(step.tool_call) for at, step in self.steps if at in unanswered]
+        nameless = sum(call is not None and not isinstance(call.id, str) for call in calls)
+        with_id = [it for it in self.lone_results if isinstance(it[1].call_id, str)]
+        without_id = [it for it in self.lone_results if not isinstance(it[1].call_id, str)]
+        left = len(unanswered) - min(len(with_id), nameless)
+        return [*with_id[nameless:], *without_id[left:]]
+
+    @cached_property
+    def _raised(self) -> bool:
+        """True if the run has no output because it ended in an error. Its input shows that content
+        was captured."""
+        failed = known(self.trace.status) == "error" and bool(self.metadata.get("error"))
+        return failed and self.trace.input is not UNSET
+
+    @cached_property
+    def status_gap(self) -> str | None:
+        """Why the run may have had another status; None if nothing says so."""
+        status = known(self.trace.status)
+        if not self.metadata.get("incomplete") or status == "in_progress":
+            return gap_in(status)
+        return None if self._is_stated("status") else self.unfinished
+
+    def _is_stated(self, field: str) -> bool:
+        """Return whether a span of the run states a member, which is then not an inference."""
+        notes = self.fidelity.notes if self.fidelity is not None else ()
+        return any(it.field == field and it.outcome == "kept" for it in notes)
 
     def gap(self, field: str, step_id: str | None = None) -> str | None:
         """Return why a member may differ from the original; None if there is no reason to think so.
@@ -166,7 +242,15 @@ class JudgedTrace:
     def hides(self, value: Any, field: str, step_id: str | None = None) -> str | None:
         """Return why a member that is present may differ from the original, by its own marks or by
         `gap`; None if there is no reason to think so."""
-        return gap_in(value) or self.gap(field, step_id)
+        return self.gap(field, step_id) or gap_in(value)
+
+    def replaced(self, value: Any, field: str, step_id: str | None = None) -> str | None:
+        """Return why nothing of a member that is present may be as it was, which is so where
+        something else stands there and no marker shows where; None if nothing says so."""
+        why = self.gap(field, step_id)
+        if why is None or not why.startswith(_HIDING["redacted"]):
+            return None
+        return why if REPLACED in why or gap_in(value) is None else None
 
     def why_missing(self, field: str, step_id: str | None = None) -> str:
         """Return why a member is absent, as `gap` does."""
@@ -194,7 +278,11 @@ class JudgedTrace:
                 continue
             why = _words(note)
             if note.field in _CONTENT:
+                if note.span_id is None and note.outcome != "not_captured":
+                    continue  # a mark in the value, which `gap_in` finds
                 gaps.setdefault((note.step_id, note.field), why)
+                if REPLACED in why:  # of all reasons the one that counts most
+                    gaps[note.step_id, note.field] = why
             elif note.attribute is not None:
                 fields = _possible_fields(note.attribute, note.attribute in self.fidelity.unread)
                 for owner in owners[note.span_id]:
@@ -210,7 +298,24 @@ class JudgedTrace:
         value = self.trace.output
         if value is UNSET:
             return value, self.why_missing("output")
-        return value, gap_in(value) or self.gap("output") or self.unfinished
+        return value, gap_in(value) or self.output_gap
+
+    @property
+    def output_gap(self) -> str | None:
+        """Why the output may differ where no mark in it shows; None if nothing says so."""
+        return self.gap("output") or (None if self._states_output else self.unfinished)
+
+    @property
+    def output_replaced(self) -> str | None:
+        """Why nothing of an output that is present may be the agent's; None if nothing says so."""
+        if (why := self.replaced(self.trace.output, "output")) is not None:
+            return why
+        incomplete = self.metadata.get("incomplete") and not self._states_output
+        return self.unfinished if incomplete else None
+
+    @cached_property
+    def _states_output(self) -> bool:
+        return bool(self.metadata.get("incomplete")) and self._is_stated("output")
 
 
 def _words(note: Note) -> str:
@@ -221,6 +326,9 @@ _FIELDS_BY_NAME = tuple(
     (re.compile(pattern), fields)
     for pattern, fields in (
         ("argument", (ARGUMENTS,)),
+        ("(tool|function).*name", (NAME,)),
+        (r"agent[._](name|id)\b|transfer.*target", (TO_AGENT,)),
+        ("(?=.*tool).*error", ("error",)),
         ("(?=.*tool).*(result|output|response)", (RESULT,)),
         ("(?=.*message).*(input|prompt|request)", ("input", RESULT)),
         ("input|prompt|request", ("input", RESULT, ARGUMENTS)),
@@ -236,6 +344,6 @@ def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
     """
     for pattern, fields in _FIELDS_BY_NAME:
-        if pattern.search(attribute.lower()):
+        if pattern.search(attribute.lower().removeprefix("agentool.")):
             return fields
     return () if unread else _CONTENT

@@ -255,6 +255,7 @@ _OURS = {
     agentool.SPAN_END_NS: Attribute("i", "ours"),
     agentool.ALSO: Attribute("s", "ours"),
     agentool.DIALECT: Attribute("s", "ours"),
+    agentool.CONTENT_REDACTED: Attribute("s[]", "ours"),
     agentool.CONTENT_SHORTENED: Attribute("any", "ours"),
 }
 

@@ -169,6 +169,10 @@ VOCABULARIES = ("openinference",)
 COPIES = frozenset({SPAN_KIND, SPAN_PARENT_ID, SPAN_START_NS, SPAN_END_NS})
 """What repeats the span's own members: in recordings, and sent where `AGENTOOL_SPAN_COPIES=on`."""
 
+CONTENT_REDACTED = _name(
+    "agentool.content.redacted",
+    "attributes of this span or event whose text a `redact` hook has changed or left out",
+)
 CONTENT_SHORTENED = _name(
     "agentool.content.shortened",
     "attributes of this span or event that were shortened or left out to fit, as JSON: name to"

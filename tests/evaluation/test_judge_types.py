@@ -60,7 +60,7 @@ NOT_ASKED: list[tuple[Object, Object, str]] = [
         {"steps": [], "metrics": ...},
         "no evidence in this store: no tool result, memory read or retrieved document",
     ),
-    (GROUNDED, {"steps": []}, "no evidence in this store: its metrics tell of 2 tool calls"),
+    (GROUNDED, {"steps": []}, "no evidence in this store: its metrics count 2 tool calls"),
     (GROUNDED, {"steps": RUN["steps"][:1]}, "no result of the calls at step_001"),
 ]
 

@@ -100,7 +100,11 @@ def test_redact_sees_the_content_and_errors_of_every_library() -> None:
         span.record_exception(ValueError("d"))
 
     span = masking(redact=redact)(ended(use))
-    assert attributes(span) == {"input.value": "redacted", "other": "c"}
+    assert attributes(span) == {
+        "input.value": "redacted",
+        "other": "c",
+        "agentool.content.redacted": ["input.value", "output.value"],
+    }
     assert (span.events[0].attributes or {})["exception.message"] == "redacted"
     assert "output.value" in seen
 
@@ -111,7 +115,7 @@ def test_a_raising_redact_hook_costs_the_attribute() -> None:
 
     guard = masking(redact=redact)
     span = guard(ended(lambda span: span.set_attributes({"input.value": "a", "other": "c"})))
-    assert attributes(span) == {"other": "c"}
+    assert attributes(span) == {"other": "c", "agentool.content.redacted": ["input.value"]}
     assert guard.dropped == 1
 
 

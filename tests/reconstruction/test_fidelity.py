@@ -52,7 +52,8 @@ def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None
     seen.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
     report = rebuilt(seen).fidelity
     redacted = {note.field for note in report.notes if note.outcome == "redacted"}
-    assert redacted == {ARGUMENTS, "tool_call", "agentool.step.content"}
+    members = {"tool_call", "tool_call.arguments", "content"}
+    assert redacted == {ARGUMENTS, "agentool.step.content", *members}
     assert not report.unread
 
 

@@ -75,6 +75,8 @@ def downgrade(attributes: Attributes, generation: Generation) -> Attributes:
             value = float(value)
         elif key == agentool.CONTENT_SHORTENED and isinstance(value, str):
             value = _renamed_members(value, generation)
+        elif key == agentool.CONTENT_REDACTED and isinstance(value, (list, tuple)):
+            value = [generation.name_of(name) for name in value]
         renamed[generation.name_of(key)] = value
     return renamed
 

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv.redaction import WHOLE_MARKERS
 
 __all__ = [
     "PLACEHOLDERS",
@@ -32,10 +33,8 @@ __all__ = [
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
-PLACEHOLDERS = frozenset(
-    {"<not specified>", "<not serializable>", "<REDACTED>", "HIDDEN:non-empty", "N/A"}
-)
-"""Texts that SDKs write in place of a value that was not captured; the last but one is Koog's."""
+PLACEHOLDERS = frozenset({"<not specified>", "<not serializable>", "N/A"}) | WHOLE_MARKERS
+"""Texts that SDKs write in place of a value that was not captured, or that is hidden."""
 
 
 class LazyJson:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from agentool_otel.evaluation.comparing import Match, gap_in, same, short
+from agentool_otel.evaluation.comparing import Match, equal, gap_in, hides_members, short
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
-from agentool_otel.evaluation.time_limit import TimeLimit, search
+from agentool_otel.evaluation.time_limit import TimeLimit
+from agentool_otel.evaluation.visible_text import find
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
 
 ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
-_MOST = 100_000
-"""Characters of an argument that a regex is given."""
 
 
 class ExpectedArguments(NamedTuple):
@@ -33,6 +32,8 @@ class ExpectedArguments(NamedTuple):
             return Match(True)
         if call.arguments is UNSET:
             return Match(None, f"arguments that cannot be seen ({call.gap})")
+        if call.replaced is not None:
+            return Match(None, f"arguments that cannot be seen (what is there {call.replaced})")
         if not isinstance(call.arguments, dict):
             unseen = call.gap or gap_in(call.arguments)
             why = unseen or "is no object of arguments"
@@ -44,7 +45,7 @@ class ExpectedArguments(NamedTuple):
         return Match(holds, "; ".join(match.detail for match in wrong or unclear))
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
-        marked = gap_in(call.arguments) if "$truncated" in call.arguments else None
+        marked = gap_in(call.arguments) if hides_members(call.arguments) else None
         gap = call.gap or marked
         for name in names:
             if name in call.arguments:
@@ -53,28 +54,33 @@ class ExpectedArguments(NamedTuple):
                 yield Match(None if gap else False, f"no {name}{_expected(self._words(name))}")
         if self.mode in ("exact", "superset"):
             for name in call.arguments.keys() - set(names):
-                if not name.startswith("$"):
+                if not name.startswith("$") and gap_in(name) is None:
                     yield Match(False, f"{name}={short(call.arguments[name])}, expected no {name}")
 
-    def _one(self, name: str, value: Any, gap: str | None) -> Match:
+    def _one(self, name: str, value: Any, call_gap: str | None) -> Match:
         try:
-            holds = self._holds(name, value)
+            holds = self._holds(name, value, call_gap)
         except TimeLimit as error:  # another call may match: this one is unclear
             return Match(None, f"{name}={short(value)}: {error}")
         if holds:
             return Match(True)
-        unseen = gap_in(value) or gap
-        if unseen:
+        unseen = gap_in(value) or call_gap
+        if holds is None:
             return Match(None, f"{name}={short(value)}, which {unseen}")
         return Match(False, f"{name}={short(value)}{_expected(self._words(name))}")
 
-    def _holds(self, name: str, value: Any) -> bool:
+    def _holds(self, name: str, value: Any, call_gap: str | None) -> bool | None:
+        """Return whether an argument is as expected; None where what is hidden decides."""
         if name in self.values:
-            return same(self.values[name], value)
+            holds = equal(self.values[name], value)
+            return None if call_gap is not None and not holds else holds
+        gap = gap_in(value) or call_gap
         if name in self.schemas:
-            return violation(self.schemas[name], value) is None
+            holds = violation(self.schemas[name], value) is None
+            return holds if gap is None else None
         text = value if isinstance(value, str) else short(value)
-        return search(self.patterns[name], text[:_MOST]) is not None
+        found = find(self.patterns[name], text, ends=call_gap is None) is not None
+        return found if found or gap is None else None
 
     def _words(self, name: str) -> str:
         if name in self.values:

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from agentool_otel.evaluation.check import Check, Word, counted, listed
 from agentool_otel.evaluation.comparing import gap_in, same, short
-from agentool_otel.evaluation.judged import Call, JudgedTrace, known
+from agentool_otel.evaluation.judged import TO_AGENT, Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
 
@@ -29,14 +29,23 @@ class Handoff(Check, frozen=True, kw_only=True):
             for step_id, step in trace.steps
             if step.type == "handoff"
         ]
-        good = [step_id for step_id, agent in handoffs if self.to_agent in (None, agent)]
+        hidden = {
+            step_id
+            for step_id, agent in handoffs
+            if agent is None or trace.hides(agent, TO_AGENT, step_id)
+        }
+        good = [
+            step_id
+            for step_id, agent in handoffs
+            if self.to_agent is None or (agent == self.to_agent and step_id not in hidden)
+        ]
         expected = f"a handoff to {self.to_agent}" if self.to_agent else "a handoff"
         if good:
             return passed(f"{expected} at {listed(good)}", good)
         ids = [step_id for step_id, _ in handoffs]
         where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
         reason = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
-        if any(agent is None or gap_in(agent) for _, agent in handoffs):
+        if hidden:
             return not_evaluated(f"{reason}; to whom is not in this store", ids)
         if trace.unseen_calls:
             return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
@@ -55,6 +64,8 @@ class StatusIs(Check, frozen=True, kw_only=True):
         status = known(trace.trace.status)
         if status is None:
             return not_evaluated("the trace has no status")
+        if trace.status_gap:
+            return not_evaluated(f"the status is {status}, but {trace.status_gap}")
         if status in expected:
             return passed(f"the status is {status}")
         if trace.unfinished:
@@ -80,6 +91,11 @@ class NoLoop(Check, frozen=True, kw_only=True):
         in_a_row = (list(alike) for _, alike in groupby(trace.calls, key=lambda call: call.name))
         long = [run for run in in_a_row if len(run) > self.max_repeats]
         loops = [run for alike in long for run in _equal(alike) if len(run) > self.max_repeats]
+        unseen = trace.unseen_calls
+        if unseen and known(trace.trace.status) == "in_progress" and not trace.answered_alone:
+            unseen = None  # calls that follow end no loop that is there
+        if loops and unseen:
+            return not_evaluated(f"calls of another tool may lie between: {unseen}")
         if loops:
             worst = max(loops, key=len)
             ids = [call.step_id for call in worst]
@@ -90,6 +106,10 @@ class NoLoop(Check, frozen=True, kw_only=True):
                 ids = [call.step_id for call in run]
                 reason = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
                 return not_evaluated(f"{reason} with arguments that cannot all be seen", ids)
+        unnamed = [call.step_id for call in trace.calls if call.name_gap is not None]
+        if unnamed and len(trace.calls) > self.max_repeats:
+            reason = f"the names of the tools called at {listed(unnamed)} cannot be seen"
+            return not_evaluated(reason, unnamed)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         return passed(f"no call was made more than {self.max_repeats} times in a row")
@@ -103,20 +123,19 @@ class NoToolError(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
-        errors = [(call, call.result.error) for call in calls if call.result and _is_error(call)]
+        results = [(call.result_step_id, call.result, call.name) for call in calls if call.result]
+        if self.tool_name is None:
+            results += [(*it, "a call that is not shown") for it in trace.lone_results]
+        errors = [it for it in results if known(it[1].error) is not None]
         if errors:
-            ids = [call.result_step_id or call.step_id for call, _ in errors]
-            where = listed(
-                f"{call.name} at {call.result_step_id} with {short(error)}"
-                for call, error in errors
-            )
-            return failed(f"failed: {where}", ids)
+            where = listed(f"{name} at {at} with {short(it.error)}" for at, it, name in errors)
+            return failed(f"failed: {where}", [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
         if silent:
             reason = f"no result of the calls at {listed(silent)} is in this store"
             return not_evaluated(reason, silent)
-        if trace.unseen_calls:
-            return not_evaluated(trace.unseen_calls)
+        if unseen := trace.unseen_calls_of(self.tool_name):
+            return not_evaluated(unseen)
         return passed(
             f"{counted(len(calls), 'call')} without an error", [call.step_id for call in calls]
         )
@@ -134,8 +153,5 @@ def _equal(calls: list[Call]) -> Iterator[list[Call]]:
 
 
 def _unclear(call: Call) -> bool:
-    return call.arguments is UNSET or bool(call.gap) or gap_in(call.arguments) is not None
-
-
-def _is_error(call: Call) -> bool:
-    return call.result.error is not UNSET and call.result.error is not None
+    hidden = call.gap or call.name_gap or gap_in(call.arguments)
+    return call.arguments is UNSET or hidden is not None

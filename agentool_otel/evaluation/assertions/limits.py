@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from agentool_otel.evaluation.check import Amount, Check
@@ -22,8 +23,9 @@ class Latency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         duration_ms = known(trace.metrics.total_duration_ms)
-        if duration_ms is None:
-            duration_ms = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
+        between = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
+        if duration_ms is None or (between is not None and not _is_possible(duration_ms)):
+            duration_ms = between
         return _within(trace, duration_ms, self.max_ms, "ms", "how long the run took")
 
 
@@ -56,9 +58,17 @@ def _between(start: Any, end: Any) -> float | None:
     return (times[1] - times[0]) / 1e6
 
 
+def _is_possible(amount: Any) -> bool:
+    """Return whether a run can take so much: a finite number that is not negative."""
+    is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+    return is_number and 0 <= amount < math.inf
+
+
 def _within(trace: JudgedTrace, amount: Any, most: float, unit: str, what: str) -> Verdict:
     if amount is None:
         return not_evaluated(f"{what} is not in this store")
+    if not _is_possible(amount):
+        return not_evaluated(f"{amount} {unit} cannot be {what}: it counts as unknown")
     reason = f"{amount} {unit}, expected at most {most}"
     if amount > most:
         return failed(reason)

@@ -8,18 +8,16 @@ from msgspec import Meta
 
 from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Check, Word, listed
-from agentool_otel.evaluation.comparing import same, short
+from agentool_otel.evaluation.comparing import equal, short
 from agentool_otel.evaluation.json_schema import check_schema, violation
 from agentool_otel.evaluation.judged import JudgedTrace
-from agentool_otel.evaluation.time_limit import search
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.evaluation.visible_text import MOST, find, texts_of
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
+from agentool_otel.semconv.redaction import visible_parts
 
 __all__ = ["OutputContains", "OutputEquals", "OutputMatches", "ResponseFormat"]
-
-_MOST = 100_000
-"""Characters of an output that a regex is given: it is the user's own, and may be slow."""
 
 
 class OutputEquals(Check, frozen=True, kw_only=True):
@@ -31,9 +29,10 @@ class OutputEquals(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
-        if gap:
+        holds = UNSET if output is UNSET or trace.output_gap else equal(self.value, output)
+        if holds is UNSET or holds is None:
             return not_evaluated(f"the output {gap}")
-        if same(self.value, output):
+        if holds:
             return passed("the output is as expected")
         return failed(f"the output is {short(output)}, expected {short(self.value)}")
 
@@ -48,11 +47,11 @@ class OutputContains(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
-        if output is UNSET:
+        if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
         wanted = [self.text] if isinstance(self.text, str) else self.text
-        within = self._folded(_text(output))
-        missing = [text for text in wanted if self._folded(text) not in within]
+        within = [self._folded(part) for text in texts_of(output) for part in visible_parts(text)]
+        missing = [it for it in wanted if not any(self._folded(it) in part for part in within)]
         if not missing:
             return passed(f"the output contains {listed(map(short, wanted))}")
         reason = f"{listed(map(short, missing))} is not in the output"
@@ -75,18 +74,17 @@ class OutputMatches(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
-        if output is UNSET:
+        if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
-        text = _text(output)
-        span = search(self.pattern, text[:_MOST])
-        if gap or len(text) > _MOST:
-            # The end of what is left need not be the end: only what is found before it counts.
-            if span and span[1] < min(len(text), _MOST):
-                return passed(f"the output has {short(text[slice(*span)])}")
-            why = gap or f"has {len(text):,} characters, of which {_MOST:,} were searched"
+        texts = texts_of(output)
+        for text in texts:
+            found = find(self.pattern, text, ends=not trace.output_gap)
+            if found is not None:
+                return passed(f"the output has {short(found)}")
+        length = max(map(len, texts))
+        if gap or length > MOST:
+            why = gap or f"has {length:,} characters, of which {MOST:,} were searched"
             return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
-        if span:
-            return passed(f"the output has {short(text[slice(*span)])}")
         return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
 
 
@@ -116,9 +114,3 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
         except ValueError:
             return f"it is no JSON: {short(output)}"
         return violation(self.schema, value)
-
-
-def _text(output: Any) -> str:
-    if output is None:
-        return ""
-    return output if isinstance(output, str) else json_codec.dumps(output)

@@ -93,8 +93,8 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         if unclear:
             ids = [call.step_id for call, _ in unclear]
             return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
-        if trace.unseen_calls:
-            return not_evaluated(trace.unseen_calls)
+        if unseen := trace.unseen_calls_of(self.tool_name):
+            return not_evaluated(unseen)
         other = _called(trace.calls)
         return passed(f"{self.tool_name or 'no tool'} was {_never(self.tool_name)}called; {other}")
 
@@ -125,8 +125,9 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         if self.max_calls is not None and len(calls) > self.max_calls:
             return failed(reason, ids)
         enough = self.min_calls is None or len(calls) >= self.min_calls
-        if trace.unseen_calls and not (enough and self.max_calls is None):
-            return not_evaluated(f"{reason}; there may be more: {trace.unseen_calls}", ids)
+        unseen = trace.unseen_calls_of(self.tool_name)
+        if unseen and not (enough and self.max_calls is None):
+            return not_evaluated(f"{reason}; there may be more: {unseen}", ids)
         return passed(reason, ids) if enough else failed(reason, ids)
 
     def _bounds(self) -> str:
@@ -150,8 +151,8 @@ def _some_call(
     if unclear:
         return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
     reason = listed(describe_call(*it) for it in matches) or f"{tool_name} was not called"
-    if trace.unseen_calls:
-        return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+    if unseen := trace.unseen_calls_of(tool_name):
+        return not_evaluated(f"{reason}, but {unseen}", ids)
     return failed(reason if matches else f"{reason}; {_called(trace.calls)}", ids)
 
 

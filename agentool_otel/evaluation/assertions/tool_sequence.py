@@ -32,9 +32,10 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def holds(self, call: Call) -> bool | None:
         """Whether a call of the run is this one; None if its arguments cannot tell."""
-        if call.name != self.tool_name:
+        if call.name_gap is None and call.name != self.tool_name:
             return False
-        return ExpectedArguments(self.tool_args, {}, {}, self.args_mode).match(call).holds
+        holds = ExpectedArguments(self.tool_args, {}, {}, self.args_mode).match(call).holds
+        return None if holds and call.name_gap is not None else holds
 
     def __str__(self) -> str:
         return f"{self.tool_name}({short(self.tool_args)})" if self.tool_args else self.tool_name
@@ -76,8 +77,8 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
             unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]
             gaps = listed(f"{call.name} at {call.step_id}" for call in unclear)
-            return not_evaluated(f"{reason}, but the arguments of {gaps} cannot be seen", ids)
-        if trace.unseen_calls and self._open(wrong):
+            return not_evaluated(f"{reason}, but not all of {gaps} can be seen", ids)
+        if trace.unseen_calls and self._open(wrong, holds):
             return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
         return failed(f"{reason}; {wrong}", ids) if wrong else passed(reason, ids)
 
@@ -100,11 +101,15 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         missing = _unpaired(number, of, fits)
         return f"missing: {listed(str(expected[i]) for i in missing)}" if missing else None
 
-    def _open(self, wrong: str | None) -> bool:
-        """Whether calls that cannot be seen could change the verdict."""
+    def _open(self, wrong: str | None, holds: Sequence[Sequence[bool | None]]) -> bool:
+        """Return whether calls that cannot be seen could change the verdict."""
         if self.mode == "subset":
             return wrong is None
-        return self.mode == "exact" or wrong is not None
+        if self.mode == "exact":  # calls that are seen have to be some of the expected, in order
+            rest = iter(holds)
+            number = len(holds[0]) if holds else 0
+            return all(any(row[at] is not False for row in rest) for at in range(number))
+        return wrong is not None
 
 
 def _unpaired(number: int, others: int, fits: _Fits) -> list[int]:

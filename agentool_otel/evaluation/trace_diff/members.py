@@ -57,6 +57,8 @@ class MemberComparison:
         if other.value is UNSET:
             return _unknown(one.path, _why_missing(self.b, other), a, b)
         gap = _gap(self.a, one) or _gap(self.b, other)
+        if a is None and one.value != other.value:
+            gap = gap or _unsure(self.a, one) or _unsure(self.b, other)
         if gap is not None:
             return _unknown(one.path, gap, a, b)
         differing = [*pieces(one.value, other.value, one.path, self.ignoring)]
@@ -80,7 +82,8 @@ class MemberComparison:
         lacking, trace = (b, self.b) if other is None else (a, self.a)
         why = trace.unfinished or ("is not in this store" if there.value is UNSET else None)
         if there.path == "error":
-            why, differs = None, there.value is not None
+            why = _gap(trace, there._replace(step_id=lacking.result_step_id))
+            differs = there.value is not None
         elif there.path == "result":  # one that failed gave nothing back
             differs = lacking.result is None
         else:
@@ -102,6 +105,15 @@ def _by_path(a: Action, b: Action) -> list[tuple[Member | None, Member | None]]:
 def _gap(trace: JudgedTrace, member: Member) -> str | None:
     gaps = (trace.gap(field, member.step_id) for field in member.fields)
     return next((gap for gap in gaps if gap is not None), None)
+
+
+def _unsure(trace: JudgedTrace, member: Member) -> str | None:
+    """Return why a member of a trace, not of a step, may be another one than the run had."""
+    if member.part == "status":
+        return trace.status_gap
+    if member.path == "output":
+        return trace.output_gap if trace.metadata.get("incomplete") else None
+    return trace.unfinished if trace.metadata.get("incomplete") else None
 
 
 def _why_missing(trace: JudgedTrace, member: Member) -> str:

@@ -13,12 +13,12 @@ from agentool_otel.evaluation.comparing import gap_in, same
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET
-from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK, TRUNCATED_TEXT
+from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE
+from agentool_otel.semconv.redaction import visible_parts
 
 __all__ = ["Piece", "fingerprint", "pieces"]
 
 _MARKS = (MARK_TRUNCATED, MARK_UNENCODABLE)
-_SHORTENED = TRUNCATED_TEXT.partition("{}")[0]
 _DIGEST = 16
 
 
@@ -160,25 +160,15 @@ def _hidden(a: str, b: str, ignoring: Ignoring) -> str | None:
     why = _gap(a, b)
     if why is None:
         return None
-    marked = [gap_in(text) is not None for text in (a, b)]
-    starts = [ignoring.text(_before_marks(text)) for text in (a, b)]
-    ends = [ignoring.text(_after_marks(text)) for text in (a, b)]
-    first = min(len(text) for text, has in zip(starts, marked, strict=True) if has)
-    last = min(len(text) for text, has in zip(ends, marked, strict=True) if has)
+    sides = [(text, visible_parts(text)) for text in (a, b)]
+    marked = [parts for _, parts in sides if len(parts) > 1]
+    starts = [ignoring.text(parts[0]) for _, parts in sides]
+    ends = [ignoring.text(parts[-1]) for _, parts in sides]
+    first = min((len(ignoring.text(parts[0])) for parts in marked), default=0)
+    last = min((len(ignoring.text(parts[-1])) for parts in marked), default=0)
     if starts[0][:first] != starts[1][:first]:
         return None
     return why if not last or ends[0][-last:] == ends[1][-last:] else None
-
-
-def _before_marks(text: str) -> str:
-    if MASK in text:
-        return text.partition(MASK)[0]
-    return text[: text.rfind(_SHORTENED)] if gap_in(text) is not None else text
-
-
-def _after_marks(text: str) -> str:
-    shown = text.rpartition(MASK)[2]
-    return "" if gap_in(shown) is not None else shown
 
 
 def _cut_short(value: Any) -> str | None:

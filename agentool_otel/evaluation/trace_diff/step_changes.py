@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.judged import NAME, TO_AGENT, JudgedTrace, known
 from agentool_otel.evaluation.trace_diff.actions import Action, Part, members_of, name_of
 from agentool_otel.evaluation.trace_diff.alignment import Keys, align
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
@@ -19,7 +19,7 @@ from agentool_otel.evaluation.trace_diff.members import MemberComparison
 from agentool_otel.evaluation.trace_diff.pieces import fingerprint
 from agentool_otel.evaluation.trace_diff.records import Kind, StepChange, Unknown
 from agentool_otel.ground import json_codec
-from agentool_otel.model.documents import UNSET
+from agentool_otel.model.documents import UNSET, Step
 
 __all__ = ["StepComparison"]
 
@@ -120,7 +120,10 @@ class StepComparison:
 
     def _alone(self, action: Action, kind: Kind) -> StepChange | None:
         a, b = (action, None) if kind == "lost" else (None, action)
-        why = _why_unseen(self._members.b if kind == "lost" else self._members.a, action)
+        mine, other = self._members.a, self._members.b
+        if kind == "added":
+            mine, other = other, mine
+        why = _why_unsure(mine, action) or _why_unseen(other, action)
         if why is None:
             return StepChange(kind=kind, a=a, b=b)
         self.unknown.append(Unknown(path="step", why=why, a=a, b=b))
@@ -179,12 +182,32 @@ def _text(value: Any) -> str:
         return ""
 
 
+def _why_unsure(trace: JudgedTrace, action: Action) -> str | None:
+    """Return why a step of a trace may be one that the other trace shows in full."""
+    if action.step.type == "tool_result" and any(
+        at == action.result_step_id for at, _ in trace.answered_alone
+    ):
+        return "its call is not in this store"
+    return _name_gap(trace, action.step_id, action.step)
+
+
+def _name_gap(trace: JudgedTrace, step_id: str, step: Step) -> str | None:
+    if (call := known(step.tool_call)) is not None:
+        return trace.hides(call.name, NAME, step_id)
+    names = ((step.to_agent, TO_AGENT), (step.key, "key"))
+    gaps = (trace.hides(name, field, step_id) for name, field in names if isinstance(name, str))
+    return next((gap for gap in gaps if gap is not None), None)
+
+
 def _why_unseen(trace: JudgedTrace, action: Action) -> str | None:
     """Return why a trace may have had a step that it does not show."""
     if trace.unfinished is not None:
         return trace.unfinished
+    for step_id, step in trace.steps:
+        if step.type == action.step.type and (gap := _name_gap(trace, step_id, step)) is not None:
+            return f"the name at {step_id} {gap}"
     if known(action.step.tool_call) is not None:
-        return trace.gap("calls")
+        return trace.unseen_calls if trace.answered_alone else trace.gap("calls")
     if action.step.type == "reasoning" and trace.trace.output is UNSET:
         return trace.gap("output")  # what a model thinks comes with what it answers
     return None

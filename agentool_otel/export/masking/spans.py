@@ -31,7 +31,7 @@ from agentool_otel.content.policy import Policy, encode
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import is_marked, own_event_class
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.semconv import core
+from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import (
     EVENT_KEEPS,
     holds_content,
@@ -162,7 +162,11 @@ class Masking:
         changed: dict[str, Any] = {}
         dropped: list[str] = []
         names: dict[str, str] = {}
+        redacted: list[str] = []
         for key, value in attributes.items():
+            is_note = key == agentool.CONTENT_REDACTED and isinstance(value, (list, tuple))
+            if is_note:
+                redacted += map(str, value)
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
                 if content and not wanted:
@@ -170,8 +174,11 @@ class Masking:
                     continue
                 allowed = value if wanted else self._allowed(key, value)
                 clean = _masked(key, allowed)
-                if self._is_offered(key, value, content) and not (marked and content):
-                    clean = self._redacted(_baseline_name(key), clean)
+                offered = not is_note and self._is_offered(key, value, content)
+                if offered and not (marked and content):
+                    before, clean = clean, self._redacted(_baseline_name(key), clean)
+                    if clean is not before and clean != before:
+                        redacted.append(key)
                 if clean is None and value is not None:
                     dropped.append(key)
                     continue
@@ -187,7 +194,14 @@ class Masking:
             return attributes
         self.dropped += len(dropped)
         kept = {key: value for key, value in attributes.items() if key not in dropped}
+        if redacted and on_span:
+            changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
+            names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
         return _renamed({**kept, **changed}, names)
+
+    def _names_of(self, keys: list[str]) -> list[str]:
+        """Return the names under which attributes leave, in order and each once."""
+        return sorted({self.name(_ATTRIBUTE_NAME, key) for key in keys})
 
     def _allowed(self, key: str, value: Any) -> Any:
         """Return the value of an attribute without the members that hold content; None where it is

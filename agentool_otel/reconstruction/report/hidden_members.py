@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agentool_otel.dialects import classify
 from agentool_otel.reconstruction.report.fidelity import Note
 from agentool_otel.reconstruction.tree import Node
+from agentool_otel.semconv import agentool
 
 __all__ = ["with_hidden_members"]
 
@@ -29,6 +30,8 @@ _MEMBERS = {
     "tool_result.output": "result",
 }
 """Members of a trace and of its steps, by the member of an operation that they are read from."""
+_STATED = {agentool.INPUT: "input", agentool.OUTPUT: "output"}
+"""Attributes of ours that state a member of the trace, whatever the operation."""
 _OF_RUN = frozenset({"input", "output"})
 """Those that may be of any span of the run, where the one that is noted does not have them."""
 _INSTEAD = ('[{"role":"user","parts":[{"type":"text","content":"x"}]}]', '{"x":"x"}', "x")
@@ -68,13 +71,14 @@ def _settled(note: Note, hidden: dict[tuple[str, str], Note]) -> Note:
 
 
 def _read_from(node: Node, attribute: str) -> set[str]:
-    """Return the members of an operation that are read from an attribute of its span."""
+    """Return the members of an operation that are read from an attribute of its span, or that would
+    be if it were there."""
+    if attribute in _STATED:
+        return {_STATED[attribute]}
     attributes = node.span.attributes
-    if attribute not in attributes:
-        return set()
     read = {name: repr(getattr(node.operation, name, None)) for name in _MEMBERS.values()}
     others = [{key: value for key, value in attributes.items() if key != attribute}]
-    others += [{**attributes, attribute: text} for text in _instead_of(attributes[attribute])]
+    others += [{**attributes, attribute: text} for text in _instead_of(attributes.get(attribute))]
     return {
         name
         for changed in others

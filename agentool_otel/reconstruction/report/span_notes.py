@@ -6,7 +6,6 @@ of content, and which spans only repeat another one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from agentool_otel.dialects import match_dialect
@@ -20,6 +19,7 @@ from agentool_otel.reconstruction.steps.model_calls import AT_ONCE
 from agentool_otel.reconstruction.steps.tool_calls import AROUND, ToolCalls, is_further_in
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
+from agentool_otel.semconv.redaction import cut_end
 
 __all__ = [
     "OF_COLLECTORS",
@@ -43,18 +43,12 @@ _MASK = "****"
 """What the same processor puts in the place of a value, or of the part of it that is secret."""
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of values that were never there; all others hide a value."""
-_CUT = re.compile(
-    r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z"
-    r"|\ufffd\Z",
-    re.IGNORECASE,
-)
-"""Ends that replace the rest of a value: Gemini CLI's, those of common loggers, and the replacement
-character of stores that cut in the middle of a character."""
 _SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
 _ODD_ENDS = frozenset(("]", ">", "*", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
-"""Placeholders and what `_CUT` matches end in one of these; most other texts do not."""
+"""Placeholders and the ends of cut texts end in one of these; most other texts do not."""
+_NOTED = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTED})
+"""Attributes that name others whose values are not whole."""
 _JSON_STARTS = frozenset("{[")
-_LONGEST_END = 60
 _LONGEST_PLACEHOLDER = max(map(len, PLACEHOLDERS))
 _ATTRIBUTES, _RESOURCE = "attributes.", "resource."
 
@@ -75,10 +69,10 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
     for key, value in node.span.attributes.items():
         if not isinstance(value, str) or f"{_ATTRIBUTES}{key}" in damaged_values:
             continue
-        if value in PLACEHOLDERS:
+        if value in PLACEHOLDERS and not _is_mask(value):
             outcome: Outcome = "not_captured" if value in _NOTHING else "redacted"
             yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
-        elif (end := _cut_end(value)) is not None:
+        elif (end := cut_end(value)) is not None:
             yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
         elif key in node.operation.extra and _is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
@@ -87,7 +81,7 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
 def may_hide(span: SpanRecord) -> bool:
     """Whether an attribute of a span may hold a placeholder, or only a part of its value. Looks at
     the span alone, so that a caller can do without a report."""
-    if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
+    if span.damaged or not _NOTED.isdisjoint(span.attributes):
         return True
     if any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events):
         return True
@@ -105,16 +99,7 @@ def may_hide(span: SpanRecord) -> bool:
 def _hides(value: str) -> bool:
     if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
         return True
-    return _is_mask(value) or _is_cut_json(value) or _cut_end(value) is not None
-
-
-def _cut_end(value: str) -> str | None:
-    """Return what replaces the rest of a text; None if nothing does."""
-    end = value[-_LONGEST_END:]
-    if "\ufffd" not in end and "truncated" not in end.lower():
-        return None  # nearly always; the search takes ten times as long
-    match = _CUT.search(end)
-    return None if match is None else match[0]
+    return _is_mask(value) or _is_cut_json(value) or cut_end(value) is not None
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:

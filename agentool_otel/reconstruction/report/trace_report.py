@@ -19,7 +19,7 @@ from agentool_otel.reconstruction.metrics import (
     tokens_of,
     unknown_tool_calls,
 )
-from agentool_otel.reconstruction.report.content_marks import marks_in, shortened_on
+from agentool_otel.reconstruction.report.content_marks import marks_in, redacted_on, shortened_on
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note, Outcome
 from agentool_otel.reconstruction.report.hidden_members import with_hidden_members
 from agentool_otel.reconstruction.report.span_notes import (
@@ -104,6 +104,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     notes += outside_the_calendar(everything)
     for node in everything:
         notes += shortened_on(node)
+        notes += redacted_on(node)
         notes += cut_or_hidden(node)
         notes += masked_on_the_way(node)
     report.notes = with_hidden_members(notes, everything)

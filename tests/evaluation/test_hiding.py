@@ -1,0 +1,56 @@
+"""Hiding a part of a run, with evidence, never turns a verdict into the other one."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.evaluation.assertion_checks import assertion_types
+from tests.evaluation.hiding import SHARES, WAYS, assertions_on, broken, run_of, shares
+from tests.laws import many
+
+
+@settings(max_examples=many(5000), suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(sorted(WAYS)), st.integers(0, 2**64))
+def test_a_verdict_stays_or_is_not_evaluated(way: str, seed: int) -> None:
+    """The same for `diff`: what is hidden is never reported as changed."""
+    assert broken(way, random.Random(seed)) == []
+
+
+def test_the_law_covers_every_assertion_type() -> None:
+    chance = random.Random(0)
+    assert {it["type"] for it in assertions_on(run_of(chance), chance)} == {*assertion_types()}
+
+
+@pytest.fixture(scope="module")
+def survivors() -> dict[str, dict[str, float]]:
+    return shares()
+
+
+def test_no_share_of_surviving_verdicts_falls(survivors: dict[str, dict[str, float]]) -> None:
+    """`python -m tests.evaluation.hiding` writes the table anew."""
+    before = json.loads(SHARES.read_text())
+    fallen = [
+        f"{way}, {name}: {share} -> {survivors[way].get(name, 0.0)}"
+        for way, row in before.items()
+        for name, share in row.items()
+        if survivors[way].get(name, 0.0) < share
+    ]
+    assert fallen == []
+
+
+def test_a_share_is_zero_only_with_a_reason(survivors: dict[str, dict[str, float]]) -> None:
+    zero = {
+        (way, name) for way, row in survivors.items() for name, share in row.items() if not share
+    }
+    assert zero <= {(way, name) for way, names in ZERO.items() for name in names}
+
+
+_OUTPUT = ("output_contains", "output_equals", "output_matches", "response_format")
+_JUDGED = ("no_hallucination", "output_property", "rubric")
+ZERO = dict.fromkeys(("document: content off", "spans: content off"), (*_OUTPUT, *_JUDGED))
+"""Ways that hide the output of every run. REFERENCE.md has the reasons."""
