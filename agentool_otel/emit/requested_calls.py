@@ -25,10 +25,12 @@ from agentool_otel.model.messages import Message, parts_of, role_of
 
 __all__ = [
     "Answer",
+    "Call",
     "answered_ids",
     "any_pending",
     "await_results",
     "awaits_results",
+    "call_of",
     "calls_in",
     "current_answers",
     "note_answer",
@@ -89,7 +91,7 @@ _awaited: deque[str] = deque(maxlen=_MOST_AWAITED)
 def calls_in(output: Iterable[Message] | None) -> list[Call]:
     """Return the tool calls in the output of a model that have an id."""
     return [
-        _call(str(part.get("name")), part["id"], part.get("arguments"))
+        call_of(str(part.get("name")), part["id"], part.get("arguments"))
         for message in output or ()
         for part in parts_of(message)
         if part.get("type") == "tool_call" and isinstance(part.get("id"), str)
@@ -174,7 +176,7 @@ def take(
     if not here and not anywhere:
         return None
     try:
-        executed = _call(name, "", arguments())
+        executed = call_of(name, "", arguments())
     except ValueError:  # what an encoder of the user's has made is no JSON
         return None
     for pending in (here, anywhere):
@@ -244,7 +246,14 @@ def _is_contained(requested: Call, executed: Call) -> bool:
     return bool(wanted) and all(members.get(name) == value for name, value in wanted.items())
 
 
-def _call(name: str, call_id: str, arguments: Any) -> Call:
+def call_of(name: str, call_id: str, arguments: Any) -> Call:
+    """Return a requested call.
+
+    Args:
+        name: of the tool.
+        call_id: that the model gave it.
+        arguments: as JSON.
+    """
     members: dict[str, int] = {}
     if isinstance(arguments, dict):
         members = {str(key): hash(canonical(value)) for key, value in arguments.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_current
 
-from agentool_otel.emit.requested_calls import Answer, any_pending, current_answers, take
+from agentool_otel.emit.requested_calls import Answer, Call, any_pending, current_answers, take
 from agentool_otel.emit.spans import parent_of
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.operations import AgentInvocation, Inference, Usage
@@ -57,6 +57,10 @@ class Run:
         self.answers: deque[Answer] = deque(maxlen=_MOST_ANSWERS)
         """Answers of models that request tool calls. Requests that no span executes, because their
         tools are not decorated, give way to later ones."""
+
+    def pending(self) -> list[Call]:
+        """Return the calls that models requested and no span has executed."""
+        return [call for answer in self.answers for call in answer.pending]
 
     def count(self, operation: Inference) -> None:
         """Add one finished model call to the totals, and its reasoning to the timeline."""

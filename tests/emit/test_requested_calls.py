@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 from typing import Any
 
@@ -175,7 +176,7 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
 ) -> None:
     """Whatever is executed, in whichever order, with or without an added argument."""
     calls = [
-        requested_calls._call(name, str(number), given)
+        requested_calls.call_of(name, str(number), given)
         for number, (name, given) in enumerate(asked)
     ]
     answer = requested_calls.Answer(calls)
@@ -185,7 +186,7 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
             continue
         name, wanted = asked[number]
         given = {**wanted, "db": "handle"} if added else wanted
-        found = requested_calls.take([answer], name, lambda given=given: given)
+        found = requested_calls.take([answer], name, partial(dict, given))
         if found is None:
             continue
         taken.append(found)

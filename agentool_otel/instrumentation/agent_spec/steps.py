@@ -18,11 +18,13 @@ from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
 from agentool_otel.capture.context import restore
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
-from agentool_otel.emit.run import current_run
+from agentool_otel.emit.requested_calls import call_of, note_answer
+from agentool_otel.emit.run import current_run, requested_id
 from agentool_otel.emit.session import guarded, policy_in
+from agentool_otel.emit.spans import parent_of
 from agentool_otel.instrumentation.agent_spec import values
 from agentool_otel.instrumentation.agent_spec.conversations import begun_here
 from agentool_otel.instrumentation.agent_spec.failures import (
@@ -306,10 +308,10 @@ class ToolStep(Step):
             return described.removeprefix(_CALL_ID)
         run = current_run(self.around)
         request_id = string(event, "request_id")
-        if run is None or request_id in {it[2] for it in run.requested}:
+        if run is None or request_id in {call.id for call in run.pending()}:
             return request_id
         name = string(get(self.source, "tool"), "name") or ""
-        return run.call_id(name, encode(inputs))
+        return requested_id(self.around, name, lambda: jsonable(inputs))
 
     def responded(self, outputs: Any) -> None:
         """Take the result: outputs by name, and exceptions among them."""
@@ -421,10 +423,13 @@ class ModelStep(Step):
         run = current_run(self.around)
         if run is None or self.wants_content:
             return
-        for call in items(self.response, "tool_calls"):
-            name, call_id = string(call, "tool_name"), string(call, "call_id")
-            if name and call_id:
-                run.request(name, values.arguments_of(get(call, "arguments")), call_id)
+        calls = [
+            call_of(name, call_id, values.arguments_of(get(call, "arguments")))
+            for call in items(self.response, "tool_calls")
+            if (name := string(call, "tool_name")) and (call_id := string(call, "call_id"))
+        ]
+        if (answer := note_answer(calls, parent_of(self.around))) is not None:
+            run.answers.append(answer)
 
 
 def at(event: Any) -> int:

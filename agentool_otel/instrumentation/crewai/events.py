@@ -17,7 +17,7 @@ from opentelemetry.context import get_current
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import agent_of
-from agentool_otel.emit.run import current_run
+from agentool_otel.emit.run import requested_id
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.crewai import values
 from agentool_otel.instrumentation.crewai.frames import OpenStep, innermost
@@ -138,13 +138,9 @@ def _tool(source: Any, event: Any) -> Operation:
     name = string(event, "tool_name") or "unknown"
     arguments = values.arguments(get(event, "tool_args"))
     context = get_current()
-    run = current_run(context)
-    call_id = None
-    if run is not None and run.requested:
-        call_id = run.call_id(name, encode(arguments))
     return ToolExecution(
         name=name,
-        call_id=call_id,
+        call_id=requested_id(context, name, lambda: jsonable(arguments)),
         tool_type="function",
         agent_name=agent_of(context) or values.role(string(event, "agent_role")),
         transfer_target=values.coworker(source, name, arguments),

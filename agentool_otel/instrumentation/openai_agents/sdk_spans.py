@@ -213,8 +213,9 @@ class _Handoff(_Heard):
     def finish(self) -> None:
         name, call_id = string(self.call, "name"), string(self.call, "call_id")
         steps = current_steps(self.parent)
-        if self.call is None and steps is not None and len(steps.requested) == 1:
-            name, _, call_id = steps.requested[0]  # it failed before the SDK answered the call
+        pending = [] if self.call is not None or steps is None else steps.pending()
+        if len(pending) == 1:  # it failed before the SDK answered the call
+            name, call_id = pending[0].name, pending[0].id
         error = self.error
         step = start_step(
             ToolExecution(
