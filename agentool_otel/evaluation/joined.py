@@ -182,8 +182,10 @@ class UnitTrace(JudgedTrace):
             return self._input_of if field == "input" else self._output_of, None
         return self._own.get(step_id, (self._first, step_id))
 
-    @property
-    def unseen_calls(self) -> str | None:
+    @property  # not cached: it notes each use
+    def unseen_calls(  # pyright: ignore[reportIncompatibleVariableOverride] - read in the same way
+        self,
+    ) -> str | None:
         """Why there may be tool calls that the runs do not show; None if they show all."""
         self.looked_for_more = True
         return self._absent or next((why for it in self._members if (why := it.unseen_calls)), None)
