@@ -52,9 +52,10 @@ class _Member:
 
     @property
     def is_frame(self) -> bool:
-        """Whether nothing but the runs inside it is known of the run."""
-        trace = self.trace
-        return bool(self.inside) and trace.output is UNSET and not self.judged.calls
+        """Whether the run has no output of its own because other runs do its work: those inside it,
+        or one that it handed over to."""
+        hands_on = bool(self.inside) or any(it.type == "handoff" for it in self.trace.steps)
+        return hands_on and self.trace.output is UNSET and not self.judged.calls
 
     def step_id(self, own_id: str) -> str:
         return f"{self.name}/{own_id}" if self.name else own_id

@@ -216,6 +216,13 @@ def test_a_frame_has_input_and_output_of_the_run_inside_it() -> None:
     assert (result.case_id, result.trace_id, result.passed) == ("a", "http", True)
 
 
+def test_an_inner_run_that_hands_over_needs_no_output() -> None:
+    handoff = {"step_id": "s", "type": "handoff", "to_agent": "billing"}
+    document = run("triage", [handoff], inside="support").to_dict()
+    del document["output"]
+    assert results(TOP, ReasoningTrace.from_dict(document))[0].passed is True
+
+
 def test_agents_of_one_name_have_numbers() -> None:
     inner = [
         run(it, call("pay", n, error="declined"), inside="support", agent_id="billing")
