@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from opentelemetry.sdk.trace import ReadableSpan
@@ -45,7 +45,7 @@ class AssertTrace(Protocol):
     """The type of the fixture `assert_trace`."""
 
     def __call__(
-        self, trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
+        self, trace: Run | Iterable[Run], *assertions: Asserted, min_evaluated: float = 1.0
     ) -> EvalResult: ...
 
 
@@ -78,7 +78,7 @@ def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
     from agentool_otel.evaluation.in_tests import outcome_of
 
     def noted(
-        trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
+        trace: Run | Iterable[Run], *assertions: Asserted, min_evaluated: float = 1.0
     ) -> EvalResult:
         __tracebackhide__ = True
         result, message = outcome_of(trace, *assertions, min_evaluated=min_evaluated)

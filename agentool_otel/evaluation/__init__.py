@@ -10,6 +10,8 @@ judges/           a model as a judge, or a callable of the user's
 assertion_checks  from an assertion to its check, and from the check to its verdict
 results           the verdicts on a trace as an EvalResult
 waiting           a queue of traces that wait for a judge
+scopes            which runs one result is about
+joined            several runs as one trace
 running           all of it over many traces
 in_tests          the same for one trace, in a test: `assert_trace`
 steps             the steps of a trace as short lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
@@ -32,16 +32,17 @@ _BY_ITSELF = EvalCase(case_id="assert_trace", assertions=[])
 
 
 def assert_trace(
-    trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
+    trace: Run | Iterable[Run], *assertions: Asserted, min_evaluated: float = 1.0
 ) -> EvalResult:
     """Assert that a trace is as it should be, and return the result.
 
         assert_trace(trace, ContainsToolCall(tool_name="search"), {"type": "status"})
 
     Args:
-        trace: the trace, best as it was rebuilt: a document does not tell all that is missing. Of
-            several, one is the outermost run and the others are inside it: they are asserted as one
-            trace, as `evaluate` does.
+        trace: the trace, best as it was rebuilt, because a document does not have all that is
+            missing; or a run with the runs inside it, which are asserted as one trace, such as
+            `agent_traces`. Without runs that the trace lists, checks of absence and count are not
+            evaluated.
         assertions: what must hold.
         min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated. One that could
             not be evaluated is no pass.
@@ -69,7 +70,7 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(
-    trace: Run | Sequence[Run], *assertions: Asserted, min_evaluated: float = 1.0
+    trace: Run | Iterable[Run], *assertions: Asserted, min_evaluated: float = 1.0
 ) -> Outcome:
     """Return what `assert_trace` would say.
 
@@ -77,10 +78,8 @@ def outcome_of(
     """
     if not 0 <= min_evaluated <= 1:
         raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
-    if isinstance(trace, (ReasoningTrace, Rebuilt)):
-        judged = JudgedTrace(trace)
-    else:
-        judged = judged_trace(unit_of(trace))
+    runs = [trace] if isinstance(trace, (ReasoningTrace, Rebuilt)) else list(trace)
+    judged = judged_trace(unit_of(runs))
     held = [it for asserted in assertions for it in _held(judged, asserted)]
     if not held:
         raise EvaluationError(

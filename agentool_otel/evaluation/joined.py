@@ -52,9 +52,10 @@ class _Member:
 
     @property
     def is_frame(self) -> bool:
-        """Whether nothing but the runs inside it is known of the run."""
-        trace = self.trace
-        return bool(self.inside) and trace.output is UNSET and not self.judged.calls
+        """Whether the run has no output of its own because other runs do its work: those inside it,
+        or one that it handed over to."""
+        hands_on = bool(self.inside) or any(it.type == "handoff" for it in self.trace.steps)
+        return hands_on and self.trace.output is UNSET and not self.judged.calls
 
     def step_id(self, own_id: str) -> str:
         return f"{self.name}/{own_id}" if self.name else own_id
@@ -182,8 +183,10 @@ class UnitTrace(JudgedTrace):
             return self._input_of if field == "input" else self._output_of, None
         return self._own.get(step_id, (self._first, step_id))
 
-    @property
-    def unseen_calls(self) -> str | None:
+    @property  # not cached: it notes each use
+    def unseen_calls(  # pyright: ignore[reportIncompatibleVariableOverride] - read in the same way
+        self,
+    ) -> str | None:
         """Why there may be tool calls that the runs do not show; None if they show all."""
         self.looked_for_more = True
         return self._absent or next((why for it in self._members if (why := it.unseen_calls)), None)

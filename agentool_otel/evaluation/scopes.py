@@ -10,6 +10,7 @@ to them: trace documents and replayed ones, runs whose parent has not come, and 
 from __future__ import annotations
 
 import pickle
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,9 @@ Run: TypeAlias = ReasoningTrace | Rebuilt
 
 _IN_MEMORY = 16 << 20
 """Bytes of kept documents from which on they are in a file."""
+
+_RECORDED = re.compile("[0-9a-f]{32}(:[0-9a-f]{16})?")
+"""The ids of traces that no document named."""
 
 
 class Unit(NamedTuple):
@@ -327,4 +331,4 @@ def _trees(entries: Sequence[_Entry]) -> list[_Tree]:
 
 def _is_replayed(run: Rebuilt) -> bool:
     """Return whether a run is a document that was made into spans, with an id of its own."""
-    return run.anchor is None or not run.trace_id.startswith(run.anchor.trace_id)
+    return _RECORDED.fullmatch(run.trace_id) is None

@@ -13,7 +13,7 @@ sent, and the program's own telemetry is as it was afterwards. Work in other pro
 from __future__ import annotations
 
 import io
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,10 @@ class AgentTraces:
 
         document = io.BufferedReader(io.BytesIO(self._spans.document()))
         return list(SpanFiles([document], "memory").spans())
+
+    def __iter__(self) -> Iterator[Rebuilt]:
+        """Iterate over the runs, so that `assert_trace(agent_traces, ...)` asserts all of them."""
+        return iter(self.rebuilt())
 
     def rebuilt(self) -> list[Rebuilt]:
         """Return the runs with the fidelity of each trace."""

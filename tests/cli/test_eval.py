@@ -272,3 +272,55 @@ def test_text_too_wide_for_the_terminal_continues_indented() -> None:
     console = Console(file=shown, force_terminal=True, width=30, color_system=None)
     print_line(console, Text("  ✗ latency: 93000 ms, expected at most 60000"))
     assert shown.getvalue() == "  ✗ latency: 93000 ms,\n    expected at most 60000\n"
+
+
+# ----------------------------------------------------------------------------------- scopes
+
+FAILED_CALL = [
+    {"step_id": "s1", "type": "tool_call", "tool_call": {"id": "c", "name": "pay"}},
+    {"step_id": "s2", "type": "tool_result", "tool_result": {"call_id": "c", "error": "declined"}},
+]
+OUTER = {"trace_id": "outer", "agent_id": "support", "session_id": "x"}
+INNER = {
+    "trace_id": "inner",
+    "agent_id": "billing",
+    "steps": FAILED_CALL,
+    "metadata": {"parent_trace_id": "outer"},
+}
+NEXT = {"trace_id": "next", "agent_id": "support", "session_id": "x"}
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), {"outer": False, "next": True}),
+        (("--scope", "run"), {"inner": False, "outer": True, "next": True}),
+        (("--scope", "session"), {"outer": False}),
+        (("--agent", "billing"), {"inner": False}),
+        (("--agent", "support"), {"outer": False, "next": True}),
+    ],
+)
+def test_the_scope_names_what_a_result_is_about(
+    invoke: Invoke, options: tuple[str, ...], found: dict[str, bool]
+) -> None:
+    Path("runs").mkdir()
+    for name, document in (("a", INNER), ("b", OUTER), ("c", NEXT)):
+        write(f"runs/{name}.jsonl", {**TRACE, "metadata": {}, **document})
+    held = write("a.json", {"type": "no_tool_error"})
+    reports = ("--junit", "j.xml", "--html", "h.html", "-o", "out.jsonl")
+    result = invoke("eval", held, "runs", *options, *reports, "--by", "case")
+    assert result.exit_code == 1, result.stderr
+    made = map(json.loads, Path("out.jsonl").read_text().splitlines())
+    assert {it["trace_id"]: it["passed"] for it in made} == found
+    assert len(list(ElementTree.parse("j.xml").iter("testcase"))) == len(found)
+    assert "declined" in Path("h.html").read_text()
+    traces = "1 trace" if len(found) == 1 else f"{len(found)} traces"
+    assert traces in result.stderr
+
+
+def test_the_page_has_the_steps_of_inner_runs(invoke: Invoke) -> None:
+    held = write("a.json", {"type": "no_tool_error"})
+    invoke("eval", held, traces({"metadata": {}, **OUTER}, INNER), "--html", "h.html")
+    page = Path("h.html").read_text()
+    assert "billing/s2" in page
+    assert "failed: pay at billing/s2" in page

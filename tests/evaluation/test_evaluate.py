@@ -12,8 +12,17 @@ import pytest
 
 from agentool_otel import EvalCase, EvalResult, ReasoningTrace, evaluate
 from agentool_otel.errors import DecodeError, EvaluationError, MissingDependencyError
-from agentool_otel.evaluation import Check, JudgedTrace, Verdict, assertion_types, not_evaluated
+from agentool_otel.evaluation import (
+    Check,
+    JudgedTrace,
+    Verdict,
+    assertion_checks,
+    assertion_types,
+    not_evaluated,
+)
+from agentool_otel.reconstruction.trace import Rebuilt
 from tests.evaluation.runs import Object, changed, said, verdict
+from tests.evaluation.test_spans import rebuilt, spans_of
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
 STATUS = {"type": "status"}
@@ -124,8 +133,8 @@ def test_a_case_without_assertions_is_no_pass() -> None:
 
 
 def test_results_come_before_the_traces_have_ended() -> None:
-    def traces() -> Iterator[ReasoningTrace]:
-        yield trace()
+    def traces() -> Iterator[Rebuilt]:
+        yield rebuilt(spans_of(trace(trace_id="a" * 32).to_dict()))
         raise AssertionError("nobody asked for a second one")
 
     assert next(evaluate(STATUS, traces())).passed is True

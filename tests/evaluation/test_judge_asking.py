@@ -18,6 +18,7 @@ from agentool_otel import ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertions.output_property import OutputProperty
 from agentool_otel.evaluation.judges.asking import Asking
+from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.evaluation.judges import (
     POLITE,
@@ -29,6 +30,7 @@ from tests.evaluation.judges import (
     verdict,
     words,
 )
+from tests.evaluation.test_spans import rebuilt, spans_of
 
 STATUS = {"type": "status"}
 LONG_S = 20.0
@@ -96,11 +98,15 @@ def test_what_needs_no_judge_never_waits_for_one() -> None:
 def test_few_traces_wait_for_a_slow_judge() -> None:
     read: list[int] = []
     found: list[int] = []
+    runs = [
+        rebuilt(spans_of(trace(trace_id=f"{n + 1:032x}", output=str(n)).to_dict()))
+        for n in range(100)
+    ]
 
-    def source() -> Iterator[ReasoningTrace]:
-        for n in range(100):
+    def source() -> Iterator[Rebuilt]:
+        for n, run in enumerate(runs):
             read.append(n)
-            yield trace(trace_id=f"tr_{n}", output=str(n))
+            yield run
 
     def judge(question: Any) -> bool:
         if question.output == "0":

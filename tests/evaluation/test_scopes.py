@@ -13,7 +13,7 @@ import agentool_otel
 from agentool_otel import EvalResult, ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation import JudgedTrace, assert_trace
-from agentool_otel.evaluation.joined import UnitTrace
+from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.scopes import Scope, Unit, Units, document_of
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -43,7 +43,9 @@ def call(name: str, at: int, **result: Any) -> list[Object]:
     ]
 
 
-def run(trace_id: str, steps: Sequence[Object] = (), *, inside: str | None = None, **members: Any):
+def run(
+    trace_id: str, steps: Sequence[Object] = (), *, inside: str | None = None, **members: Any
+) -> ReasoningTrace:
     metadata = {} if inside is None else {"metadata": {"parent_trace_id": inside}}
     document = {
         "trace_id": trace_id,
@@ -104,6 +106,18 @@ def test_an_agent_that_another_one_calls_is_part_of_its_run() -> None:
     error, called = result.assertion_results
     assert (error.passed, called.passed) == (False, True)
     assert error.reason == 'failed: pay at billing/step_002 with "declined"'
+
+
+def test_what_a_test_captured_is_asserted_together() -> None:
+    with captured_traces() as traces:
+        support("pay")
+        with pytest.raises(AssertionError, match="billing/step_002 with"):
+            assert_trace(traces, NO_ERROR)
+
+
+def test_the_outermost_run_alone_does_not_pass() -> None:
+    with pytest.raises(AssertionError, match="runs inside it are not in this store"):
+        assert_trace(recorded()[0].trace, NO_ERROR)
 
 
 def test_a_test_asserts_all_runs_of_an_agent_together() -> None:
@@ -202,6 +216,13 @@ def test_a_frame_has_input_and_output_of_the_run_inside_it() -> None:
     assert (result.case_id, result.trace_id, result.passed) == ("a", "http", True)
 
 
+def test_an_inner_run_that_hands_over_needs_no_output() -> None:
+    handoff = {"step_id": "s", "type": "handoff", "to_agent": "billing"}
+    document = run("triage", [handoff], inside="support").to_dict()
+    del document["output"]
+    assert results(TOP, ReasoningTrace.from_dict(document))[0].passed is True
+
+
 def test_agents_of_one_name_have_numbers() -> None:
     inner = [
         run(it, call("pay", n, error="declined"), inside="support", agent_id="billing")
@@ -244,7 +265,7 @@ def forests(draw: st.DrawFn) -> list[ReasoningTrace]:
 
 
 def roots(runs: Sequence[ReasoningTrace]) -> dict[str, str]:
-    parents = {it.trace_id: (it.metadata or {}).get("parent_trace_id") for it in runs}  # type: ignore[union-attr]
+    parents = {it.trace_id: (it.metadata or {}).get("parent_trace_id") for it in runs}
     found: dict[str, str] = {}
     for it in parents:
         top = it
@@ -371,6 +392,4 @@ def test_a_session_with_a_failed_run_is_no_success() -> None:
 
 def test_one_run_without_others_is_seen_as_before() -> None:
     (unit,) = units_of([TOP])
-    from agentool_otel.evaluation.joined import judged_trace
-
     assert type(judged_trace(unit)) is JudgedTrace
