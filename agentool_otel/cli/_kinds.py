@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, cast
 
-from agentool_otel.converters.converting import converters, recognising
+from agentool_otel.converters import Converter, converter_named, converters
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.evaluation.assertion_types import assertion_types
 from agentool_otel.evaluation.cases.adk_eval_sets import is_eval_set
@@ -50,7 +51,7 @@ class Checked(NamedTuple):
 
 def known_kinds() -> str:
     """Return what `check_part` knows, for a message."""
-    others = [name for name in converters() if name != _SPEC]
+    others = [it.name for it in _others()]
     return (
         "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
         "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
@@ -61,28 +62,35 @@ def known_kinds() -> str:
 
 def instead_of_spans(error: DecodeError) -> AgentoolError:
     """Return a better error for a file without spans that another command reads; else the same."""
-    place = Path(error.where or "")
-    if error.expected != EXPECTED or not place.is_file() or place.stat().st_size > _LARGE:
-        return error
-    with suppress(AgentoolError, OSError, EOFError), unpacked_bytes(place) as stream:
-        part = next(parts_of(stream, yaml=is_yaml(place)), None)
-        if part is None or part.fault is not None:
-            return error
-        if (name := _convertible(part.value)) is not None:
-            kind, command = f"a document of {name}", f"convert {quote(str(place))} --to agentool"
-        elif any(map(_is_case, part.value if isinstance(part.value, list) else [part.value])):
-            kind, command = "cases", f"eval {quote(str(place))}"
-        else:
-            return error
-        return SourceError(f"{place} holds {kind}, no spans; hint: agentool-otel {command}")
+    if error.expected == EXPECTED and error.where is not None:
+        with suppress(AgentoolError, OSError, EOFError, ValueError, RecursionError):
+            place = Path(error.where)
+            if place.is_file() and place.stat().st_size <= _LARGE:
+                return _for_other_command(place) or error
     return error
+
+
+def _for_other_command(place: Path) -> AgentoolError | None:
+    with unpacked_bytes(place) as stream:
+        part = next(parts_of(stream, yaml=is_yaml(place)), None)
+    if part is None or part.fault is not None:
+        return None
+    values = part.value if isinstance(part.value, list) else [part.value]
+    if (converter := _converter_of(part.value)) is not None:
+        kind = f"a document of {converter.name}"
+        command = f"convert {quote(str(place))} --to {_SPEC}"
+    elif any(map(_is_case, values)):
+        kind, command = "cases", f"eval {quote(str(place))}"
+    else:
+        return None
+    return SourceError(f"{place} holds {kind}, no spans; hint: agentool-otel {command}")
 
 
 def check_part(part: Part) -> Checked:
     """Check a value of a file: a document, or a list of them."""
     checked = Checked(Counter(), [], [], [])
     value = part.value
-    if isinstance(value, list) and not _convertible(value):
+    if isinstance(value, list) and _converter_of(value) is None:
         for n, item in enumerate(value):
             _check(item, (n,), part, checked)
     else:
@@ -90,16 +98,21 @@ def check_part(part: Part) -> Checked:
     return checked
 
 
-def _convertible(value: Any) -> str | None:
-    """Return the format of another system that a value is in; None for none."""
-    found = [it.name for it in recognising(value) if it.name != _SPEC]
-    return found[0] if found else None
+@cache
+def _others() -> list[Converter]:
+    """Return the converters for documents of other systems."""
+    return [converter_named(name) for name in converters() if name != _SPEC]
+
+
+def _converter_of(value: Any) -> Converter | None:
+    """Return the converter for a document of another system; None for none."""
+    return next((it for it in _others() if it.recognises(value)), None)
 
 
 def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
-    if (name := _convertible(value)) is not None:
-        checked.kinds[name] += 1
-        _add(_read_as(name, value), path, part, checked)
+    if (converter := _converter_of(value)) is not None:
+        checked.kinds[converter.name] += 1
+        _add(_read_by(converter, value), path, part, checked)
     elif _is_case(value):
         _check_cases(value, path, part, checked)
     elif isinstance(value, Mapping) and (kind := identify(cast("Mapping[str, Any]", value))):
@@ -109,8 +122,7 @@ def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
         _add([Finding("error", "$", _unknown(value))], path, part, checked)
 
 
-def _read_as(name: str, value: Any) -> list[Finding]:
-    (converter,) = (it for it in recognising(value) if it.name == name)
+def _read_by(converter: Converter, value: Any) -> list[Finding]:
     try:
         converter.read(value)
     except DecodeError as error:

@@ -7,7 +7,8 @@ check             the base of every assertion type
 assertions/       the types, a family in each file; entry points of group `agentool_otel.assertions`
 judge_check       the base of the types that need a judge
 judges/           a model as a judge, or a callable of the user's
-assertion_checks  from an assertion to its check, and from the check to its verdict
+assertion_types   the types by name; from an assertion to its check, or to what is wrong with it
+assertion_checks  from a check to its verdict
 results           the verdicts on a trace as an EvalResult
 waiting           a queue of traces that wait for a judge
 scopes            which runs one result is about
