@@ -44,9 +44,12 @@ def status_text(word: str | None) -> Text:
 
 
 def outside_runs(trace: ReasoningTrace) -> bool:
-    """Whether a trace is that of tools which were called outside any run: no agent's, no input."""
+    """Whether a trace is that of tools that were called outside any run: it has no agent, and no
+    model was asked."""
     of_tools = all(step.type in ("tool_call", "tool_result") for step in trace.steps)
-    return known(trace.agent_id) is None and of_tools and bool(trace.steps)
+    tokens = None if (metrics := known(trace.metrics)) is None else known(metrics.total_tokens)
+    of_run = (known(trace.agent_id), known(trace.input), known(trace.output), tokens)
+    return of_tools and bool(trace.steps) and all(value is None for value in of_run)
 
 
 def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:

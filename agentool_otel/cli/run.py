@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,9 @@ __all__ = ["command"]
 _BOOTSTRAP = Path(__file__).parent / "_bootstrap"
 _NOT_FOUND = 127
 _NOT_RUNNABLE = 126
+_PYTHON = re.compile(r"python[\d.]*(\.exe)?")
+_PROGRAM_OPTION = re.compile(r"-[bBdEiIOPqRsSuvx]*([cm])")
+"""The option of Python that a program follows, maybe behind flags in the same word."""
 _COUNTED = 50_000_000
 """Bytes of recording up to which its spans and runs are counted."""
 
@@ -98,6 +102,7 @@ def command(
     options: dict[str, Any] = {
         "instrument": {name: value for name, value in named.items() if value is not None},
         "runner": os.getpid(),
+        "program": _name_of(arguments),
         "children": children,
     }
     folder = environment.recordings_folder().absolute()
@@ -134,6 +139,23 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
         return _NOT_RUNNABLE
     say(f"command not found: {name}", label="error:")
     return _NOT_FOUND
+
+
+def _name_of(arguments: Sequence[str]) -> str | None:
+    """Return the name of the program that a command line runs: that of its script, module or
+    command; None where it is given as text, as by `python -c`."""
+    name, *rest = arguments
+    if not _PYTHON.fullmatch(Path(name).name):
+        return Path(name).stem
+    options = iter(rest)
+    for option in options:
+        if option in ("-W", "-X"):
+            next(options, None)
+        elif of_program := _PROGRAM_OPTION.fullmatch(option):
+            return None if of_program[1] == "c" else next(options, None)
+        elif not option.startswith("-"):
+            return Path(option).stem
+    return None
 
 
 def _keep_apart(options: dict[str, Any], notes: Path) -> None:

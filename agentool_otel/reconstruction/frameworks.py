@@ -1,8 +1,11 @@
 """Which framework a run was made in, as far as its spans say.
 
-Agent Spec's runtimes are named on the span of the run. Of other spans the scope tells: the
+Agent Spec's runtimes are named on the span of the run. For other spans the scope decides: the
 instrumentation of a framework is called after it, by us, by OpenTelemetry and by OpenInference,
 and a framework's own spans after itself.
+
+A program that uses no framework, with decorators of ours or without, goes by the client of its
+model calls; where no client was recorded, by this package. A replayed document has no framework.
 """
 
 from __future__ import annotations
@@ -10,8 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agentool_otel.model.operations import AgentInvocation, ToolExecution, WorkflowInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    Retrieval,
+    ToolExecution,
+    WorkflowInvocation,
+)
 from agentool_otel.reconstruction.tree import Node
+from agentool_otel.semconv import agentool
 
 __all__ = ["framework_of"]
 
@@ -19,12 +30,17 @@ RUNTIME = "agentspec.runtime"
 _INSTRUMENTATION = re.compile(
     r"(?:agentool_otel|openinference|opentelemetry)[._]instrumentation[._](?:genai[._])?([^.]+)"
 )
-_NAMES = {"autogen-core": "autogen"}
-"""Scopes that are called after a part of their framework."""
-_NO_FRAMEWORK = frozenset({"agentool_otel", "agent_spec", ""})
+_NAMES = {"autogen-core": "autogen", "openai_v2": "openai"}
+"""Scopes that are called after a part, or a version, of their framework."""
+_OURS = "agentool_otel"
+"""The scope of our decorators."""
+_NO_FRAMEWORK = frozenset({_OURS, "agent_spec", ""})
 """Our decorators, and Agent Spec itself where its runtime is not known."""
-_KINDS = (AgentInvocation, WorkflowInvocation, ToolExecution)
+_RUNS = (AgentInvocation, WorkflowInvocation)
+_KINDS = (*_RUNS, ToolExecution)
 """What frameworks record, most telling first; model calls may be those of a client."""
+_CALLS = (Inference, Embeddings, Retrieval)
+"""What clients record."""
 
 
 def framework_of(nodes: Iterable[Node]) -> str | None:
@@ -38,8 +54,21 @@ def framework_of(nodes: Iterable[Node]) -> str | None:
         runtime = node.span.attributes.get(RUNTIME)
         if isinstance(runtime, str) and runtime:
             return runtime
-    for kind in _KINDS:
-        for node in held:
+    return _first_named(held, _KINDS) or _without_framework(held)
+
+
+def _without_framework(nodes: list[Node]) -> str | None:
+    """Return what a program without a framework goes by; None for a run of anybody else."""
+    runs = [node.span for node in nodes if isinstance(node.operation, _RUNS)]
+    if any(it.scope != _OURS or agentool.SCHEMA_VERSION in it.attributes for it in runs):
+        return None
+    ours = any(node.span.scope == _OURS for node in nodes)
+    return _first_named(nodes, _CALLS) or ("agentool-otel" if ours else None)
+
+
+def _first_named(nodes: list[Node], kinds: tuple[type, ...]) -> str | None:
+    for kind in kinds:
+        for node in nodes:
             if isinstance(node.operation, kind) and (name := _named(node.span.scope)) is not None:
                 return name
     return None

@@ -17,7 +17,7 @@ from agentool_otel.capture.context import inherited
 from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.errors import ConfigurationError
+from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
@@ -41,6 +41,7 @@ from agentool_otel.setup.configuration import Configuration
 from agentool_otel.setup.decision import Decision, decide
 from agentool_otel.setup.frameworks import attach, instrumentors
 from agentool_otel.setup.provider_handover import give_way
+from agentool_otel.setup.sdk_variables import import_sdk
 from agentool_otel.setup.status import Counts, Destination, Framework, Masked, Status
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def instrument(
             no function of two arguments, or the name of a framework or of a vocabulary is not
             known. No variable raises: one with a value that cannot be used counts as unset, is
             named once in the log, and stands in `status().refused_variables`.
-        MissingDependencyError: if opentelemetry-sdk is not installed.
+        MissingDependencyError: if a library that an option needs is not installed. Without
+            opentelemetry-sdk nothing is recorded, which is logged once.
     """
     runtime.instrument(
         setup_configuration.named(
@@ -214,7 +216,7 @@ class Runtime:
                 self._notice(
                     "disabled", f"{environment.DISABLED}=true: agentool_otel records nothing"
                 )
-            else:
+            elif self._has_sdk():
                 self._apply(standing)
             self.standing = standing
             self._notice_overruled(call)
@@ -458,6 +460,15 @@ class Runtime:
             self._notice_unused_name(service_name)
 
     # -------------------------------------------------------------------------------- notices
+
+    def _has_sdk(self) -> bool:
+        """Whether the SDK can be imported. Without it nothing is recorded, and nothing raised."""
+        try:
+            import_sdk()
+        except MissingDependencyError as error:
+            environment.notice(f"nothing is recorded: {error}")
+            return False
+        return True
 
     def _notice(self, topic: str, text: str, level: int = logging.INFO) -> None:
         """Log a text, once for its topic."""

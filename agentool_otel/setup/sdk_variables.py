@@ -48,7 +48,7 @@ def import_sdk() -> None:
         import_module(_MODULE)
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
-            f"recording needs opentelemetry-sdk, which is not installed ({error})\n"
+            f"recording needs opentelemetry-sdk, which is not installed ({error}); "
             "hint: pip install opentelemetry-sdk opentelemetry-exporter-otlp"
         ) from error
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ NAME = "service.name"
 
 
 def resource_of(service_name: str | None) -> Any:
-    """Return the resource of our own provider; a program without a service name has its script's.
+    """Return the resource of our own provider. A program without a service name has that of its
+    script, and a worker process that of the program that `agentool-otel run` has started.
 
     Args:
-        service_name: named in code; by default the environment says it.
+        service_name: named in code; by default that of the environment.
     """
     from opentelemetry.sdk.resources import Resource
 
@@ -27,9 +29,21 @@ def resource_of(service_name: str | None) -> Any:
     resource = Resource.create()
     if str(resource.attributes.get(NAME, "")).startswith("unknown_service"):
         script = Path(sys.argv[0] if sys.argv else "").stem
-        if script not in ("", "-c", "-m", "__main__"):
+        if script in ("", "-c", "-m", "__main__"):  # text, or a worker that has no script yet
+            script = _program_of_run()
+        if script:
             return resource.merge(Resource({NAME: script}))
     return resource
+
+
+def _program_of_run() -> str:
+    """Return the name of the program that `agentool-otel run` has started; empty without it."""
+    try:
+        options = json.loads(environment.value(environment.RUN_OPTIONS) or "{}")
+    except ValueError:
+        return ""
+    name = options.get("program") if isinstance(options, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def rename(provider: Any, service_name: str) -> None:

@@ -177,13 +177,49 @@ def test_latencies_are_those_of_the_textbook(durations: list[int]) -> None:
         ("opentelemetry.instrumentation.haystack", "haystack"),
         ("agent_framework", "agent-framework"),
         ("autogen-core", "autogen"),
-        ("agentool_otel", None),
+        ("agentool_otel", "agentool-otel"),
+        ("", None),
         (f"{OURS}.agent_spec", None),
     ],
 )
 def test_a_framework_is_told_by_the_scope_of_its_spans(scope: str, name: str | None) -> None:
     node = Node(span("invoke_agent a", "invoke_agent", scope))
     assert framework_of([node]) == name
+
+
+@pytest.mark.parametrize(
+    ("scopes", "name"),
+    [
+        (["invoke_agent agentool_otel", f"chat {OURS}.openai"], "openai"),
+        (["invoke_agent agentool_otel", f"chat {OURS}.anthropic", "chat x"], "anthropic"),
+        (["invoke_agent agentool_otel", "chat agentool_otel"], "agentool-otel"),
+        (["invoke_agent agentool_otel", "execute_tool agentool_otel"], "agentool-otel"),
+        (["chat opentelemetry.instrumentation.openai_v2"], "openai"),
+        (["execute_tool agentool_otel", f"chat {OURS}.openai"], "openai"),
+        (["invoke_agent agentool_otel", "invoke_agent crewai", f"chat {OURS}.openai"], "crewai"),
+        (["invoke_agent ", f"chat {OURS}.openai"], None),
+        ([f"invoke_agent {OURS}.agent_spec", f"chat {OURS}.openai"], None),
+    ],
+)
+def test_a_program_without_a_framework_goes_by_its_client(
+    scopes: list[str], name: str | None
+) -> None:
+    nodes = [
+        Node(span(f"{operation} a", operation, scope))
+        for operation, _, scope in (it.partition(" ") for it in scopes)
+    ]
+    assert framework_of(nodes) == name
+
+
+def test_our_own_recordings_have_a_framework_and_replayed_documents_have_none(
+    invoke: Invoke, recording: Path
+) -> None:
+    invoke("compare", recording, "-o", "recorded.jsonl")
+    assert json.loads(Path("recorded.jsonl").read_text())["framework"] == "agentool-otel"
+    Path("documents.jsonl").write_text(invoke("rebuild", recording).stdout)
+    invoke("export", "documents.jsonl", "-o", "replayed.jsonl")
+    invoke("compare", "replayed.jsonl", "-o", "figures.jsonl")
+    assert json.loads(Path("figures.jsonl").read_text())["framework"] in (None, "(unknown)")
 
 
 def test_agent_spec_names_its_runtime(invoke: Invoke) -> None:

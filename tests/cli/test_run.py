@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import agentool_otel
+from agentool_otel.cli.run import _name_of
 from tests.cli.conftest import AGENT, agentool
 
 
@@ -82,6 +83,62 @@ def test_processes_that_the_program_starts_are_recorded_too(tmp_path: Path) -> N
     assert "3 spans, 1 run" in agentool("run", sys.executable, "-c", starter).stderr
     alone = agentool("run", "--no-children", sys.executable, "-c", starter)
     assert "0 spans" in alone.stderr
+
+
+WORKERS = """
+import multiprocessing, agentool_otel
+from opentelemetry import trace
+
+@agentool_otel.tool
+def lookup(city):
+    return "sunny"
+
+def answer(question):
+    with trace.get_tracer("web").start_as_current_span("GET /"):
+        asked = [{"role": "user", "content": question}]
+        with agentool_otel.model_call("m", messages=asked, provider="openai") as call:
+            asked.append({"role": "assistant", "content": None, "tool_calls": [
+                {"id": question, "type": "function",
+                 "function": {"name": "lookup", "arguments": '{"city": "Oslo"}'}}]})
+            call.output(asked[-1])
+        asked.append({"role": "tool", "tool_call_id": question, "content": lookup("Oslo")})
+        with agentool_otel.model_call("m", messages=asked, provider="openai") as call:
+            call.output("It is sunny.")
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(answer, [f"question {n}" for n in range(7)], 1)
+        pool.close()
+        pool.join()
+"""
+
+
+@pytest.mark.parametrize("content", ["--content", "--no-content"])
+def test_runs_of_worker_processes_are_counted_and_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "service.py").write_text(WORKERS)
+    result = agentool("run", content, "--", sys.executable, "service.py")
+    assert result.returncode == 0, result.stderr
+    assert " 7 runs recorded in " in result.stderr
+    assert [it.agent_id for it in agentool_otel.load(".agentool")] == ["service"] * 7
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python app.py", "app"),
+        ("python3.12 -u -X dev app.py x", "app"),
+        ("/usr/bin/python -m package.app", "package.app"),
+        ("python -um app", "app"),
+        ("python -c print()", None),
+        ("python -Wonce -uc print()", None),
+        ("python", None),
+        ("uvicorn app:app --workers 2", "uvicorn"),
+        ("./bin/serve.sh", "serve"),
+        ("./app.py --port 1", "app"),
+    ],
+)
+def test_a_program_goes_by_its_script_module_or_command(command: str, name: str | None) -> None:
+    assert _name_of(command.split()) == name
 
 
 def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Path) -> None:

@@ -119,12 +119,17 @@ agentool_otel.replay(trace, NoOpTracerProvider())
 [result] = agentool_otel.evaluate([{"type": "tool_call_count", "max_calls": 0}], [trace])
 from agentool_otel.converters import convert
 convert({"name": "t", "description": "", "parameters": {}}, "mcp-tools")
-try:
+for _ in range(2):
     agentool_otel.instrument()
-except agentool_otel.AgentoolError as error:
-    assert "opentelemetry-sdk" in str(error), error
-else:
-    raise AssertionError("recording needs the SDK")
+    agentool_otel.instrument("http://127.0.0.1:1", content=True, exclude=["openai"])
+    assert clerk("?") == "3"
+status = agentool_otel.status()
+assert (status.enabled, status.destination) == (False, None), status
+assert agentool_otel.flush()
+agentool_otel.uninstrument()
+assert clerk("?") == "3"
+agentool_otel.replay(trace)
+assert agentool_otel.flush()
 """
 
 
@@ -133,6 +138,7 @@ def test_check_86_without_an_sdk_everything_works_and_records_nothing(tmp_path: 
         [sys.executable, "-c", NO_SDK], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert done.stderr.count("nothing is recorded: recording needs opentelemetry-sdk") == 1
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
