@@ -155,9 +155,9 @@ _PATTERNS = (
 def _judge(question: Any) -> Any:
     """Judge by one word, as a model would that sees what the question shows."""
     if question.assertion_type == "no_hallucination":
-        good = "green" in question.text or "red" in question.text
+        good = any(word in question.text for word in ("green", "zebra", "blue"))
         claim = {"claim": "it is so", "verdict": "supported" if good else "not_supported"}
-        return {"claims": [{**claim, "step_ids": []}], "reason": ""}
+        return {"claims": [{**claim, "step_ids": list(question.step_ids[-1:])}], "reason": ""}
     return "green" in json.dumps(question.output)
 
 
