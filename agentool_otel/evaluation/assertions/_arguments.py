@@ -9,7 +9,7 @@ from agentool_otel.evaluation.comparing import Match, equal, gap_in, hides_membe
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
 from agentool_otel.evaluation.time_limit import TimeLimit
-from agentool_otel.evaluation.visible_text import find
+from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
@@ -80,7 +80,7 @@ class ExpectedArguments(NamedTuple):
         if name in self.schemas:
             holds = violation(self.schemas[name], value) is None
             return holds if gap is None else None
-        text = value if isinstance(value, str) else short(value)
+        text = value if isinstance(value, str) else json_text(value)
         found = find(self.patterns[name], text, ends=call_gap is None) is not None
         return found if found or gap is None else None
 
