@@ -17,6 +17,7 @@ from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetr
 from agentool_otel.reconstruction.report.content_marks import REPLACED
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
 from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.semconv import agentool
 
 __all__ = ["ARGUMENTS", "NAME", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
 
@@ -322,6 +323,8 @@ def _words(note: Note) -> str:
     return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
 
 
+_OUR_FIELDS = {agentool.INPUT: ("input",), agentool.OUTPUT: ("output",)}
+"""The members that attributes of ours hold, and no others: an output among them shows no calls."""
 _FIELDS_BY_NAME = tuple(
     (re.compile(pattern), fields)
     for pattern, fields in (
@@ -343,6 +346,8 @@ def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
 
     If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
     """
+    if attribute in _OUR_FIELDS:
+        return _OUR_FIELDS[attribute]
     for pattern, fields in _FIELDS_BY_NAME:
         if pattern.search(attribute.lower().removeprefix("agentool.")):
             return fields

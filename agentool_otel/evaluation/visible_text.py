@@ -9,9 +9,9 @@ from typing import Any
 from agentool_otel.evaluation.time_limit import search
 from agentool_otel.ground import json_codec
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK
-from agentool_otel.semconv.redaction import visible_parts
+from agentool_otel.semconv.redaction import cut_end, visible_parts
 
-__all__ = ["MOST", "find", "texts_of"]
+__all__ = ["MOST", "find", "json_text", "texts_of"]
 
 MOST = 100_000
 """Characters of a text that a regex is given: it is the user's own, and may be slow."""
@@ -30,12 +30,19 @@ def texts_of(value: Any) -> list[str]:
         return [""]
     if isinstance(value, str):
         return [value]
-    shown = _unmarked(value)
-    return [json_codec.dumps(shown), *_leaves(shown)]
+    return [json_text(value), *_leaves(_unmarked(value))]
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON in which a redaction marker is in place of what is hidden."""
+    return json_codec.dumps(_unmarked(value))
 
 
 def _unmarked(value: Any) -> Any:
-    """Return a value with a redaction marker in the place of each of our own marks."""
+    """Return a value with a redaction marker in place of each mark of ours and of each cut end."""
+    if isinstance(value, str):
+        end = cut_end(value)
+        return value if end is None else value[: -len(end)] + MASK
     if isinstance(value, dict):
         marked = not _MARKS.isdisjoint(value)
         shown = {key: _unmarked(it) for key, it in value.items() if not marked or key[:1] != "$"}

@@ -13,6 +13,8 @@ from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.reconstruction.tree import Node, is_record
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.marks import TRUNCATED_TEXT
+from agentool_otel.semconv.redaction import visible_parts
 
 __all__ = ["REPEATED", "Status", "deciding_span", "status_of"]
 
@@ -23,6 +25,7 @@ REPEATED = 5
 _TIMEOUT = re.compile(r"timeout|timed.?out|deadline|\b408\b|\b504\b", re.IGNORECASE)
 _CONTEXT = re.compile(r"context.?(?:length|window|limit)|too many tokens", re.IGNORECASE)
 _LOOP = re.compile(r"loop.?detected|cycle.?limit|max.?cycles", re.IGNORECASE)
+_SHORTENED = TRUNCATED_TEXT.partition("{}")[0]
 _FINISH_REASONS = gen_ai.RESPONSE_FINISH_REASONS
 _REFUSED = frozenset({"refusal", "content_filter"})
 
@@ -111,8 +114,9 @@ def _repeated(steps: list[dict[str, Any]]) -> int:
     requests = [(call.get("name"), _seen(call, "arguments")) for call in calls]
     if not any(map(eq, requests, requests[REPEATED - 1 :])):
         return 0  # most runs end here, before results are compared
+    requests = [(_whole(name), _whole(arguments)) for name, arguments in requests]
     results = {
-        result.get("call_id"): _key(result.get("error")) or _seen(result, "output")
+        result.get("call_id"): _whole(_key(result.get("error")) or _seen(result, "output"))
         for step in steps
         if isinstance(result := step.get("tool_result"), dict)
     }
@@ -135,6 +139,13 @@ def _longest_row(values: list[Any]) -> int:
 def _seen(holder: dict[str, Any], member: str) -> Any:
     """Return what a value is compared by; where nobody has seen the value, it equals no other."""
     return _key(holder[member]) if member in holder else object()
+
+
+def _whole(key: Any) -> Any:
+    """Return what a value is compared by; a value of which a part is hidden equals no other."""
+    if not isinstance(key, str):
+        return key
+    return object() if _SHORTENED in key or len(visible_parts(key)) > 1 else key
 
 
 def _key(value: Any) -> str | None:

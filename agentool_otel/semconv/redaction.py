@@ -43,10 +43,18 @@ _PERSONAL = (
 )
 _WORDS = ("REDACTED", "Redacted", "redacted")
 _HINTS = ("EDACTED", "edacted")
-_OURS = Marker(re.escape(MASK), (MASK,), (MASK,), "agentool_otel: a credential")
+_OURS = (
+    Marker(re.escape(MASK), (MASK,), (MASK,), "agentool_otel: a credential"),
+    Marker(
+        r'\{?"\$(?:truncated|unencodable)"\s*:[^{}]*\}?',
+        ('"$truncated"', '"$unencodable"'),
+        ('{"$truncated":"bytes","$length":94}',),
+        "agentool_otel: JSON that was shortened, kept as text",
+    ),
+)
 
 MARKERS: tuple[Marker, ...] = (
-    _OURS,
+    *_OURS,
     Marker(
         r"__REDACTED__|__redacted__",
         _HINTS,
@@ -102,7 +110,7 @@ MARKERS: tuple[Marker, ...] = (
 )
 """Every family that is known. A bare word of lower case is ordinary English, and no marker."""
 
-WHOLE_MARKERS = frozenset(text for it in MARKERS if it is not _OURS for text in it.examples)
+WHOLE_MARKERS = frozenset(text for it in MARKERS if it not in _OURS for text in it.examples)
 """The markers of other systems, as far as they can be listed."""
 
 _FAMILIES = tuple((it.hints, re.compile(it.pattern).search) for it in MARKERS)

@@ -110,7 +110,7 @@ def assertions_on(run: Object, chance: random.Random) -> list[Object]:
         {"type": "tool_call_count", "tool_name": tool, "max_calls": chance.choice([0, 1])},
         {"type": "tool_sequence", "tools": names, "mode": "exact"},
         {"type": "tool_sequence", "tools": chance.sample(names, len(names)), "mode": mode},
-        {"type": "tool_sequence", "tools": shown or ["search"], "mode": mode},
+        {"type": "tool_sequence", "tools": shown or [{"tool_name": "search"}], "mode": mode},
         {
             "type": "args_match",
             "tool_name": tool,
@@ -155,9 +155,10 @@ _PATTERNS = (
 def _judge(question: Any) -> Any:
     """Judge by one word, as a model would that sees what the question shows."""
     if question.assertion_type == "no_hallucination":
-        good = "green" in question.text or "red" in question.text
+        steps = [line for line in question.text.splitlines() if '"step_id"' in line]
+        good = any(word in line for line in steps for word in ("green", "zebra", "blue"))
         claim = {"claim": "it is so", "verdict": "supported" if good else "not_supported"}
-        return {"claims": [{**claim, "step_ids": []}], "reason": ""}
+        return {"claims": [{**claim, "step_ids": list(question.step_ids[-1:])}], "reason": ""}
     return "green" in json.dumps(question.output)
 
 

@@ -238,6 +238,21 @@ def test_equal_calls_with_equal_results_are_a_loop(times: int, status: str) -> N
     assert seen.rebuilt()[0]["status"] == status
 
 
+@pytest.mark.parametrize(
+    "hidden", ["[REDACTED]", {"id": "***"}, "order… [truncated: 99 characters]"]
+)
+def test_calls_with_hidden_values_are_not_a_loop(hidden: Any) -> None:
+    for fields in (
+        {"arguments": {"a": hidden}, "result": "no"},
+        {"arguments": {}, "result": hidden},
+    ):
+        seen = Collected()
+        root = seen.add(agent(), seconds=99)
+        for n in range(REPEATED):
+            seen.add(ToolExecution(name="t", call_id=f"c{n}", **fields), parent=root)
+        assert seen.rebuilt()[0]["status"] == "success"
+
+
 def test_calls_with_different_results_are_not_a_loop() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=99)

@@ -9,7 +9,7 @@ from agentool_otel.evaluation.comparing import Match, equal, gap_in, hides_membe
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
 from agentool_otel.evaluation.time_limit import TimeLimit
-from agentool_otel.evaluation.visible_text import find
+from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
@@ -53,6 +53,8 @@ class ExpectedArguments(NamedTuple):
             elif self.mode != "superset":
                 yield Match(None if gap else False, f"no {name}{_expected(self._words(name))}")
         if self.mode in ("exact", "superset"):
+            if gap:
+                yield Match(None, f"arguments of which some may not be shown ({gap})")
             for name in call.arguments.keys() - set(names):
                 if not name.startswith("$") and gap_in(name) is None:
                     yield Match(False, f"{name}={short(call.arguments[name])}, expected no {name}")
@@ -78,7 +80,7 @@ class ExpectedArguments(NamedTuple):
         if name in self.schemas:
             holds = violation(self.schemas[name], value) is None
             return holds if gap is None else None
-        text = value if isinstance(value, str) else short(value)
+        text = value if isinstance(value, str) else json_text(value)
         found = find(self.patterns[name], text, ends=call_gap is None) is not None
         return found if found or gap is None else None
 

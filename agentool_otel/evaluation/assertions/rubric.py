@@ -34,6 +34,9 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         run_input, hidden = input_of(trace)
         gaps = [hidden] if hidden else []
         gaps += [trace.unseen_calls] if trace.unseen_calls else []
+        unanswered = [call.step_id for call in trace.calls if call.result is None]
+        if unanswered:
+            gaps.append(f"no result of the calls at {listed(unanswered)} is in this store")
         for step_id, step in trace.steps:
             gaps += _hidden(trace, step_id, step)
         return prompts.question(
@@ -70,8 +73,9 @@ def _hidden(trace: JudgedTrace, step_id: str, step: Step) -> Iterator[str]:
     held = [(name, getattr(step, name)) for name in _MEMBERS]
     if (call := known(step.tool_call)) is not None:
         held.append((ARGUMENTS, call.arguments))
-    if (result := known(step.tool_result)) is not None:
-        held.append((RESULT, result.output))
+    result = known(step.tool_result)
+    if result is not None and (result.output is not UNSET or known(result.error) is None):
+        held.append((RESULT, result.output))  # a failed call has an error and no output
     for field, value in held:
         wanted = field in (ARGUMENTS, RESULT)
         if value is UNSET and not wanted:
