@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from tests.laws import many
 from tests.reconstruction.loops import MS, START, span_of
 
@@ -116,3 +118,13 @@ def test_of_many_runs_at_once_each_has_its_tool(chance: random.Random, count: in
         spans.append(tool(FAILED, 1000 + number, at + 12, at + 18))
     chance.shuffle(spans)
     assert calls(spans) == [("clerk", 1, False)] * count
+
+
+def test_several_processes_rebuild_the_same() -> None:
+    spans = [*agent(), tool(), *agent(2, 500)]
+    groups: dict[str, list[Any]] = {}
+    for span in spans:
+        groups.setdefault(span.trace_id, []).append(span)
+    found = list(rebuild_in_processes(groups.values(), 1, attrgetter("trace_id")))
+    assert found == [it.trace_id for it in rebuild(spans)]
+    assert len(found) == 2
