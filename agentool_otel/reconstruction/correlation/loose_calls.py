@@ -15,7 +15,7 @@ from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCal
 from agentool_otel.reconstruction.correlation.keys import ids_on, keys_of
 from agentool_otel.reconstruction.correlation.neighbours import Neighbours
 from agentool_otel.reconstruction.correlation.open_requests import OpenRequests
-from agentool_otel.reconstruction.correlation.requested import Requested
+from agentool_otel.reconstruction.correlation.requested import Evidence, Requested
 from agentool_otel.reconstruction.correlation.spooled import Packed, Rows, Units
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
 from agentool_otel.reconstruction.correlation.unknown_messages import has_messages, same_runs
@@ -170,30 +170,32 @@ class LooseCalls:
     def _tie_tools(self, requests: OpenRequests | None) -> None:
         """Tie the tools to the calls that requested them, else to the nearest before them."""
         joined = bytearray(len(self._joining))
-        pairs = self._requested.pairs(
-            self._units.firsts(), self._trace_of, self._joining.group_of, len(self._joining)
-        )
-        for tool, call in list(pairs):
-            self._joining.tie(tool, call)
-            joined[tool] = True
+        group_of = self._joining.group_of
+        self._requested.settle(self._units.firsts(), self._trace_of, group_of, len(joined))
         if requests:
-            self._give_tools(requests)
+            requests.settle(self._tools_alone())
+        ties: list[tuple[int, int]] = []
+        for evidence in Evidence:
+            ties += self._requested.pairs(evidence, joined)
+            if requests:
+                self._taken.update(requests.tools(evidence, joined))
+        for tool, call in ties:
+            self._joining.tie(tool, call)
+        if requests and self._taken:
+            for unit, span, is_first in self._units.spans():
+                if (run := self._taken.get(unit)) is not None:
+                    requests.take(run, span, is_tool=is_first)
         for tool, call in self._near.of(0):
-            if not (joined[tool] or tool in self._taken or self._joining.is_joined(tool)):
+            if not (joined[tool] or self._joining.is_joined(tool)):
                 self._joining.tie(tool, call)
 
-    def _give_tools(self, requests: OpenRequests) -> None:
-        """Give the tools that belong to no model call to the runs that requested them."""
+    def _tools_alone(self) -> Iterator[tuple[int, SpanRecord]]:
+        """Yield the units that belong to no model call, with their first spans."""
         group_of = self._joining.group_of
         has_calls = bytearray(len(self._joining))
         for unit in self._requested.model_calls():
             has_calls[group_of(unit)] = True
-        firsts = self._units.firsts()
-        self._taken = requests.tools(it for it in firsts if not has_calls[group_of(it[0])])
-        if self._taken:
-            for unit, span, is_first in self._units.spans():
-                if (run := self._taken.get(unit)) is not None:
-                    requests.take(run, span, is_tool=is_first)
+        return (it for it in self._units.firsts() if not has_calls[group_of(it[0])])
 
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1

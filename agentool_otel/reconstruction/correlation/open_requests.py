@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -19,7 +19,7 @@ import msgspec
 from agentool_otel.model.messages import call_id_of, parts_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.correlation.requested import Requested
+from agentool_otel.reconstruction.correlation.requested import Evidence, Requested
 from agentool_otel.reconstruction.correlation.spooled import Units, unpacked
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.steps.delegation import may_delegate
@@ -47,6 +47,8 @@ class OpenRun(NamedTuple):
     root: Node
     calls: list[Node]
     """Its model calls."""
+    is_open: Callable[[str, str | None], bool]
+    """Whether no span in the run executes the request of a name and an id."""
 
 
 def open_run(run: RunSpans) -> OpenRun | None:
@@ -54,16 +56,19 @@ def open_run(run: RunSpans) -> OpenRun | None:
     if run.root is None:
         return None
     calls = [node for node in run.nodes if type(node.operation) is Inference]
-    executed: Counter[object] | None = None
-    for name, call_id in _requests(calls):
-        if executed is None:
-            executed = Counter(map(_executed, run.nodes))
-        if call_id is not None and executed["id", call_id]:
-            continue
-        if not executed["name", name]:
-            return OpenRun(run.root, calls)
-        executed["name", name] -= 1
-    return None
+    requests = list(_requests(calls))
+    if not requests:
+        return None
+    executed = Counter(map(_executed, run.nodes))
+    requested: Counter[str] = Counter()
+    for name, call_id in requests:
+        if call_id is None or not executed["id", call_id]:
+            requested[name] += 1
+    names = {name for name, count in requested.items() if count > executed["name", name]}
+    if not names:
+        return None
+    ids = {key[1] for key in executed if key is not None and key[0] == "id"}
+    return OpenRun(run.root, calls, lambda name, call_id: name in names and call_id not in ids)
 
 
 def _requests(calls: Iterable[Node]) -> Iterator[tuple[str, str | None]]:
@@ -133,21 +138,30 @@ class OpenRequests:
                 unit = len(self._run_of)
                 self._run_of.append(len(self._trace_of_run))
                 self._requested.add(node, unit, number)
-                self._requested.add_requests(node, unit, number)
+                self._requested.add_requests(node, unit, number, run.is_open)
             self._trace_of_run.append(number)
             self._root_of_run.append(places[run.root.span.span_id])
 
-    def tools(self, loose: Iterable[tuple[int, SpanRecord]]) -> dict[int, int]:
-        """Return the run of each tool that a model in a run requested.
+    def settle(self, loose: Iterable[tuple[int, SpanRecord]]) -> None:
+        """Take the tools that may be a run's; nothing can be added any more.
 
         Args:
-            loose: tools that no model call outside the runs requested, with their numbers.
+            loose: tools without a model call of their own, with their numbers.
         """
         for unit, span in loose:
             self._requested.add(Node(span), unit, -1)
         run_of = self._run_of.__getitem__
-        pairs = self._requested.pairs((), run_of, run_of, len(self._run_of))
-        return {tool: run_of(call) for tool, call in pairs}
+        self._requested.settle((), run_of, run_of, len(self._run_of))
+
+    def tools(self, evidence: Evidence, joined: bytearray) -> Iterator[tuple[int, int]]:
+        """Yield each tool that a model in a run requested, and the run.
+
+        Args:
+            evidence: the evidence that is asked for.
+            joined: by number, whether a tool has its request. Each one found is marked.
+        """
+        for tool, call in self._requested.pairs(evidence, joined):
+            yield tool, self._run_of[call]
 
     def take(self, run: int, span: SpanRecord, *, is_tool: bool) -> None:
         """Add a span to a run.

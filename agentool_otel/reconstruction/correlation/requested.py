@@ -2,14 +2,16 @@
 
 A loop around a client of a model makes one OTel trace of every call. The span of its tool belongs
 to the model call that requested it: the name is the same, and it starts after the answer and ends
-before the conversation goes on, in the same process. Of several such requests that with
+before the conversation goes on, in the same process. The strongest evidence of all spans comes
+first:
 
-1. equal arguments, or arguments that are among those of the span (defaults, a handle), or that are
-   the value of one parameter (a dict, a model); else
-2. the same name, if it is requested in one conversation alone.
+1. `RESULT`: equal arguments, or arguments that are among those of the span (defaults, a handle), or
+   that are the value of one parameter (a dict, a model); and the span has the result that was sent.
+2. `ARGUMENTS`: the same without the result.
+3. `AGAIN`: the same, and another span executes the request already: a further try of it.
+4. `NAME`: the same name, if it is requested in one conversation alone.
 
-Of equal requests that of the nearest span, then that with an equal result, then that whose
-conversation goes on first. A further span in the time of a request is another try of it.
+Of equal requests that of the nearest span counts, then that whose conversation goes on first.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from typing import Any, NamedTuple
 
 import msgspec
@@ -33,7 +36,7 @@ from agentool_otel.reconstruction.steps.tool_calls import parsed, unpacked
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
 
-__all__ = ["Requested"]
+__all__ = ["Evidence", "Requested"]
 
 _PARTS = 64
 """How many parts the calls of conversations are sorted in, so that only one is in memory."""
@@ -41,6 +44,15 @@ _OPEN = 64
 """Limit of the equal requests, and of those of one tool, that are open at once."""
 _MEMBERS = 64
 """Limit of the arguments by which a call is compared."""
+
+
+class Evidence(Enum):
+    """What shows that a span executes a request, the strongest first."""
+
+    RESULT = 1
+    ARGUMENTS = 2
+    AGAIN = 3
+    NAME = 4
 
 
 class _Process(NamedTuple):
@@ -56,6 +68,10 @@ class _Process(NamedTuple):
             if one and two:
                 return one == two
         return True
+
+
+def _always(_: str, __: str | None) -> bool:
+    return True
 
 
 class _Call(msgspec.Struct, array_like=True, gc=False):
@@ -100,7 +116,8 @@ class Requested:
         self._ids = Rows(2, _PARTS)
         """Hash of the id of a request, and its number."""
         self._count = 0
-        self._has_spans = False
+        self._spans_left = 0
+        """How many spans have no request yet."""
 
     def add(self, node: Node, unit: int, trace: int) -> None:
         """Add a model call or a tool outside any run.
@@ -128,8 +145,21 @@ class Requested:
             if name is not None and (operation.call_id is None or self._with_ids):
                 self._add_span(node, name, operation, unit, trace)
 
-    def add_requests(self, node: Node, unit: int, trace: int) -> None:
-        """Add what a model call requested; `pairs` does it for those that are in a store."""
+    def add_requests(
+        self,
+        node: Node,
+        unit: int,
+        trace: int,
+        is_open: Callable[[str, str | None], bool] = _always,
+    ) -> None:
+        """Add what a model call requested; `settle` does it for those that are in a store.
+
+        Args:
+            node: the model call.
+            unit: its number.
+            trace: number of its OTel trace.
+            is_open: whether the request of a name and an id is added.
+        """
         operation = node.operation
         if not isinstance(operation, Inference) or node.start_ns is None:
             return
@@ -139,6 +169,8 @@ class Requested:
                 if part.get("type") != "tool_call" or not isinstance(name, str):
                     continue
                 call_id = call_id_of(part, place)
+                if not is_open(name, call_id):
+                    continue
                 if call_id is not None:
                     key = hash(call_id)
                     self._ids.add(key % _PARTS, key, self._count)
@@ -160,7 +192,7 @@ class Requested:
     def _add_span(
         self, node: Node, name: str, operation: ToolExecution | McpRequest, unit: int, trace: int
     ) -> None:
-        self._has_spans = True
+        self._spans_left += 1
         self._add(
             node, True, name, operation.arguments, operation.result, unit, trace, operation.call_id
         )
@@ -208,25 +240,25 @@ class Requested:
         for rows in (self._model_calls, self._sent, self._ids):
             rows.close()
 
-    def pairs(
+    def settle(
         self,
         firsts: Iterable[tuple[int, SpanRecord]],
         trace_of: Callable[[int], int],
         group_of: Callable[[int], int],
         units: int,
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the units of each span and of the model call that requested it.
+    ) -> None:
+        """Find out how long each request is open; nothing can be added any more.
 
-        The spans of the first rule come first, so that the second one knows what is left. Model
-        calls are read again for it: most recordings have no tools without an id.
+        Model calls are read again for it: most recordings have no tools without an id.
 
         Args:
             firsts: each unit with its first span.
             trace_of: number of the OTel trace of a unit.
-            group_of: group of a unit, with all that is known without these rules.
+            group_of: group of a unit, with all that is known without these rules; it must not
+                change until all pairs are found.
             units: how many units there are.
         """
-        if not self._has_spans:
+        if not self._spans_left:
             return
         is_model_call = bytearray(units)
         for unit in self.model_calls():
@@ -234,23 +266,34 @@ class Requested:
         for unit, span in firsts:
             if is_model_call[unit]:
                 self.add_requests(Node(span), unit, trace_of(unit))
-        closes = self._closes(group_of, units)
-        results = self._results()
-        taken = bytearray(self._count)
-        for by_arguments in (True, False):
-            sweep = _Sweep(group_of, closes, results, taken, by_arguments)
-            for call in self._calls:
-                if not call.is_span:
-                    sweep.open(call)
-                elif not taken[call.number] and (found := sweep.match(call)) is not None:
-                    taken[call.number] = True
-                    yield call.unit, found
+        self._group_of = group_of
+        self._closes = self._closing_times(group_of, units)
+        self._results = self._sent_results()
+        self._taken = bytearray(self._count)
+
+    def pairs(self, evidence: Evidence, joined: bytearray) -> Iterator[tuple[int, int]]:
+        """Yield the units of each span and of the model call that requested it.
+
+        Args:
+            evidence: the evidence that is asked for; a stronger one comes in an earlier pass.
+            joined: by unit, whether a tool has its request. Each one found is marked.
+        """
+        if not self._spans_left:
+            return
+        sweep = _Sweep(self._group_of, self._closes, self._results, self._taken, evidence)
+        for call in self._calls:
+            if not call.is_span:
+                sweep.open(call)
+            elif not joined[call.unit] and (found := sweep.match(call)) is not None:
+                joined[call.unit] = True
+                self._spans_left -= 1
+                yield call.unit, found
 
     def model_calls(self) -> Iterator[int]:
         """Yield the units of the model calls."""
         return (unit for unit, _, _ in self._model_calls.of(0))
 
-    def _closes(self, group_of: Callable[[int], int], units: int) -> array[int]:
+    def _closing_times(self, group_of: Callable[[int], int], units: int) -> array[int]:
         """Return, by unit, when the conversation of a model call goes on."""
         closes = array("q", [LARGEST]) * units
         rows = Rows(4, _PARTS)
@@ -273,7 +316,7 @@ class Requested:
             rows.close()
         return closes
 
-    def _results(self) -> array[int]:
+    def _sent_results(self) -> array[int]:
         """Return, by number of a request, the hash of the result that was sent for it."""
         results = array("q", [0]) * self._count
         for part in range(_PARTS):
@@ -303,21 +346,23 @@ class _Sweep:
         closes: array[int],
         results: array[int],
         taken: bytearray,
-        by_arguments: bool,
+        evidence: Evidence,
     ):
         self._group_of = group_of
         self._closes = closes
         self._results = results
         self._taken = taken
-        """By number, whether a request is executed, or a span has its request."""
-        self._by_arguments = by_arguments
+        """By number, whether a span executes a request."""
+        self._evidence = evidence
         self._alike: dict[tuple[int, int], list[_Request]] = {}
         self._of_name: dict[int, list[_Request]] = {}
 
     def open(self, call: _Call) -> None:
         """Take a request."""
         number = call.number
-        if not self._by_arguments and self._taken[number]:
+        if self._taken[number] and self._evidence is not Evidence.AGAIN:
+            return
+        if self._evidence is Evidence.RESULT and not self._results[number]:
             return
         request = _Request(
             call, self._group_of(call.unit), self._closes[call.unit], self._results[number]
@@ -331,7 +376,8 @@ class _Sweep:
 
     def match(self, span: _Call) -> int | None:
         """Return the unit of the model call that requested what a span executes."""
-        found = self._equal(span) if self._by_arguments else self._same_name(span)
+        by_name = self._evidence is Evidence.NAME
+        found = self._same_name(span) if by_name else self._equal(span)
         if found is None:
             return None
         self._taken[found.call.number] = True
@@ -348,16 +394,18 @@ class _Sweep:
         return found
 
     def _first(self, span: _Call, requests: list[_Request]) -> _Request | None:
-        fitting = [it for it in requests if _fits(span, it)]
-        new = [it for it in fitting if not self._taken[it.call.number]]
-        return min(new or fitting, key=lambda it: _rank(span, it), default=None)
+        fitting = [it for it in requests if self._may_execute(span, it)]
+        return min(fitting, key=lambda it: _rank(span, it), default=None)
+
+    def _may_execute(self, span: _Call, request: _Request) -> bool:
+        if self._taken[request.call.number] and self._evidence is not Evidence.AGAIN:
+            return False
+        if self._evidence is Evidence.RESULT and not _is_equal_result(span, request):
+            return False
+        return _fits(span, request)
 
     def _same_name(self, span: _Call) -> _Request | None:
-        requests = [
-            it
-            for it in self._of_name.get(span.name, ())
-            if not self._taken[it.call.number] and _fits(span, it)
-        ]
+        requests = [it for it in self._of_name.get(span.name, ()) if self._may_execute(span, it)]
         for better in (_is_same_parent, _is_same_trace, _is_equal_result):
             requests = [it for it in requests if better(span, it)] or requests
         if len({it.group for it in requests}) != 1:
