@@ -47,6 +47,10 @@ def _unmarked(value: Any) -> Any:
         marked = not _MARKS.isdisjoint(value)
         shown = {key: _unmarked(it) for key, it in value.items() if not marked or key[:1] != "$"}
         return {**shown, MASK: MASK} if marked else shown
+    if isinstance(value, str):
+        return MASK.join(
+            visible_parts(value)
+        )  # in JSON a marker would be escaped, or not at an end
     return [_unmarked(it) for it in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -139,5 +139,7 @@ def _held(step: Step) -> Iterator[tuple[str, Any]]:
     result = known(step.tool_result)
     if result is not None and (result.output is not UNSET or known(result.error) is None):
         yield RESULT, result.output
+    if result is not None and known(result.error) is not None:
+        yield "error", result.error
     if step.type == "memory_read":
         yield "results", step.results
