@@ -16,7 +16,6 @@ from agentool_otel.evaluation import (
     Check,
     JudgedTrace,
     Verdict,
-    assertion_checks,
     assertion_types,
     not_evaluated,
 )
