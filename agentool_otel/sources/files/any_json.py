@@ -48,6 +48,7 @@ class AnyJson:
         report: Report,
         document: Callable[[ReasoningTrace], None],
         agents: dict[str, str] | None = None,
+        other: Callable[[Json], None] | None = None,
     ):
         """
         Args:
@@ -55,7 +56,11 @@ class AnyJson:
             document: takes traces that the file holds as documents, not as spans.
             agents: the agents of trajectories in other files, by the ids that refer to them;
                 those of this file are added.
+            other: takes documents of the spec that are no traces; without it they are nothing that
+                is read here.
         """
+        self.others = 0
+        """How many documents `other` has taken."""
         self.recognised = False
         """Whether anything so far was recognised."""
         self.seen = ""
@@ -68,6 +73,7 @@ class AnyJson:
         """The losses of the containers so far, one line each, in order."""
         self._report = report
         self._document = document
+        self._other = other
         self._resource: Attributes = {}
         self._agents = {} if agents is None else agents
         self._openclaw = OpenClaw()
@@ -92,7 +98,14 @@ class AnyJson:
             self._report(where, partial)
         try:
             for piece in pieces(value) if parts is None else parts:
+                if piece.what == "document" and self._other is None:
+                    continue
                 known = True
+                if piece.what == "document" and self._other is not None:
+                    self._other(self._whole(piece.value, where))
+                    self.others += 1
+                    self.recognised = True
+                    continue
                 if piece.what == "trajectory" and not named:
                     named = True
                     trajectories = (it for it, what in pieces(value) if what == "trajectory")
