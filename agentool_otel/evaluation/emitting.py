@@ -10,6 +10,7 @@ from opentelemetry import _logs, trace
 from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags
 
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import SCOPE, session
 from agentool_otel.ground.version import __version__
 from agentool_otel.model.codec import decode
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["emit_results"]
 
+_POLICY = Policy(capture=True)
+"""Masks credentials; what is content has been decided by then."""
+
 
 def emit_results(
     results: EvalResult | Mapping[str, Any] | Iterable[EvalResult | Mapping[str, Any]],
@@ -31,7 +35,7 @@ def emit_results(
     *,
     tracer_provider: trace.TracerProvider | None = None,
     logger_provider: _logs.LoggerProvider | None = None,
-    content: bool = True,
+    content: bool = False,
 ) -> None:
     """Write EvalResults into the traces that they name: a span for each result and for each of its
     assertions, and the event `gen_ai.evaluation.result` of each in the context of the judged span.
@@ -45,7 +49,8 @@ def emit_results(
             else that is known of replayed traces and of ids that contain a span's.
         tracer_provider: where the spans go; the one `instrument()` uses by default.
         logger_provider: where the events go; the one in force by default.
-        content: whether reasons, notes and members that the spec does not have are written.
+        content: whether reasons, notes and members that the spec does not have are written, as
+            `eval --write-back-content` does. Credentials in them are masked.
 
     Raises:
         DecodeError: something is not an EvalResult.
@@ -101,7 +106,7 @@ class _Ids:
 
 def _emit_span(tracer: Any, span: SpanRecord) -> None:
     attributes = dict(span.attributes)
-    session.policy.clean(attributes)
+    _POLICY.clean(attributes)
     one = copy.copy(tracer)
     one.id_generator = _Ids(span)
     context = Context() if span.parent_id is None else _context(span.trace_id, span.parent_id)
@@ -113,7 +118,7 @@ def _emit_span(tracer: Any, span: SpanRecord) -> None:
 
 def _emit_event(logger: _logs.Logger, event: LogRecord) -> None:
     attributes = dict(event.attributes)
-    session.policy.clean(attributes)
+    _POLICY.clean(attributes)
     record = _logs.LogRecord(timestamp=event.time_ns, attributes=attributes)
     # These were not parameters before 1.35.
     record.context = _context(f"{event.trace_id:032x}", f"{event.span_id:016x}")

@@ -53,12 +53,14 @@ def through_commands(*documents: Document) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = "\n".join(it.to_json() for it in documents)
-        (folder / "documents.jsonl").write_text(lines)
+        (folder / "documents.jsonl").write_bytes(lines.encode())
         spans, *files = (folder / f"{it}.jsonl" for it in ("spans", "traces", "results", "others"))
         _command("export", folder / "documents.jsonl", "-o", spans)
         options = zip(("-o", "--results", "--documents"), files, strict=True)
         _command("rebuild", spans, *(it for option in options for it in option))
-        return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        return [
+            json.loads(line) for file in files for line in file.read_bytes().split(b"\n") if line
+        ]
 
 
 def _command(*arguments: str | Path) -> None:
