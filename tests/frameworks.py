@@ -130,6 +130,7 @@ SITUATIONS = ["tests/situations", "-m", "not backends"]
 BESIDE_FRAMEWORKS = ["tests/situations/test_beside.py", "-m", "not backends"]
 ANTHROPIC = ["tests/instrumentation/anthropic", *SITUATIONS]
 AGENTS = [
+    "tests/loops",
     "tests/instrumentation/mcp",
     "tests/instrumentation/openai_agents",
     "tests/instrumentation/pydantic_ai",

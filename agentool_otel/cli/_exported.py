@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 from opentelemetry.sdk.resources import Resource
@@ -12,16 +13,24 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from agentool_otel.cli._output import Reading
 from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
+from agentool_otel.errors import DecodeError
+from agentool_otel.evaluation.write_back import Written, written
 from agentool_otel.export.readable import Readable
-from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.codec import decode
+from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
+from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.conversion import converted
+from agentool_otel.reconstruction.declared import declaration
+from agentool_otel.reconstruction.judgements import Anchor
 from agentool_otel.reconstruction.runs import trace_ids_of
-from agentool_otel.reconstruction.tree import has_summed_usage
+from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
+from agentool_otel.sources.containers.log_record import is_fragment
 from agentool_otel.sources.contents import Contents
+from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
@@ -32,6 +41,8 @@ __all__ = ["Exported"]
 _UNSET = SpanLimits.UNSET
 _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 _OF_THE_SDK = "telemetry.sdk."
+_ANCHORS = 100_000
+"""Traces whose place is kept for results that come later."""
 _SUMS = frozenset({gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS})
 
 
@@ -55,6 +66,11 @@ class Exported:
         self._agent_usage = agent_usage
         self._bar = bar
         self._source = open_spans(places)
+        self._source.other = self._take
+        self._results: list[EvalResult] = []
+        self._declared: list[Document] = []
+        self._anchors: dict[str, Anchor] = {}
+        """Of the documents that came last, by the ids of their traces."""
 
     @property
     def files(self) -> Sequence[SpanFile]:
@@ -81,11 +97,40 @@ class Exported:
             for spans in map(whole, reading.groups(contents)):
                 new = [contents.is_new(trace_id) for trace_id in trace_ids_of(spans)]
                 if all(new) and spans:
+                    self._note_recorded(spans)
                     if not self._agent_usage:
                         spans = [*map(_without_sums, spans)]
                     yield [readable(converted(span, self._dialect)) for span in spans]
         for trace in contents.documents():
             yield self._replayed(trace)
+
+    def _take(self, value: Any) -> None:
+        """Keep a document that is no trace until the traces are written."""
+        cls = document_class(value)
+        if cls is None:
+            return
+        try:
+            document = decode(cls, value)
+        except DecodeError as error:
+            self._source.problems.append(Problem(self._source.name, f"{cls.__name__}: {error}"))
+            return
+        if isinstance(document, EvalResult) and isinstance(document.trace_id, str):
+            self._results.append(document)
+        else:
+            self._declared.append(document)
+
+    def others(self) -> Iterator[Written]:
+        """Yield the spans and events of the documents that are no traces, when all traces have been
+        taken: results in the traces that they name, and each other document in one of its own."""
+        resource = _resource(None)
+        for result in self._results:
+            place = place_of(str(result.trace_id))
+            anchor = self._anchors.get(str(result.trace_id))
+            anchor = anchor or Anchor(place.trace_id, place.span_id, None)
+            output = written(result, anchor, resource, content=True)
+            yield output._replace(spans=[converted(it, self._dialect) for it in output.spans])
+        for document in self._declared:
+            yield Written([declaration(document, dict(resource.attributes))], [])
 
     def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
         """Return the spans of a trace, complete whatever the environment says about limits."""
@@ -95,7 +140,28 @@ class Exported:
         )
         provider.add_span_processor(kept)
         replay(trace, provider, dialect=self._dialect.name)
+        self._note_replayed(trace, kept.spans)
         return kept.spans
+
+    def _note_replayed(self, trace: ReasoningTrace, spans: list[ReadableSpan]) -> None:
+        root = next((it for it in spans if it.parent is None), None)
+        if root is not None and root.context is not None:
+            ids = f"{root.context.trace_id:032x}", f"{root.context.span_id:016x}"
+            self._note(trace.trace_id, Anchor(*ids, root.end_time))
+
+    def _note_recorded(self, spans: Sequence[SpanRecord]) -> None:
+        """Keep the place of a recorded trace that is one run with a span of its own. Of others a
+        result names the run itself, by trace and span id."""
+        roots = [span for span in spans if not span.parent_id and not is_fragment(span)]
+        if len(roots) == 1 and Node(roots[0]).is_run:
+            for trace_id in trace_ids_of(roots):
+                self._note(trace_id, Anchor(roots[0].trace_id, roots[0].span_id, roots[0].end_ns))
+
+    def _note(self, trace_id: str, anchor: Anchor) -> None:
+        """Keep the place of a trace for results that name it."""
+        if len(self._anchors) >= _ANCHORS:
+            self._anchors.pop(next(iter(self._anchors)))
+        self._anchors[trace_id] = anchor
 
 
 def _without_sums(span: SpanRecord) -> SpanRecord:
@@ -108,12 +174,15 @@ def _without_sums(span: SpanRecord) -> SpanRecord:
 
 def _resource_of(trace: ReasoningTrace) -> Resource:
     """Return the resource of a live program that is named after the trace's agent."""
+    return _resource(known(trace.agent_id))
+
+
+def _resource(service: str | None) -> Resource:
     of_the_sdk = {
         name: value
         for name, value in Resource.create().attributes.items()
         if name.startswith(_OF_THE_SDK)
     }
-    service = known(trace.agent_id)
     return Resource({**of_the_sdk, "service.name": service} if service else of_the_sdk)
 
 

@@ -33,7 +33,7 @@ from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
 
-__all__ = ["WriteBack", "WriteBackOptions", "takes_write_back"]
+__all__ = ["Endpoint", "WriteBack", "WriteBackOptions", "takes_write_back"]
 
 _KIND = "evaluations"
 _SERVICE = "agentool-otel"
@@ -64,7 +64,8 @@ class WriteBackOptions(NamedTuple):
             return
         sink: _Sink
         if self.where is not None and "://" in self.where:
-            sink = _Endpoint(OtlpTarget.at(self.where, os.environ))
+            masking = Masking(Policy(capture=True))
+            sink = Endpoint(OtlpTarget.at(self.where, os.environ), masking)
         else:
             sink = _Folder(_folder(self.where) if self.where else _folder_of(source, named))
         with collected("agentool_otel.export.send.otlp"):
@@ -227,10 +228,15 @@ class _Folder:
             file.close()
 
 
-class _Endpoint:
-    """An OTLP receiver, which may have no place for events. Credentials are masked."""
+class Endpoint:
+    """An OTLP receiver, which may have no place for events.
 
-    def __init__(self, target: OtlpTarget):
+    Args:
+        target: the receiver.
+        masking: masks credentials; None sends spans and events as they are.
+    """
+
+    def __init__(self, target: OtlpTarget, masking: Masking | None):
         self.reason: str | None = None
         self._target = target
         self._exporter = OtlpExporter(target)
@@ -238,16 +244,16 @@ class _Endpoint:
         self._takes_logs = True
         self._spans: list[ReadableSpan] = []
         self._events: list[LogRecord] = []
-        policy = Policy(capture=True)
-        self._masking = Masking(policy)
+        self._masking = masking
 
     def __str__(self) -> str:
         return str(self._target)
 
     def put(self, spans: list[ReadableSpan], events: list[LogRecord]) -> None:
         if self.reason is None:
-            self._spans += map(self._masking, spans)
-            self._events += (mask_log(self._masking, event) for event in events)
+            masking = self._masking
+            self._spans += spans if masking is None else map(masking, spans)
+            self._events += events if masking is None else (mask_log(masking, it) for it in events)
             if len(self._spans) >= _BATCH:
                 self._send()
 

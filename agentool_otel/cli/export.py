@@ -13,12 +13,14 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import collected, report, say
+from agentool_otel.cli._write_back import Endpoint
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.copies import without_copies
-from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
 from agentool_otel.export.masking.spans import Masking
+from agentool_otel.export.readable import Readable
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.ground import environment
 
@@ -44,14 +46,15 @@ _BATCH = 512
 def command(
     traces: tuple[str, ...], output: Path | None, endpoint: str | None, dialect: str, exact: bool
 ) -> int:
-    """Turn recordings and ReasoningTrace documents into spans of one vocabulary.
+    """Turn recordings and documents of the spec into spans of one vocabulary.
 
     TRACES are files of JSON or JSON Lines, folders of them, or `-`; what a file holds is told by
     its content. A document becomes spans with its original times, whose ids follow from its own:
-    sent again, it has the same. A recorded span keeps its ids, times, status, events, links and
-    resource, whoever wrote it, and is written in the dialect's words; one that is no operation
-    passes unchanged. The spans are OTLP/JSON Lines unless they go to an endpoint; there,
-    credentials are masked.
+    sent again, it has the same. EvalResults become evaluations of the traces that they name, as
+    spans and events; ToolSpecs, registries and EvalCases are spans of their own. A recorded span
+    keeps its ids, times, status, events, links and resource, whoever wrote it, and is written in
+    the dialect's words; one that is no operation passes unchanged. The spans are OTLP/JSON Lines
+    unless they go to an endpoint; there, credentials are masked.
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
@@ -68,18 +71,32 @@ def command(
         code = send(exported, OtlpTarget.at(endpoint, os.environ), masking)
         _say_losses(dialect, losses)
         return code
-    count = spans = 0
+    count = spans = documents = 0
     with data_files({"--output": output or STDOUT}, exported.files) as data:
         out = data["--output"]
         for trace_spans in exported.traces():
             out.write(encode_spans(trace_spans) + b"\n")
             count += 1
             spans += len(trace_spans)
+        readable = Readable()
+        for document in exported.others():
+            lines = [
+                encode_spans([*map(readable, document.spans)]),
+                *map(encode_log, document.events),
+            ]
+            out.write(b"\n".join([*lines, b""]))
+            documents += 1
+            spans += len(document.spans)
     report(exported.problems)
     where = f" in {output}" if output is not None else ""
-    say(f"{_text.count(count, 'trace')}, {_text.count(spans, 'span')}{where}")
+    say(f"{_counts(count, documents)}, {_text.count(spans, 'span')}{where}")
     _say_losses(dialect, losses)
     return 1 if exported.problems else 0
+
+
+def _counts(traces: int, documents: int) -> str:
+    others = f", {_text.count(documents, 'other document')}" if documents else ""
+    return f"{_text.count(traces, 'trace')}{others}"
 
 
 def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
@@ -128,7 +145,25 @@ def _send_with(
             " hint: is a collector listening there? Run this again when it is: a trace gets the "
             "same ids every time. Or write the spans to a file with -o FILE"
         )
-    return 1 if undelivered or exported.problems else 0
+    failed = _send_others(exported, target, masking) if not undelivered else False
+    return 1 if undelivered or failed or exported.problems else 0
+
+
+def _send_others(exported: Exported, target: OtlpTarget, masking: Masking | None) -> bool:
+    """Send the documents that are no traces; return whether some were not delivered."""
+    sink = Endpoint(target, masking)
+    readable = Readable()
+    count = 0
+    with collected("agentool_otel.export.send.otlp"):
+        for document in exported.others():
+            sink.put([*map(readable, document.spans)], document.events)
+            count += 1
+        sink.close()
+    if sink.reason is not None:
+        say(f"{target} did not take the other documents: {sink.reason}", label="error:")
+    elif count:
+        say(f"delivered to {target}: {_text.count(count, 'other document')}")
+    return sink.reason is not None
 
 
 def _delivered(exporter: OtlpExporter, spans: list[ReadableSpan]) -> bool:

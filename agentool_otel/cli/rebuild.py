@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
@@ -17,12 +17,16 @@ from agentool_otel.cli._output import COST_HELP, Reading, report, say
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
 from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.declared import documents_of
 from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
+from agentool_otel.sources.files.undecoded import UndecodedSpan
+from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, files_of
 
@@ -86,6 +90,12 @@ def _each_finished(
     help="File for the EvalResults that are in the traces, as JSON Lines.",
 )
 @click.option(
+    "--documents",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for ToolSpecs, registries, EvalCases and results without their run that are in the "
+    "spans, as JSON Lines.",
+)
+@click.option(
     "--format",
     "format_name",
     default=_DEFAULT,
@@ -106,6 +116,7 @@ def command(
     output: Path | None,
     fidelity: Path | None,
     results: Path | None,
+    documents: Path | None,
     format_name: str,
     cost: bool,
     jobs: int,
@@ -122,6 +133,7 @@ def command(
     traces = 0
     with ExitStack() as open_files:
         places = {"--output": output or STDOUT, "--fidelity": fidelity, "--results": results}
+        places["--documents"] = documents
         data = open_files.enter_context(data_files(places, files_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
         reports, judged = data.get("--fidelity"), data.get("--results")
@@ -137,7 +149,9 @@ def command(
             judged=judged is not None,
         )
         finished: Iterator[_Finished]
-        groups = reading.groups(contents)
+        groups: Iterable[list[SpanRecord | UndecodedSpan]] = reading.groups(contents)
+        others = _Documents(data.get("--documents"))
+        groups = others.beside(groups)
 
         def noted(problem: Problem) -> None:
             source.problems.append(problem)
@@ -163,17 +177,44 @@ def command(
     for sentence in words(writer.kinds):
         say(f"{format_name}: {_text.line(sentence)}")
     report(source.problems)
-    _say_totals(source, traces, reading.count, output)
+    if others.count:
+        say(f"{_text.count(others.count, 'other document')} in {documents}")
+    _say_totals(source, traces, reading.count, output, documents=others.count)
     return 1 if source.problems else 0
 
 
-def _say_totals(source: Source, traces: int, spans: int, output: Path | None) -> None:
+class _Documents:
+    """Writes the documents of traces that have no run.
+
+    Args:
+        output: the file; None for none.
+    """
+
+    def __init__(self, output: BinaryIO | None):
+        self._output = output
+        self.count = 0
+
+    def beside(
+        self, groups: Iterable[list[SpanRecord | UndecodedSpan]]
+    ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+        """Pass on traces, and write the documents in them."""
+        for group in groups:
+            if self._output is not None:
+                for document in documents_of(whole(group)):
+                    self._output.write(document.to_json().encode() + b"\n")
+                    self.count += 1
+            yield group
+
+
+def _say_totals(
+    source: Source, traces: int, spans: int, output: Path | None, documents: int
+) -> None:
     problems = source.problems
     counts = [_text.count(traces, "trace"), _text.count(spans, "span")]
     counts.append(_text.count(len(problems), "problem") if problems else "no problems")
     where = f" in {output}" if output is not None else ""
     say(f"{', '.join(counts)}{where}")
-    if spans and not traces:
+    if spans and not traces and not documents:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
     elif not traces and source.skipped:
         say(" hint: there are only metrics or log lines in it, no spans")

@@ -19,6 +19,7 @@ steps             the steps of a trace as short lines
 cases/            files of cases, and which case a trace is a try of
 reports/          results for people, for pull requests, for CI servers
 write_back        results as spans and events of the trace that was judged
+emitting          the same through the providers of this process: `emit_results`
 trace_diff/       what differs between two traces
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
@@ -31,6 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.emitting import emit_results
 from agentool_otel.evaluation.in_tests import assert_trace
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import Call, JudgedTrace
@@ -57,6 +59,7 @@ __all__ = [
     "Verdict",
     "assert_trace",
     "diff",
+    "emit_results",
     "evaluate",
     "failed",
     "not_evaluated",

@@ -202,6 +202,8 @@ _OURS = {
     agentool.METADATA: Attribute("any", "ours"),
     agentool.EXTRA: Attribute("any", "ours", content=True),
     agentool.SCHEMA_VERSION: Attribute("s", "ours"),
+    agentool.DOCUMENT: Attribute("any", "ours", content=True),
+    agentool.DOCUMENT_TYPE: Attribute("s", "ours"),
     agentool.MESSAGE: Attribute("any", "ours", content=True),
     agentool.SYSTEM_INSTRUCTIONS: Attribute("any", "ours", content=True),
     agentool.STEP_INDEX: Attribute("i", "ours"),

@@ -20,6 +20,7 @@ ATTRIBUTES = (
     "agent.messages",
     "agent.messages.",
     "agent.stateSnapshot",
+    "agentool.document",
     "agentool.eval.extra",
     "agentool.eval.notes",
     "agentool.extra",

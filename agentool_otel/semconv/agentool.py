@@ -22,6 +22,8 @@ OUTPUT = _name("agentool.output", "output of the run where it is not messages, a
 METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
 EXTRA = _name("agentool.extra", "what the trace says beyond its natural reading (content), as JSON")
 SCHEMA_VERSION = _name("agentool.schema_version", "version of the agentool spec that was written")
+DOCUMENT = _name("agentool.document", "a document of the spec that is no trace, as JSON (content)")
+DOCUMENT_TYPE = _name("agentool.document.type", "its type: ToolSpec, ToolRegistry, EvalCase, ...")
 
 # What a span holds, on an event beside it
 EVENT_DETAILS = _name(

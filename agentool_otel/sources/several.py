@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.documents import ReasoningTrace
@@ -39,6 +39,7 @@ class SeveralSources:
         self.name = ", ".join(place for place, _ in opened)
         self.problems = [*self._refusals]
         self.document: Callable[[ReasoningTrace], None] | None = None
+        self.other: Callable[[Any], None] | None = None
         self.bytes_read = 0
         sizes = [source.bytes_total for _, source in self._sources]
         self.bytes_total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -89,6 +90,7 @@ class SeveralSources:
         failures: list[AgentoolError] = []
         before = 0
         for place, source in self._sources:
+            source.other = self.other
             try:
                 for item in items_of(source):
                     self.bytes_read = before + source.bytes_read

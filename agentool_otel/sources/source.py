@@ -41,6 +41,8 @@ class Source(SpanReader, Protocol):
 
     document: Callable[[ReasoningTrace], None] | None
     """Takes traces that `spans` meets as such, not as spans; with None they are problems."""
+    other: Callable[[Any], None] | None
+    """Takes the JSON of documents of the spec that are no traces; with None they are not read."""
 
     @property
     def loses(self) -> tuple[str, ...]:
@@ -74,6 +76,7 @@ def completed(reader: SpanReader, name: str) -> Source:
         "name": name,
         "problems": [],
         "document": None,
+        "other": None,
         "loses": (),
         "skipped": 0,
         "bytes_total": None,

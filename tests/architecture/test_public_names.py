@@ -31,7 +31,7 @@ FOLDERS = {
     """,
     "evaluation": """
         Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff
-        Verdict assert_trace diff evaluate failed not_evaluated passed
+        Verdict assert_trace diff emit_results evaluate failed not_evaluated passed
     """,
     "formats": "Converted Format Framing Loss Writer format_named formats words",
 }

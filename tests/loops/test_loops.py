@@ -20,7 +20,8 @@ from tests.loops import programs
 from tests.records import records
 
 ID = "gen_ai.tool.call.id"
-COUNT = 20
+COUNTS = {"sequential": 3, "threads": 8, "tasks": 8, "below_one_span": 20}
+"""Conversations, by the way in which they run."""
 
 
 @pytest.fixture(autouse=True)
@@ -49,12 +50,12 @@ def played(
 ) -> list[Any]:
     """Play conversations and return the records of their spans."""
     pytest.importorskip(client)
-    if tool in programs.SERVERS:
-        pytest.importorskip("mcp.server.mcpserver")
-        pytest.importorskip(tool)
-    programs.answers(model, times, alike)
-    conversations = [programs.CLIENTS[client](model, number) for number in range(COUNT)]
     name, _, failing = tool.partition(" ")
+    if name in programs.SERVERS:
+        pytest.importorskip(name)
+        pytest.importorskip("mcp.server.mcpserver")
+    programs.answers(model, times, alike)
+    conversations = [programs.CLIENTS[client](model, number) for number in range(COUNTS[way])]
     if name in programs.SERVERS:
         programs.with_servers(name, way, bool(failing), conversations)
     else:
@@ -62,10 +63,12 @@ def played(
     return records(spans.finished())
 
 
-def check(found: list[Any], times: int, alike: bool, fails: bool, content: bool) -> None:
+def check(
+    found: list[Any], count: int, times: int, alike: bool, fails: bool, content: bool
+) -> None:
     """Hold rebuilt runs to what the program did."""
     traces = [it.trace for it in found]
-    assert len(traces) == COUNT
+    assert len(traces) == count
     for each in traces:
         calls = [step.tool_call for step in each.steps if step.tool_call is not UNSET]
         results = [step.tool_result for step in each.steps if step.tool_result is not UNSET]
@@ -107,11 +110,11 @@ def test_each_conversation_is_a_run(
     if not content:
         spans.without_content()
     recorded = played(model, spans, client, tool, way, times, alike)
-    check(list(rebuild(recorded)), times, alike, "failing" in tool, content)
+    check(list(rebuild(recorded)), COUNTS[way], times, alike, "failing" in tool, content)
     if content:
         stripped = [_without_id(it) for it in recorded]
         Random(client + tool + way).shuffle(stripped)
-        check(list(rebuild(stripped)), times, alike, "failing" in tool, content)
+        check(list(rebuild(stripped)), COUNTS[way], times, alike, "failing" in tool, content)
 
 
 def _without_id(record: Any) -> Any:

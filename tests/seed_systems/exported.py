@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from click.testing import CliRunner
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from agentool_otel import EvalResult, ReasoningTrace, rebuild
+from agentool_otel.cli import main
 from agentool_otel.evaluation.write_back import anchor_of_document, written
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
@@ -22,7 +25,7 @@ from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
 
-__all__ = ["Exported", "exported"]
+__all__ = ["Exported", "exported", "through_commands"]
 
 _JUDGE = Resource({"service.name": "judge"})
 
@@ -42,6 +45,27 @@ class Exported(NamedTuple):
     def judgements(self) -> list[SpanRecord]:
         """The spans of evaluations."""
         return [it for it in self.spans if "gen_ai.evaluation.name" in it.attributes]
+
+
+def through_commands(*documents: Document) -> list[dict[str, Any]]:
+    """Return documents as the command `rebuild` reads them in what the command `export` has
+    written: traces, their results, then others."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = "\n".join(it.to_json() for it in documents)
+        (folder / "documents.jsonl").write_bytes(lines.encode())
+        spans, *files = (folder / f"{it}.jsonl" for it in ("spans", "traces", "results", "others"))
+        _command("export", folder / "documents.jsonl", "-o", spans)
+        options = zip(("-o", "--results", "--documents"), files, strict=True)
+        _command("rebuild", spans, *(it for option in options for it in option))
+        return [
+            json.loads(line) for file in files for line in file.read_bytes().split(b"\n") if line
+        ]
+
+
+def _command(*arguments: str | Path) -> None:
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    assert done.exit_code == 0, done.stderr
 
 
 def exported(documents: Iterable[Document], *, as_events: bool = False) -> Exported:

@@ -16,18 +16,20 @@ from agentool_otel import (
     EvalCase,
     EvalResult,
     ReasoningTrace,
+    ToolCall,
     ToolRegistry,
+    ToolResult,
     ToolSpec,
     evaluate,
     load,
     run,
 )
 from agentool_otel.ground.json_codec import canonical
-from agentool_otel.model.documents import ASSERTION_TYPES, STATUSES, Document
+from agentool_otel.model.documents import ASSERTION_TYPES, STATUSES, Document, ToolExchange
 from agentool_otel.model.validation import findings
 from agentool_otel.semconv import agentool, core, gen_ai
 from tests.records import records
-from tests.seed_systems.exported import exported
+from tests.seed_systems.exported import exported, through_commands
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 Object = dict[str, Any]
@@ -53,14 +55,35 @@ def test_check_01_the_example_trace_comes_back_byte_for_byte() -> None:
     assert canonical(found) == canonical(document)
 
 
-@pytest.mark.parametrize(
-    ("cls", "name"),
-    [(ToolSpec, "tool-spec"), (EvalCase, "eval-case"), (ToolRegistry, "tool-registry")],
-)
-def test_check_02_a_document_beside_a_trace_comes_back(cls: type[Document], name: str) -> None:
-    document = cls.from_dict(example(name)).to_dict()
-    [found] = back(trace(metadata={"document": document}))
-    assert canonical(found["metadata"]["document"]) == canonical(example(name))
+EXAMPLES: dict[str, type[Document]] = {
+    "tool-spec": ToolSpec,
+    "tool-exchange": ToolExchange,
+    "eval-case": EvalCase,
+    "eval-result": EvalResult,
+    "tool-registry": ToolRegistry,
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_check_02_each_document_comes_back_from_the_spans_of_export(name: str) -> None:
+    document = EXAMPLES[name].from_dict(example(name))
+    [found] = through_commands(document)
+    assert canonical(found) == canonical(example(name))
+
+
+@pytest.mark.parametrize("name", ["tool_call", "tool_result"])
+def test_check_02_a_call_or_result_alone_comes_back_from_the_spans_of_export(name: str) -> None:
+    document = example("tool-exchange")[name]
+    cls = ToolCall if name == "tool_call" else ToolResult
+    [found] = through_commands(cls.from_dict(document))
+    assert canonical(found) == canonical(document)
+
+
+def test_check_02_all_documents_together_come_back_from_the_spans_of_export() -> None:
+    held = [cls.from_dict(example(name)) for name, cls in EXAMPLES.items()]
+    run = ReasoningTrace.from_dict({**example("reasoning-trace"), "trace_id": "tr_xyz789"})
+    found = {canonical(it) for it in through_commands(*held, run)}
+    assert found == {canonical(it.to_dict()) for it in (*held, run)}
 
 
 def test_check_02_a_call_and_its_result_come_back() -> None:
@@ -184,6 +207,8 @@ def test_check_08_every_assertion_type_comes_back_from_its_evaluation(
     result["assertion_results"] = [assertion]
     found = exported([trace(), EvalResult.from_dict(result)], as_events=as_events)
     assert found.documents[1].to_dict() == result
+    commanded = through_commands(trace(), EvalResult.from_dict(result), EvalCase.from_dict(case))
+    assert commanded == [trace().to_dict(), result, case]
     if not as_events:
         [judged] = [it for it in found.judgements if it.attributes[gen_ai.EVALUATION_NAME] == kind]
         assert judged.attributes[gen_ai.EVALUATION_SCORE_VALUE] == 0.25

@@ -14,7 +14,7 @@ from agentool_otel.converters import from_agentool, recognised, to_agentool
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.semconv import gen_ai
-from tests.seed_systems.exported import exported
+from tests.seed_systems.exported import exported, through_commands
 from tests.seed_systems.toolsmith_files import CATEGORIES, RUN, RUN_0_1, RUN_1_1, TASKS, TOOLS
 
 Object = dict[str, Any]
@@ -157,6 +157,15 @@ def test_check_77_any_case_that_expects_a_tool_can_be_a_task_and_comes_back() ->
 def test_check_78_a_run_comes_back_from_its_spans_and_events(version: str, as_events: bool) -> None:
     found = exported(to_agentool(RUNS[version]), as_events=as_events)
     back = from_agentool(found.documents, "toolsmith")
+    assert canonical(back) == canonical(RUNS[version])
+
+
+@pytest.mark.parametrize("version", RUNS)
+def test_check_78_a_run_comes_back_from_what_the_commands_write(version: str) -> None:
+    found = through_commands(*to_agentool(RUNS[version]))
+    kinds = [EvalResult if "assertion_results" in it else ReasoningTrace for it in found]
+    documents = [kind.from_dict(it) for kind, it in zip(kinds, found, strict=True)]
+    back = from_agentool(documents, "toolsmith")
     assert canonical(back) == canonical(RUNS[version])
 
 

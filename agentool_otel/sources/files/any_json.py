@@ -48,6 +48,7 @@ class AnyJson:
         report: Report,
         document: Callable[[ReasoningTrace], None],
         agents: dict[str, str] | None = None,
+        other: Callable[[Json], None] | None = None,
     ):
         """
         Args:
@@ -55,7 +56,11 @@ class AnyJson:
             document: takes traces that the file holds as documents, not as spans.
             agents: the agents of trajectories in other files, by the ids that refer to them;
                 those of this file are added.
+            other: takes documents of the spec that are no traces; without it they are nothing that
+                is read here.
         """
+        self.others = 0
+        """How many documents `other` has taken."""
         self.recognised = False
         """Whether anything so far was recognised."""
         self.seen = ""
@@ -68,6 +73,7 @@ class AnyJson:
         """The losses of the containers so far, one line each, in order."""
         self._report = report
         self._document = document
+        self._other = other
         self._resource: Attributes = {}
         self._agents = {} if agents is None else agents
         self._openclaw = OpenClaw()
@@ -87,17 +93,25 @@ class AnyJson:
             Foreign: nothing in it is recognised.
         """
         known = value == []
-        named = False
+        named = has_documents = False
         if (partial := partial_in_json(value)) is not None:
             self._report(where, partial)
         try:
             for piece in pieces(value) if parts is None else parts:
+                if piece.what == "document" and self._other is None:
+                    continue
                 known = True
+                if piece.what == "document" and self._other is not None:
+                    self._other(self._whole(piece.value, where))
+                    self.others += 1
+                    self.recognised = has_documents = True
+                    continue
                 if piece.what == "trajectory" and not named:
                     named = True
                     trajectories = (it for it, what in pieces(value) if what == "trajectory")
                     self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
+                    has_documents = True
                     self._read_document(piece, where)
                     continue
                 self.recognised = True
@@ -107,10 +121,18 @@ class AnyJson:
             raise Foreign("nested too deeply to be read") from None
         except ValueError as error:
             self._report(where, f"left out: {error}")
+        if has_documents and self._other is not None:
+            self._report_unknown(value, where)
         if not known:
             self.seen = self.seen or short(value)
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = self.recognised or value == []
+
+    def _report_unknown(self, value: Json, where: str) -> None:
+        """Report the members of a list of documents that are nothing that is read here."""
+        for number, item in enumerate(value if isinstance(value, list) else ()):
+            if next(pieces(item), None) is None:
+                self._report(where, f"left out: $[{number}], {short(item)}, is no known document")
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""

@@ -16,6 +16,7 @@ from agentool_otel.sources.containers.container import Container, Object
 from agentool_otel.sources.containers.known import recognise as recognise_container
 from agentool_otel.sources.files import amplifier_log, openclaw
 from agentool_otel.sources.files.damage import with_marks
+from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.tables import rows_of
 
 __all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
@@ -31,7 +32,9 @@ _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
            "instrumentation_library_spans", "ilSpans")  # fmt: skip
 
 
-Kind = Literal["otlp", "log record", "openclaw event", "amplifier event", "trace", "trajectory"]
+Kind = Literal[
+    "otlp", "log record", "openclaw event", "amplifier event", "trace", "trajectory", "document"
+]
 
 
 class Foreign(ValueError):
@@ -63,9 +66,24 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         members = value if row is None else (row,)
     else:
         return
-    for member in members:
-        if isinstance(member, (dict, list)):
-            yield from pieces(member, levels)
+    inner = (it for member in members if isinstance(member, (dict, list))
+             for it in pieces(member, levels))  # fmt: skip
+    if isinstance(value, dict) and document_class(value) is not None:
+        yield from _document_or_spans(value, inner)
+    else:
+        yield from inner
+
+
+def _document_or_spans(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield the spans inside a value that has the members of a document; the document where there
+    are none."""
+    found = False
+    for piece in inner:
+        if piece.what != "document":
+            found = True
+            yield piece
+    if not found:
+        yield Piece(value, "document")
 
 
 def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:

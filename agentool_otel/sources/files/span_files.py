@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
@@ -82,6 +83,7 @@ class SpanFiles:
         self.loses: tuple[str, ...] = ()
         """What the containers read so far lose, one line each."""
         self.document: Callable[[ReasoningTrace], None] | None = None
+        self.other: Callable[[Json], None] | None = None
         self.files = files
         allow_beside(file for file in files if isinstance(file, Path))
         self._documents: deque[ReasoningTrace] = deque()
@@ -185,7 +187,7 @@ class SpanFiles:
         def report(at: str, what: str) -> None:
             self._report(label, at, what)
 
-        values = AnyJson(report, self._documents.append, self._agents)
+        values = AnyJson(report, self._documents.append, self._agents, self.other)
         json, proto = JsonReader(report, values), ProtoReader(report)
         with opened(file) as raw:
             before = self.bytes_read
@@ -205,11 +207,13 @@ class SpanFiles:
                 batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
-            barren = skipped = 0
+            barren = skipped = others = 0
             for batch in batches:
                 self.bytes_read = before + packed.count
-                is_barren = not (batch or self._documents or values.skipped > skipped)
-                barren, skipped = barren + 1 if is_barren else 0, values.skipped
+                read = values.skipped > skipped or values.others > others
+                is_barren = not (batch or self._documents or read)
+                barren = barren + 1 if is_barren else 0
+                skipped, others = values.skipped, values.others
                 if barren >= _BARREN and feeds != [packed]:
                     what = f"nothing in {_BARREN:,} lines or values in a row"
                     self._report_end(label, f"{what}: the rest is not read")
