@@ -22,6 +22,7 @@ def load_profile() -> None:
     hypothesis.settings.load_profile("nightly" if _NIGHTLY else "push")
 
 
-def many(examples: int) -> int:
-    """Return how many examples a law is tried with that is worth this many by night."""
-    return examples if _NIGHTLY else max(examples // _FEWER, 20)
+def many(examples: int, fewer: int = _FEWER) -> int:
+    """Return how many examples a law is tried with that is worth this many by night: by day the
+    one in so many, since each example of some laws takes long."""
+    return examples if _NIGHTLY else max(examples // fewer, 20)

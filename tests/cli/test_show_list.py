@@ -170,7 +170,7 @@ def test_the_spans_of_what_is_selected(invoke: Invoke, recording: Path, recorded
 
 @pytest.mark.parametrize("options", [["--session", "chat-1"], ["--text", "40 eur"]])
 def test_eval_selects_by_the_same_options(invoke: Invoke, options: list[str]) -> None:
-    case = {"case_id": "any", "assertions": [{"type": "status", "params": {"status": "success"}}]}
+    case = {"case_id": "any", "assertions": [{"type": "status", "status": "success"}]}
     Path("case.json").write_text(json.dumps(case))
     result = invoke("eval", "case.json", written(SOME), *options)
     assert "4 traces not selected" in result.stderr

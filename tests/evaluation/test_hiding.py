@@ -14,7 +14,7 @@ from tests.evaluation.hiding import SHARES, WAYS, assertions_on, broken, run_of,
 from tests.laws import many
 
 
-@settings(max_examples=many(5000), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(5000, fewer=16), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted(WAYS)), st.integers(0, 2**64))
 def test_a_verdict_stays_or_is_not_evaluated(way: str, seed: int) -> None:
     """The same for `diff`: what is hidden is never reported as changed."""
