@@ -242,10 +242,11 @@ def test_equal_calls_with_equal_results_are_a_loop(times: int, status: str) -> N
     "hidden", ["[REDACTED]", {"id": "***"}, "order… [truncated: 99 characters]"]
 )
 def test_calls_with_hidden_values_are_not_a_loop(hidden: Any) -> None:
-    for fields in (
+    cases: list[dict[str, Any]] = [
         {"arguments": {"a": hidden}, "result": "no"},
         {"arguments": {}, "result": hidden},
-    ):
+    ]
+    for fields in cases:
         seen = Collected()
         root = seen.add(agent(), seconds=99)
         for n in range(REPEATED):
