@@ -121,8 +121,7 @@ def instrument(
             no function of two arguments, or the name of a framework or of a vocabulary is not
             known. No variable raises: one with a value that cannot be used counts as unset, is
             named once in the log, and stands in `status().refused_variables`.
-        MissingDependencyError: if a library that an option needs is not installed. Without
-            opentelemetry-sdk nothing is recorded, which is logged once.
+        MissingDependencyError: if a library that an option needs is not installed; not the SDK.
     """
     runtime.instrument(
         setup_configuration.named(
