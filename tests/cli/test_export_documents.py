@@ -131,7 +131,7 @@ def test_a_document_that_cannot_be_read_is_named(invoke: Invoke) -> None:
 def test_other_commands_do_not_take_a_document_for_spans(invoke: Invoke, name: str) -> None:
     made = invoke("rebuild", FIXTURES / f"{name}.json")
     assert made.exit_code == 3
-    assert "expected spans" in made.stderr
+    assert "expected spans" in made.stderr or "holds cases, no spans" in made.stderr
 
 
 def test_spans_inside_an_object_that_looks_like_a_document_are_spans(
