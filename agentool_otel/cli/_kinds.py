@@ -38,7 +38,7 @@ _CASES = (d.EvalCase, d.Assertion)
 
 
 class Checked(NamedTuple):
-    """What was found in the values of a file."""
+    """The kinds of documents in a file, and what is wrong with them."""
 
     kinds: Counter[str]
     lines: list[str]
@@ -144,7 +144,7 @@ def _add(found: list[Finding], path: JsonPath, part: Part, checked: Checked) -> 
 
 
 def _is_case(value: Any) -> bool:
-    """Whether a value is meant as one of the forms of cases and assertions."""
+    """Return whether a value is meant as one of the forms of cases and assertions."""
     if not isinstance(value, dict):
         return False
     if is_eval_set(value) or value.keys() - {"$schema"} in ({"cases"}, {"assertions"}):
