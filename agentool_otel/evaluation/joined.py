@@ -191,6 +191,12 @@ class UnitTrace(JudgedTrace):
         self.looked_for_more = True
         return self._absent or next((why for it in self._members if (why := it.unseen_calls)), None)
 
+    def unmatched_call(self, tool_name: str | None) -> str | None:
+        """Return why a tool may have ended in another way than its result shows, in any of the
+        runs."""
+        found = (it.judged.unmatched_call(tool_name) for it in self._members)
+        return next((why for why in found if why), None)
+
     @property
     def uncounted(self) -> str | None:
         """Why the runs may have used more than their metrics have; None if nothing says so."""

@@ -3,11 +3,11 @@
 What cannot be seen is known from two places. Content has marks where it was masked or shortened, by
 `semconv.marks` and `semconv.redaction`. Where the trace was rebuilt from spans, its fidelity
 report tells the rest: attributes that a Collector masked, a store cut or an SDK never captured.
+What a span itself has noted is also in the metadata of its trace, so that documents keep it.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,28 +15,23 @@ from typing import Any, NamedTuple
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.reconstruction.report.content_marks import REPLACED
-from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
+from agentool_otel.reconstruction.report.fidelity import Fidelity
+from agentool_otel.reconstruction.report.gaps import (
+    ARGUMENTS,
+    CALLS,
+    HIDDEN,
+    HIDING,
+    NAME,
+    RESULT,
+    TO_AGENT,
+    Gaps,
+    gaps_of,
+    hidden_in,
+)
+from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS
 from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.semconv import agentool
 
 __all__ = ["ARGUMENTS", "NAME", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
-
-ARGUMENTS = "tool_call.arguments"
-RESULT = "tool_result.output"
-NAME = "tool_call.name"
-TO_AGENT = "to_agent"
-_CALLS = "calls"
-"""Stands for the calls that an attribute would have told of, had it been whole."""
-_ANSWERS = {"output", ARGUMENTS}
-"""The members that a model's answers hold, and so its calls."""
-_HIDING = {
-    "redacted": "is redacted",
-    "truncated": "is truncated",
-    "damaged": "is damaged",
-    "lost": "is lost",
-    "not_captured": "was not captured",
-}
-_CONTENT = ("input", "output", ARGUMENTS, RESULT, "content")
 
 
 def known(value: Any) -> Any:
@@ -193,7 +188,7 @@ class JudgedTrace:
             return "a model's answer asks for tools, and no call of it is in this store"
         if not self.calls and self.trace.output is UNSET and not self._raised:
             return "neither tool calls nor an output were captured"
-        return self.gap(_CALLS)
+        return self.gap(CALLS)
 
     @cached_property
     def answered_alone(self) -> list[tuple[str, Any]]:
@@ -216,6 +211,15 @@ class JudgedTrace:
         was captured."""
         failed = known(self.trace.status) == "error" and bool(self.metadata.get("error"))
         return failed and self.trace.input is not UNSET
+
+    def unmatched_call(self, tool_name: str | None) -> str | None:
+        """Return why a tool, or any tool if none is named, may have ended in another way than its
+        result shows; None if nothing says so."""
+        names = self.metadata.get(UNMATCHED_TOOLS)
+        for name in names if isinstance(names, list) else ():
+            if tool_name in (None, name):
+                return f"{name} was called outside the run, and it is unknown by which run"
+        return None
 
     @cached_property
     def status_gap(self) -> str | None:
@@ -249,50 +253,28 @@ class JudgedTrace:
         """Return why nothing of a member that is present may be as it was, which is so where
         something else stands there and no marker shows where; None if nothing says so."""
         why = self.gap(field, step_id)
-        if why is None or not why.startswith(_HIDING["redacted"]):
+        if why is None or not why.startswith(HIDING["redacted"]):
             return None
         return why if REPLACED in why or gap_in(value) is None else None
 
     def why_missing(self, field: str, step_id: str | None = None) -> str:
         """Return why a member is absent, as `gap` does."""
         if self._rebuilt is not None and not self._may_hide:
-            return _HIDING["not_captured"]  # as its report would say: no span holds anything else
+            return HIDING["not_captured"]  # as its report would say: no span holds anything else
         return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
 
     @cached_property
     def _may_hide(self) -> bool:
         """Whether the fidelity report is worth making: it takes as long as rebuilding the trace
         did."""
+        if HIDDEN in self.metadata:
+            return True
         return self._rebuilt is not None and self._rebuilt.may_hide()
 
     @cached_property
-    def _gaps(self) -> dict[tuple[str | None, str], str]:
-        if self.fidelity is None:
-            return {}
-        gaps: dict[tuple[str | None, str], str] = {}
-        owners: defaultdict[str | None, set[str | None]] = defaultdict(set)
-        for note in self.fidelity.notes:
-            if note.step_id is not None or note.field in ("input", "output"):
-                owners[note.span_id].add(note.step_id)
-        for note in self.fidelity.notes:
-            if note.outcome not in _HIDING:
-                continue
-            why = _words(note)
-            if note.field in _CONTENT:
-                if note.span_id is None and note.outcome != "not_captured":
-                    continue  # a mark in the value, which `gap_in` finds
-                gaps.setdefault((note.step_id, note.field), why)
-                if REPLACED in why:  # of all reasons the one that counts most
-                    gaps[note.step_id, note.field] = why
-            elif note.attribute is not None:
-                fields = _possible_fields(note.attribute, note.attribute in self.fidelity.unread)
-                for owner in owners[note.span_id]:
-                    for field in fields:
-                        gaps.setdefault((owner, field), why)
-                # What hides content is no reason to think that calls had no spans of their own.
-                if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
-                    gaps.setdefault((None, _CALLS), f"{note.attribute} {why}")
-        return gaps
+    def _gaps(self) -> Gaps:
+        gaps = hidden_in(self.metadata)
+        return gaps | gaps_of(self.fidelity) if self.fidelity is not None else gaps
 
     def output(self) -> tuple[Any, str | None]:
         """Return the output, and why it may not be the agent's whole answer."""
@@ -317,38 +299,3 @@ class JudgedTrace:
     @cached_property
     def _states_output(self) -> bool:
         return bool(self.metadata.get("incomplete")) and self._is_stated("output")
-
-
-def _words(note: Note) -> str:
-    return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
-
-
-_OUR_FIELDS = {agentool.INPUT: ("input",), agentool.OUTPUT: ("output",)}
-"""The members that attributes of ours hold, and no others: an output among them shows no calls."""
-_FIELDS_BY_NAME = tuple(
-    (re.compile(pattern), fields)
-    for pattern, fields in (
-        ("argument", (ARGUMENTS,)),
-        ("(tool|function).*name", (NAME,)),
-        (r"agent[._](name|id)\b|transfer.*target", (TO_AGENT,)),
-        ("(?=.*tool).*error", ("error",)),
-        ("(?=.*tool).*(result|output|response)", (RESULT,)),
-        ("(?=.*message).*(input|prompt|request)", ("input", RESULT)),
-        ("input|prompt|request", ("input", RESULT, ARGUMENTS)),
-        ("output|completion|response", ("output", RESULT, ARGUMENTS, "content")),
-    )
-)
-"""The members that an attribute may belong to, by words in its name; the first that fits counts."""
-
-
-def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
-    """Return the members that an attribute may belong to, by the words that vocabularies use.
-
-    If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
-    """
-    if attribute in _OUR_FIELDS:
-        return _OUR_FIELDS[attribute]
-    for pattern, fields in _FIELDS_BY_NAME:
-        if pattern.search(attribute.lower().removeprefix("agentool.")):
-            return fields
-    return () if unread else _CONTENT

@@ -23,8 +23,15 @@ from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
 from agentool_otel.reconstruction.correlation.linked_traces import gather
 from agentool_otel.reconstruction.correlation.loose_calls import LooseRun
+from agentool_otel.reconstruction.correlation.open_requests import SettledTrace
 from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
+from agentool_otel.reconstruction.runs import (
+    Remainder,
+    Waiting,
+    rebuild_loose,
+    rebuild_settled,
+    rebuild_trace,
+)
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
@@ -103,7 +110,9 @@ def rebuild_in_processes(
                 with at_own_cost(spans[0].trace_id, report):
                     waiting.add_rest(spans, gathered=True)
             yield from _results(done, report)
-        for done in _ahead(pool, jobs, _rebuild_open, _batches(waiting.open_runs(), len)):
+        for done in _ahead(
+            pool, jobs, _rebuild_open, _batches(waiting.open_runs(), lambda trace: len(trace.spans))
+        ):
             yield from _results(done, report)
         calls = _batches(waiting.loose_runs(), lambda run: len(run.calls))
         for done in _ahead(pool, jobs, _rebuild_loose, calls):
@@ -211,11 +220,11 @@ def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
     return done
 
 
-def _rebuild_open(batch: list[list[SpanRecord]]) -> _Done[Any]:
+def _rebuild_open(batch: list[SettledTrace]) -> _Done[Any]:
     done: _Done[Any] = _Done()
-    for spans in batch:
-        with at_own_cost(spans[0].trace_id, done.left_out.append):
-            for rebuilt in rebuild_trace(spans, _aside_to(done), _prices, settled=True):
+    for trace in batch:
+        with at_own_cost(trace.spans[0].trace_id, done.left_out.append):
+            for rebuilt in rebuild_settled(trace, _prices):
                 done.results.append(_finish(rebuilt))
     return done
 

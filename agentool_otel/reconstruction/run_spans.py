@@ -7,7 +7,11 @@ from typing import Any
 from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.tree import Node
 
-__all__ = ["RunSpans"]
+__all__ = ["UNMATCHED_TOOLS", "RunSpans"]
+
+UNMATCHED_TOOLS = "unmatched_tools"
+"""Member of a trace's metadata: names of tools that were called in spans outside the run, perhaps
+at its request. Several runs requested them at once, and nothing else tells the calls apart."""
 
 
 class RunSpans:

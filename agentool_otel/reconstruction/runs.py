@@ -34,7 +34,9 @@ from agentool_otel.reconstruction.correlation.loose_calls import (
 )
 from agentool_otel.reconstruction.correlation.open_requests import (
     OpenRequests,
+    OpenRun,
     OpenTrace,
+    SettledTrace,
     open_run,
 )
 from agentool_otel.reconstruction.correlation.spooled import unpacked
@@ -42,7 +44,7 @@ from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.report.span_notes import may_hide
-from agentool_otel.reconstruction.run_spans import RunSpans
+from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reconstruction.trace import Batch, Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
@@ -55,9 +57,13 @@ __all__ = [
     "Waiting",
     "rebuild_groups",
     "rebuild_loose",
+    "rebuild_settled",
     "rebuild_trace",
     "trace_ids_of",
 ]
+
+_ROOM = 16 << 20
+"""How many bytes of spans whose runs wait for tools stay in memory."""
 
 
 def rebuild_groups(
@@ -85,9 +91,10 @@ def rebuild_groups(
         for spans in waiting.parts.runs():
             with at_own_cost(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
-        for spans in waiting.open_runs():
-            with at_own_cost(spans[0].trace_id, report):
-                yield from rebuild_trace(spans, _ignore, prices, settled=True)
+        yield from waiting.early()
+        for trace in waiting.open_runs():
+            with at_own_cost(trace.spans[0].trace_id, report):
+                yield from rebuild_settled(trace, prices)
         for run in waiting.loose_runs():
             with at_own_cost(run.trace_id, report):
                 yield rebuild_loose(run, prices)
@@ -103,6 +110,9 @@ class Waiting:
         self._loose = LooseCalls()
         self._answered = AnsweredCalls()
         self._open = OpenRequests()
+        self._early: list[tuple[list[SpanRecord], list[Rebuilt]]] = []
+        """Traces whose runs wait for tools, and these runs without such tools."""
+        self._room = _ROOM
 
     def add(self, remainder: Remainder) -> None:
         if isinstance(remainder, Part):
@@ -110,13 +120,34 @@ class Waiting:
         elif isinstance(remainder, LooseNodes):
             self._loose.add(remainder)
         elif isinstance(remainder, OpenTrace):
-            self._open.add(remainder)
+            self._add_open(remainder)
         else:
             self._answered.add(remainder)
 
-    def open_runs(self) -> Iterator[list[SpanRecord]]:
+    def _add_open(self, trace: OpenTrace) -> None:
+        if self._room > 0 and trace.rebuild is not None:
+            self._room -= sum(map(_weight, trace.spans))
+            self._early.append((trace.spans, trace.rebuild()))
+        else:
+            self._open.add(trace)
+
+    def early(self) -> Iterator[Rebuilt]:
+        """Yield the runs that waited for tools, as far as they are in memory, if there is no tool
+        outside any run; to be called before `open_runs`."""
+        early, self._early = self._early, []
+        for spans, runs in early:
+            if not self._loose.has_tools:
+                yield from runs
+                continue
+            ordered, _ = work_of(spans)
+            waiting = _open_runs(_split(ordered)[0])
+            self._open.add(OpenTrace(spans, waiting))
+            for node in ordered:
+                node.unlink()
+
+    def open_runs(self) -> Iterator[SettledTrace]:
         """Yield the traces whose runs waited for tools, with these; to be called after `parts.runs`
-        and before `loose_runs`, for `rebuild_trace` with `settled`."""
+        and before `loose_runs`."""
         if self._open:
             self._loose.settle(self._open)
         return self._open.traces()
@@ -127,6 +158,7 @@ class Waiting:
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
         """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
+        self._room = 0  # such runs are rebuilt elsewhere, too
         ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
         _defer(spans, ordered, judgements, runs, loose, self._add_other, gathered)
@@ -149,36 +181,48 @@ Remainder = Part | LooseNodes | OpenTrace | Answered
 are rebuilt later, and the model calls of its runs, which may have duplicates."""
 
 
-def _ignore(_: Remainder) -> None:
-    """Take what has been put aside before."""
-
-
 def rebuild_trace(
     spans: list[SpanRecord],
     aside: Callable[[Remainder], None],
     prices: Prices | None = None,
     *,
     gathered: bool = False,
-    settled: bool = False,
 ) -> Iterator[Rebuilt]:
-    """Yield the runs of one OTel trace, or of several that have been gathered, or of one that is
-    settled because all traces have been read.
+    """Yield the runs of one OTel trace, or of several that have been gathered.
 
     What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
     the whole trace if it is a part of a run or misses a tool.
     """
     ordered, judgements = work_of(spans)
     runs, loose = _split(ordered)
-    if settled:
-        _assign(judgements, runs, loose)
-    if settled or not _defer(spans, ordered, judgements, runs, loose, aside, gathered):
-        ids = {run.root: run.trace_id for run in runs if run.root is not None}
-        again, batch = _Again(spans), Batch(len(runs))
-        for run in runs:
-            relink = partial(again.run, run.trace_id)
-            yield Rebuilt(run, ids, relink, prices, again.may_hide, batch)
+    if not _defer(spans, ordered, judgements, runs, loose, aside, gathered, prices):
+        yield from _rebuilt(spans, runs, prices)
     for node in ordered:
         node.unlink()
+
+
+def rebuild_settled(trace: SettledTrace, prices: Prices | None = None) -> Iterator[Rebuilt]:
+    """Yield the runs of an OTel trace that waited until all traces had been read."""
+    ordered, judgements = work_of(trace.spans)
+    runs, loose = _split(ordered)
+    _assign(judgements, runs, loose)
+    for run in runs:
+        names = trace.unmatched.get(run.root.span.span_id) if run.root is not None else None
+        if names:
+            run.link[UNMATCHED_TOOLS] = names
+    yield from _rebuilt(trace.spans, runs, prices)
+    for node in ordered:
+        node.unlink()
+
+
+def _rebuilt(
+    spans: list[SpanRecord], runs: list[RunSpans], prices: Prices | None
+) -> Iterator[Rebuilt]:
+    ids = {run.root: run.trace_id for run in runs if run.root is not None}
+    again, batch = _Again(spans), Batch(len(runs))
+    for run in runs:
+        relink = partial(again.run, run.trace_id)
+        yield Rebuilt(run, ids, relink, prices, again.may_hide, batch)
 
 
 def _defer(
@@ -189,6 +233,7 @@ def _defer(
     loose: list[Node],
     aside: Callable[[Remainder], None],
     gathered: bool,
+    prices: Prices | None = None,
 ) -> bool:
     """Put aside what has to wait, and return whether that is the whole trace."""
     part = None if gathered else _part(spans, ordered, runs)
@@ -201,9 +246,18 @@ def _defer(
             aside(call)
     if loose:
         aside(LooseNodes(loose, spans, bool(runs), of_loose))
-    if waiting := [it for it in map(open_run, runs) if it is not None]:
-        aside(OpenTrace(spans, waiting))
+    if waiting := _open_runs(runs):
+        aside(OpenTrace(spans, waiting, lambda: [*_rebuilt(spans, runs, prices)]))
     return bool(waiting)
+
+
+def _open_runs(runs: list[RunSpans]) -> list[OpenRun]:
+    return [it for it in map(open_run, runs) if it is not None]
+
+
+def _weight(span: SpanRecord) -> int:
+    """Return about how many bytes a span takes in memory."""
+    return 1000 + sum(len(it) for it in span.attributes.values() if isinstance(it, str))
 
 
 def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
@@ -217,6 +271,8 @@ def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     spans = [unpacked(call) for call in calls.calls]
     run = _relinked_loose(spans, calls.copies)
     run.trace_id = calls.trace_id
+    if calls.unmatched:
+        run.link[UNMATCHED_TOOLS] = [*calls.unmatched]
     may_hide = _Again(spans).may_hide
     rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices, may_hide)
     for node in run.nodes:

@@ -17,6 +17,8 @@ from agentool_otel.reconstruction.frameworks import framework_of
 from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
+from agentool_otel.reconstruction.report.gaps import HIDDEN, gaps_of, hidden_list
+from agentool_otel.reconstruction.report.span_notes import has_notes
 from agentool_otel.reconstruction.report.trace_report import report_on
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
@@ -87,7 +89,15 @@ class Rebuilt:
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
         """The span that a judgement of the run is about; None where there is none."""
         self._document = document_of(run, subtraces)
+        if any(has_notes(node.span) for node in run.all_nodes):
+            self._add_hidden(run)
         self._cost = add_cost(run.nodes, self._document, prices) if prices is not None else []
+
+    def _add_hidden(self, run: RunSpans) -> None:
+        """Keep in the document what only its spans show to be not whole."""
+        hidden = hidden_list(gaps_of(report_on(run, self._document)))
+        if hidden:
+            self._document["metadata"] = {**self._document.get("metadata", {}), HIDDEN: hidden}
 
     @property
     def trace_id(self) -> str:

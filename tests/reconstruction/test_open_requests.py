@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentool_otel import evaluate
 from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction import runs
 from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from tests.laws import many
 from tests.reconstruction.loops import MS, START, span_of
@@ -106,6 +109,54 @@ def test_a_loop_of_its_own_keeps_its_tool() -> None:
     own = tool(ToolExecution(name="search", call_id="d1", arguments={"word": "a"}), 2001)
     assert sorted(calls([*agent(), loop, own]), key=str)[0][1:] == (1, True)
     assert [count for _, count, _ in calls([*agent(), loop, own])] == [1, 1]
+
+
+NAMELESS = ToolExecution(name="search", error_type="ValueError", error_message="no page")
+
+
+def loop(number: int, at: int = 0) -> list[SpanRecord]:
+    """Return the model calls of `agent` without an agent, each alone in its OTel trace."""
+    return [
+        replace(span, trace_id=f"{span.span_id:0>32}", parent_id=None)
+        for span in agent(number, at)[1:]
+    ]
+
+
+@pytest.mark.parametrize("program", [agent, loop])
+@pytest.mark.parametrize("tools", [1, 2])
+def test_of_two_runs_at_once_it_is_unknown_which_called_a_tool_without_arguments(
+    program: Callable[[int, int], list[SpanRecord]], tools: int
+) -> None:
+    executed = [tool(NAMELESS, 1000 + n, 13 + n, 16 + n) for n in range(tools)]
+    spans = [*program(1, 0), *program(2, 1), *executed]
+    for ordered in (spans, spans[::-1]):
+        found = calls(ordered)
+        assert [passed for agent_id, _, passed in found if agent_id in ("clerk", "shop")] == [
+            None
+        ] * 2
+        assert [passed for *_, passed in found].count(False) == tools
+
+
+def test_a_tool_whose_caller_is_unknown_leaves_the_verdict_on_other_tools() -> None:
+    spans = [*agent(1, 0), *agent(2, 1), tool(NAMELESS, 1000, 13, 17)]
+    checks = [{"type": "no_tool_error", "tool_name": name} for name in ("search", "write")]
+    clerks = [it.trace for it in rebuild(spans) if it.trace.agent_id == "clerk"]
+    for result in evaluate(checks, clerks):
+        assert [it.passed for it in result.assertion_results] == [None, True]
+
+
+@pytest.mark.parametrize("with_tool", [False, True])
+def test_runs_kept_in_memory_and_on_disk_are_the_same(
+    with_tool: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spans = [span for number in range(1, 40) for span in agent(number, 50 * number)]
+    spans += [
+        tool(FAILED, 1000 + n, 50 * n + 12, 50 * n + 18) for n in range(1, 40, 3) if with_tool
+    ]
+    kept = [it.document for it in rebuild(spans)]
+    for room in (0, 20_000):
+        monkeypatch.setattr(runs, "_ROOM", room)
+        assert [it.document for it in rebuild(spans)] == kept
 
 
 @settings(max_examples=many(100), deadline=None)

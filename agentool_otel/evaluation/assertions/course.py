@@ -134,7 +134,8 @@ class NoToolError(Check, frozen=True, kw_only=True):
         if silent:
             reason = f"no result of the calls at {listed(silent)} is in this store"
             return not_evaluated(reason, silent)
-        if unseen := trace.unseen_calls_of(self.tool_name):
+        unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
+        if unseen:
             return not_evaluated(unseen)
         return passed(
             f"{counted(len(calls), 'call')} without an error", [call.step_id for call in calls]

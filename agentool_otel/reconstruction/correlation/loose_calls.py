@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -49,6 +50,8 @@ class LooseRun(NamedTuple):
     """The spans, and the judgements of them."""
     copies: int
     """How many copies of spans were left out of their OTel traces."""
+    unmatched: tuple[str, ...] = ()
+    """Names of tools that were called elsewhere, perhaps at the request of one of the calls."""
 
 
 class LooseCalls:
@@ -76,6 +79,10 @@ class LooseCalls:
         """How many copies of spans were left out of each trace."""
         self._taken: dict[int, int] = {}
         """The tools that a run takes, and its number."""
+        self._unmatched: defaultdict[int, set[str]] = defaultdict(set)
+        """By group, the names of tools that it may have called in spans outside."""
+        self.has_tools = False
+        """Whether there are tools outside any run."""
         self._is_settled = False
 
     def add(self, loose: LooseNodes) -> None:
@@ -106,6 +113,7 @@ class LooseCalls:
         for node in _outer_first(nodes, around):
             if node in units:
                 continue
+            self.has_tools = True
             above = around.at(node.parent)
             if above is not None:
                 self._units.add(units[above], _as_kept(node, around))
@@ -151,6 +159,7 @@ class LooseCalls:
                 f"{trace_id}:{span_id}" if several else trace_id,
                 self._units.get(group),
                 sum(self._copies[trace] for trace in traces),
+                tuple(sorted(self._unmatched.get(self._joining.group_of(group.units[0]), ()))),
             )
 
     def settle(self, requests: OpenRequests | None = None) -> None:
@@ -188,13 +197,26 @@ class LooseCalls:
         for tool, call in self._near.of(0):
             if not (joined[tool] or self._joining.is_joined(tool)):
                 self._joining.tie(tool, call)
+        has_calls = self._has_calls()
+
+        def is_joined(tool: int) -> bool:
+            return bool(joined[tool] or has_calls[group_of(tool)])
+
+        for name, call in self._requested.unsure(is_joined):
+            self._unmatched[group_of(call)].add(name)
+        if requests:
+            requests.note_unsure(is_joined)
+
+    def _has_calls(self) -> bytearray:
+        """Return, by group, whether it has a model call."""
+        has_calls = bytearray(len(self._joining))
+        for unit in self._requested.model_calls():
+            has_calls[self._joining.group_of(unit)] = True
+        return has_calls
 
     def _tools_alone(self) -> Iterator[tuple[int, SpanRecord]]:
         """Yield the units that belong to no model call, with their first spans."""
-        group_of = self._joining.group_of
-        has_calls = bytearray(len(self._joining))
-        for unit in self._requested.model_calls():
-            has_calls[group_of(unit)] = True
+        group_of, has_calls = self._joining.group_of, self._has_calls()
         return (it for it in self._units.firsts() if not has_calls[group_of(it[0])])
 
     def _trace_of(self, unit: int) -> int:

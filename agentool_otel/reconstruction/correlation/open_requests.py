@@ -10,9 +10,9 @@ left as a run of its own.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,7 +27,7 @@ from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.sources.grouping.by_trace import Deduplicated, copies_of
 
-__all__ = ["OpenRequests", "OpenRun", "OpenTrace", "open_run"]
+__all__ = ["OpenRequests", "OpenRun", "OpenTrace", "SettledTrace", "open_run"]
 
 _RUN = "run "
 """Begins the parent id of a tool that a run takes, until the spans of the run are read again. Ids
@@ -39,6 +39,17 @@ class OpenTrace(NamedTuple):
 
     spans: list[SpanRecord]
     runs: list[OpenRun]
+    rebuild: Callable[[], list[Any]] | None = None
+    """Rebuilds its runs without such tools; to be called before its nodes are unlinked."""
+
+
+class SettledTrace(NamedTuple):
+    """An OTel trace whose runs have their tools."""
+
+    spans: list[SpanRecord]
+    unmatched: dict[str, list[str]]
+    """By the id of the span of a run, the names of tools that were called elsewhere, perhaps at the
+    request of the run."""
 
 
 class OpenRun(NamedTuple):
@@ -111,6 +122,8 @@ class OpenRequests:
         self._trace_of_run = array("I")
         self._root_of_run = array("I")
         """Where the root of each run stands among the spans of its trace."""
+        self._unmatched: defaultdict[int, set[str]] = defaultdict(set)
+        """The names of tools that each run may have called in spans outside."""
         self._copies: dict[int, int] = {}
         self._count = 0
 
@@ -163,6 +176,15 @@ class OpenRequests:
         for tool, call in self._requested.pairs(evidence, joined):
             yield tool, self._run_of[call]
 
+    def note_unsure(self, is_joined: Callable[[int], bool]) -> None:
+        """Note, for each run, the tools outside that it may have requested.
+
+        Args:
+            is_joined: whether a tool has its request.
+        """
+        for name, call in self._requested.unsure(is_joined):
+            self._unmatched[self._run_of[call]].add(name)
+
     def take(self, run: int, span: SpanRecord, *, is_tool: bool) -> None:
         """Add a span to a run.
 
@@ -175,13 +197,20 @@ class OpenRequests:
             span = msgspec.structs.replace(span, parent_id=f"{_RUN}{run}")
         self._units.add(self._trace_of_run[run], span)
 
-    def traces(self) -> Iterator[list[SpanRecord]]:
-        """Yield the spans of each trace with those of its tools; nothing can be added any more."""
+    def traces(self) -> Iterator[SettledTrace]:
+        """Yield each trace with its tools; nothing can be added any more."""
+        unmatched: defaultdict[int, dict[int, list[str]]] = defaultdict(dict)
+        for run, names in self._unmatched.items():
+            unmatched[self._trace_of_run[run]][self._root_of_run[run]] = sorted(names)
         for group in self._units.groups(int, self._count):
+            number = group.units[0]
             known = list(map(unpacked, self._units.get(group)))
             spans = {span.span_id: self._below_root(span, known) for span in known}
-            copies = self._copies.get(group.units[0], 0)
-            yield Deduplicated(spans.values(), copies) if copies else list(spans.values())
+            copies = self._copies.get(number, 0)
+            yield SettledTrace(
+                Deduplicated(spans.values(), copies) if copies else list(spans.values()),
+                {known[place].span_id: names for place, names in unmatched[number].items()},
+            )
 
     def _below_root(self, span: SpanRecord, spans: list[SpanRecord]) -> SpanRecord:
         if span.parent_id is None or not span.parent_id.startswith(_RUN):

@@ -118,6 +118,8 @@ class Requested:
         self._count = 0
         self._spans_left = 0
         """How many spans have no request yet."""
+        self._names: dict[int, str] = {}
+        """The names of the tools of spans, by their hashes."""
 
     def add(self, node: Node, unit: int, trace: int) -> None:
         """Add a model call or a tool outside any run.
@@ -193,6 +195,7 @@ class Requested:
         self, node: Node, name: str, operation: ToolExecution | McpRequest, unit: int, trace: int
     ) -> None:
         self._spans_left += 1
+        self._names[hash(name)] = name
         self._add(
             node, True, name, operation.arguments, operation.result, unit, trace, operation.call_id
         )
@@ -289,6 +292,23 @@ class Requested:
                 self._spans_left -= 1
                 yield call.unit, found
 
+    def unsure(self, is_joined: Callable[[int], bool]) -> Iterator[tuple[str, int]]:
+        """Yield the names of tools whose request is unknown, and the unit of each model call that
+        may have requested one of them; to be called after `pairs`.
+
+        Args:
+            is_joined: whether a tool, by its unit, belongs to a model call.
+        """
+        if not self._spans_left:
+            return
+        sweep = _Sweep(self._group_of, self._closes, self._results, self._taken, Evidence.NAME)
+        for call in self._calls:
+            if not call.is_span:
+                sweep.open(call)
+            elif not is_joined(call.unit):
+                for unit in sweep.may_be_of(call):
+                    yield self._names[call.name], unit
+
     def model_calls(self) -> Iterator[int]:
         """Yield the units of the model calls."""
         return (unit for unit, _, _ in self._model_calls.of(0))
@@ -382,6 +402,12 @@ class _Sweep:
             return None
         self._taken[found.call.number] = True
         return found.call.unit
+
+    def may_be_of(self, span: _Call) -> Iterator[int]:
+        """Yield the unit of each model call whose request for the same tool a span may execute."""
+        for request in self._of_name.get(span.name, ()):
+            if self._may_execute(span, request):
+                yield request.call.unit
 
     def _equal(self, span: _Call) -> _Request | None:
         if not span.arguments:
