@@ -43,7 +43,6 @@ from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.lineage import Nearest
-from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reconstruction.trace import Batch, Rebuilt
 from agentool_otel.reconstruction.tree import Node
@@ -222,7 +221,7 @@ def _rebuilt(
     again, batch = _Again(spans), Batch(len(runs))
     for run in runs:
         relink = partial(again.run, run.trace_id)
-        yield Rebuilt(run, ids, relink, prices, again.may_hide, batch)
+        yield Rebuilt(run, ids, relink, prices, batch)
 
 
 def _defer(
@@ -273,8 +272,7 @@ def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     run.trace_id = calls.trace_id
     if calls.unmatched:
         run.link[UNMATCHED_TOOLS] = [*calls.unmatched]
-    may_hide = _Again(spans).may_hide
-    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices, may_hide)
+    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices)
     for node in run.nodes:
         node.unlink()
     return rebuilt
@@ -353,14 +351,6 @@ class _Again:
             run.copies = copies_of(self._spans)
             runs.setdefault(run.trace_id, run)
         return runs
-
-    def may_hide(self) -> bool:
-        """Whether one of the spans may hide something."""
-        return self._may_hide
-
-    @cached_property
-    def _may_hide(self) -> bool:
-        return any(map(may_hide, self._spans))
 
 
 def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:

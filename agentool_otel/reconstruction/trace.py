@@ -18,7 +18,7 @@ from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
 from agentool_otel.reconstruction.report.gaps import HIDDEN, gaps_of, hidden_list
-from agentool_otel.reconstruction.report.span_notes import has_notes
+from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.report.trace_report import report_on
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
@@ -65,7 +65,6 @@ class Rebuilt:
         subtraces: dict[Node, str],
         relink: Callable[[], RunSpans],
         prices: Prices | None = None,
-        may_hide: Callable[[], bool] = bool,
         batch: Batch | None = None,
     ):
         """Rebuild a run.
@@ -75,11 +74,9 @@ class Rebuilt:
             subtraces: the trace id of every run of the same OTel trace, by its node.
             relink: links the run's spans once more, for the fidelity report.
             prices: computes the cost that the spans do not have.
-            may_hide: says whether the spans that `relink` links may hide something.
             batch: the runs that are rebuilt together with it; None if it is rebuilt alone.
         """
         self._relink = relink
-        self._may_hide = may_hide
         self._fidelity: Fidelity | None = None
         self._trace: ReasoningTrace | None = None
         self._settled = False
@@ -89,12 +86,13 @@ class Rebuilt:
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
         """The span that a judgement of the run is about; None where there is none."""
         self._document = document_of(run, subtraces)
-        if any(has_notes(node.span) for node in run.all_nodes):
+        self._may_hide = any(may_hide(node.span) for node in run.all_nodes)
+        if self._may_hide:
             self._add_hidden(run)
         self._cost = add_cost(run.nodes, self._document, prices) if prices is not None else []
 
     def _add_hidden(self, run: RunSpans) -> None:
-        """Keep in the document what only its spans show to be not whole."""
+        """Keep in the document what its spans show to be not whole."""
         hidden = hidden_list(gaps_of(report_on(run, self._document)))
         if hidden:
             self._document["metadata"] = {**self._document.get("metadata", {}), HIDDEN: hidden}
@@ -149,9 +147,9 @@ class Rebuilt:
         return verdicts_in(self._judgements)
 
     def may_hide(self) -> bool:
-        """Whether the fidelity report could note a masked, cut or damaged value in the spans. Takes
-        a fraction of the report's time."""
-        return self._may_hide()
+        """Return whether the fidelity report could note a masked, cut or damaged value in the
+        spans."""
+        return self._may_hide
 
     def models(self) -> list[str]:
         """Return the names of the models that were called, the most often called first.

@@ -333,18 +333,33 @@ def _orphans(spans: list[SpanRecord], chance: random.Random) -> list[SpanRecord]
     return [span for span in spans if span.parent_id]
 
 
+_SPANS: dict[str, Way] = {
+    "redact hook": _each(_redact),
+    "cut by a limit": _each(_cut, 1.0),
+    "shortened": _each(_fit),
+    "content off": _each(_off, 1.0),
+    "masked by a Collector": _each(_collected),
+    "root missing": _on_spans(_orphans),
+}
+
+
+def _written(way: Way) -> Way:
+    """Return a way whose runs are documents that were rebuilt from spans."""
+
+    def hidden(run: Object, chance: random.Random) -> list[ReasoningTrace | Rebuilt]:
+        return [it.trace if isinstance(it, Rebuilt) else it for it in way(run, chance)]
+
+    return hidden
+
+
 WAYS: dict[str, Way] = {
     **{f"document: {it.examples[0]}": _with_marker(it.examples[0]) for it in MARKERS},
     "document: shortened": _shortened,
     "document: content off": _content_off,
     "document: parent missing": _missing_parent,
     "document: call missing": _without_call,
-    "spans: redact hook": _each(_redact),
-    "spans: cut by a limit": _each(_cut, 1.0),
-    "spans: shortened": _each(_fit),
-    "spans: content off": _each(_off, 1.0),
-    "spans: masked by a Collector": _each(_collected),
-    "spans: root missing": _on_spans(_orphans),
+    **{f"spans: {name}": way for name, way in _SPANS.items()},
+    **{f"spans, then documents: {name}": _written(way) for name, way in _SPANS.items()},
 }
 
 

@@ -57,9 +57,15 @@ _OF_OUTPUT = {
 _OF_TOTALS = {"context_efficiency", "latency", "max_cost_usd"}
 ZERO = {
     "document: content off": _OF_OUTPUT,
-    "spans: content off": _OF_OUTPUT,
     "document: parent missing": {*_OF_OUTPUT, "no_loop", "status"},
-    "spans: root missing": {*_OF_OUTPUT, *_OF_TOTALS, "no_loop", "status"},
-    "spans: cut by a limit": {"no_loop"},
+    **{
+        f"{form}: {way}": types
+        for form in ("spans", "spans, then documents")
+        for way, types in (
+            ("content off", _OF_OUTPUT),
+            ("root missing", {*_OF_OUTPUT, *_OF_TOTALS, "no_loop", "status"}),
+            ("cut by a limit", {"no_loop"}),
+        )
+    },
 }
 """The last lines of REFERENCE.md's section on hidden data have the reasons."""

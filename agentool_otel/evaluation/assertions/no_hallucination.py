@@ -101,23 +101,20 @@ def _as_json(claim: Claim) -> dict[str, Any]:
 
 
 def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
-    """Yield the evidence that a judge may rest a verdict on, with the ids of its steps."""
+    """Yield the evidence that a judge may rest a verdict on, with the ids of its steps.
+
+    What stands in the place of a value that a hook has replaced is no evidence.
+    """
     tools = {call.result_step_id: call.name for call in trace.calls}
     for step_id, step in trace.steps:
-        contents = _contents(step)
+        contents = {
+            field.removeprefix("tool_").partition(".")[0]: value
+            for field, value in _held(step)
+            if known(value) is not None and not trace.replaced(value, field, step_id)
+        }
         if contents:
             tool = {"tool": tools[step_id]} if step_id in tools else {}
             yield {"step_id": step_id, "type": step.type, **tool, **contents}
-
-
-def _contents(step: Step) -> dict[str, Any]:
-    """Return what a step brought in from outside; empty if nothing."""
-    contents: dict[str, Any] = {}
-    if (result := known(step.tool_result)) is not None:
-        contents |= {"result": result.output, "error": result.error}
-    if step.type == "memory_read":
-        contents |= {"results": step.results}
-    return {name: value for name, value in contents.items() if known(value) is not None}
 
 
 def _hidden(trace: JudgedTrace) -> Iterator[str]:

@@ -15,7 +15,7 @@ from agentool_otel.evaluation.judged import NAME, TO_AGENT, JudgedTrace, known
 from agentool_otel.evaluation.trace_diff.actions import Action, Part, members_of, name_of
 from agentool_otel.evaluation.trace_diff.alignment import Keys, align
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
-from agentool_otel.evaluation.trace_diff.members import MemberComparison
+from agentool_otel.evaluation.trace_diff.members import MemberComparison, Outcome
 from agentool_otel.evaluation.trace_diff.pieces import fingerprint
 from agentool_otel.evaluation.trace_diff.records import Kind, StepChange, Unknown
 from agentool_otel.ground import json_codec
@@ -28,6 +28,8 @@ _CHARACTERS = 2000
 """Of a step, which are compared to tell how alike it is to another one."""
 _MOST_PAIRS = 1 << 14
 """Of changed calls of one batch, which are searched for those that belong together."""
+_REQUEST = re.compile(r"(arguments|query)\b")
+"""The members of a call that tell it from others of its kind."""
 _Pairs: TypeAlias = list[tuple[int, int]]
 _Likeness: TypeAlias = Callable[[int, int], float]
 _Batches: TypeAlias = tuple[int | None, int | None]
@@ -48,6 +50,10 @@ class StepComparison:
         """How many steps are the same."""
         self.unknown: list[Unknown] = []
         """What cannot be compared."""
+        self._left: tuple[Counter[bytes], Counter[bytes]] = Counter(), Counter()
+        """By kind, how many steps of each side have no partner that asked the same."""
+        self._kinds: list[bytes] = []
+        """The kinds of the steps of `a`."""
 
     def changes(self) -> list[StepChange]:
         """Return what differs, in the order of the steps: a lost step comes before what replaced
@@ -57,6 +63,12 @@ class StepComparison:
         moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
         on_a, on_b = [i for i, _ in pairs], [j for _, j in pairs]
         together = [*pairs, *moved]
+        same = [(i, j) for i, j in together if keys_a[i][1] == keys_b[j][1]]
+        self._left = (
+            _left(keys_a, {i for i, _ in same}),
+            _left(keys_b, {j for _, j in same}),
+        )
+        self._kinds = [key for *_, key in keys_a]
         swapped = Counter(self._batches(i, j) for i, j in together)
         placed: list[_Placed] = []
         for n, (i, j) in enumerate(pairs):
@@ -113,10 +125,24 @@ class StepComparison:
         one, other = self._a[i], self._b[j]
         outcome = self._members.inside(one, other)
         self.unknown += outcome.unknown
+        if self._is_one_of_several(i, outcome):
+            name = name_of(one) or one.step.type
+            why = f"what {name} was called with is hidden, so that it may be another of its calls"
+            self.unknown += (
+                Unknown(path=it.path, why=why, a=one, b=other) for it in outcome.changes
+            )
+            return None
         if outcome.changes or kind != "changed":
             return StepChange(kind=kind, a=one, b=other, changes=outcome.changes)
         self.equal += not outcome.unknown
         return None
+
+    def _is_one_of_several(self, i: int, outcome: Outcome) -> bool:
+        """Return whether a step of `a` may belong to another step than the one it is paired with:
+        what it asked is not known, and there are others of its kind."""
+        if not any(_REQUEST.match(it.path) for it in outcome.unknown):
+            return False
+        return any(left[self._kinds[i]] > 1 for left in self._left)
 
     def _alone(self, action: Action, kind: Kind) -> StepChange | None:
         a, b = (action, None) if kind == "lost" else (None, action)
@@ -139,6 +165,11 @@ def _by_batch(
         if action.batch is not None and n not in paired:
             places[action.batch, keys[n][-1]].append(n)
     return places
+
+
+def _left(keys: list[Keys], paired: set[int]) -> Counter[bytes]:
+    """Return the number of things of each kind that are not paired."""
+    return Counter(key[-1] for n, key in enumerate(keys) if n not in paired)
 
 
 def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:

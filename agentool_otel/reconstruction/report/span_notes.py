@@ -26,7 +26,6 @@ __all__ = [
     "compared_in_part",
     "cut_or_hidden",
     "damaged",
-    "has_notes",
     "masked_on_the_way",
     "may_hide",
     "outside_the_calendar",
@@ -82,7 +81,7 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
 def may_hide(span: SpanRecord) -> bool:
     """Whether an attribute of a span may hold a placeholder, or only a part of its value. Looks at
     the span alone, so that a caller can do without a report."""
-    if has_notes(span):
+    if span.damaged or not _NOTED.isdisjoint(span.attributes):
         return True
     if any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events):
         return True
@@ -95,12 +94,6 @@ def may_hide(span: SpanRecord) -> bool:
             or (value[:1] in _JSON_STARTS and (value[-1:] != "}" or _has_open_brackets(value)))
         )
     )
-
-
-def has_notes(span: SpanRecord) -> bool:
-    """Return whether a span itself names attributes that are not whole, so that nothing in their
-    values has to show it."""
-    return bool(span.damaged) or not _NOTED.isdisjoint(span.attributes)
 
 
 def _hides(value: str) -> bool:
