@@ -1,0 +1,105 @@
+"""Check the truth table of evaluation: each row has the verdict that REFERENCE.md gives it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import agentool_otel
+from tests.evaluation.truth.recording import write_run
+
+TABLE = Path(__file__).parent / "truth"
+REFERENCE = Path(__file__).parents[2] / "REFERENCE.md"
+VERDICTS = {True: "passed", False: "failed", None: "not evaluated"}
+
+Row = dict[str, Any]
+
+
+def _rows(pattern: str) -> dict[str, list[Row]]:
+    """Return the rows of some files by what they are about."""
+    return {
+        about: rows
+        for path in sorted(TABLE.glob(pattern))
+        for about, rows in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+    }
+
+
+BY_TYPE, BY_WAY = _rows("types_*.yaml"), _rows("ways_*.yaml")
+ROWS = [
+    pytest.param(
+        row,
+        id=f"{about}: {row['name']}",
+        marks=[pytest.mark.xfail(strict=True, reason=row["disagrees"])]
+        if "disagrees" in row
+        else [],
+    )
+    for about, rows in (BY_TYPE | BY_WAY).items()
+    for row in rows
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_verdict(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row has its verdict, from the command or, where a judge is needed, from Python."""
+    folder = tmp_path / "recording"
+    folder.mkdir()
+    source = write_run(row["run"], folder, monkeypatch)
+    evaluate = _evaluate_in_python if "judge" in row else _evaluate_by_command
+    (result,) = evaluate(row, source, tmp_path)
+    (assertion,) = result["assertion_results"]
+    assert VERDICTS[assertion["passed"]] == row["verdict"], assertion["reason"]
+
+
+def _evaluate_by_command(row: Row, source: Path, folder: Path) -> list[dict[str, Any]]:
+    checks, results = folder / "checks.json", folder / "results.jsonl"
+    checks.write_text(json.dumps([row["check"]]), encoding="utf-8")
+    (script,) = entry_points(group="console_scripts", name="agentool-otel")
+    arguments = ["eval", str(checks), str(source), "-o", str(results), "--fail-on", "never"]
+    outcome = CliRunner().invoke(script.load(), arguments)
+    assert outcome.exit_code == 0, outcome.output
+    return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+
+
+def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, Any]]:
+    checks = [agentool_otel.Assertion.from_dict(row["check"])]
+    traces = agentool_otel.load(source)
+    return [
+        result.to_dict()
+        for result in agentool_otel.evaluate(checks, traces, judge=lambda _: row["judge"])
+    ]
+
+
+def test_each_quote_is_in_the_reference() -> None:
+    """A row rests on words of REFERENCE.md; a changed sentence asks for another look at its rows."""
+    reference = _words(REFERENCE.read_text(encoding="utf-8"))
+    stale = {
+        row.values[0]["name"] for row in ROWS if _words(row.values[0]["quote"]) not in reference
+    }
+    assert not stale
+
+
+def _words(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def test_the_table_is_complete() -> None:
+    """Each type has a row of every verdict, each way of hiding three rows, and no two runs are one."""
+    (script,) = entry_points(group="console_scripts", name="agentool-otel")
+    schema = json.loads(CliRunner().invoke(script.load(), ["schema"]).output)
+    types = schema["$defs"]["assertion"]["properties"]["type"]["enum"]
+    assert set(BY_TYPE) == set(types)
+    for about, rows in BY_TYPE.items():
+        assert {row["check"]["type"] for row in rows} == {about}
+        assert {row["verdict"] for row in rows} == set(VERDICTS.values())
+    for rows in BY_WAY.values():
+        assert len(rows) >= 3
+        assert len({row["verdict"] for row in rows}) > 1
+    assert max(Counter(row.values[0]["run"]["input"] for row in ROWS).values()) == 1

@@ -1,0 +1,224 @@
+"""Write the runs of the truth table: as a trace document, as spans of another SDK, or recorded by this package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agentool_otel
+
+START = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
+
+
+def write_run(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a run of the table into a folder and return where it can be read."""
+    if run["by"] == "recorder":
+        record(run, folder, monkeypatch)
+        return folder
+    content = document(run) if run["by"] == "document" else spans(run)
+    path = folder / "run.jsonl"
+    path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    return path
+
+
+def document(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the ReasoningTrace document of a run."""
+    status = run.get("status", "success")
+    trace = {
+        "trace_id": _hex(run["input"], 32),
+        "agent_id": "agent",
+        "started_at": START.isoformat(),
+        "finished_at": (START + timedelta(seconds=run.get("seconds", 1))).isoformat(),
+        "input": run["input"],
+        "status": status,
+        "steps": list(_document_steps(run["steps"])),
+    }
+    if status == "in_progress":
+        del trace["finished_at"]
+    trace |= {member: run[member] for member in ("output", "metrics") if member in run}
+    trace |= run.get("document", {})
+    return {member: value for member, value in trace.items() if value is not None}
+
+
+def _document_steps(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for n, step in enumerate(steps):
+        call_id = step.get("id", f"call_{n}")
+        if "handoff" in step:
+            yield {"step_id": f"step_{n}", "type": "handoff", "to_agent": step["handoff"]}
+        if "call" in step:
+            call = {"id": call_id, "name": step["call"]}
+            if "args" in step:
+                call["arguments"] = step["args"]
+            yield {"step_id": f"step_{n}", "type": "tool_call", "tool_call": call}
+        result = {
+            member: step[word]
+            for word, member in (("gives", "output"), ("result", "output"), ("fails", "error"))
+            if step.get(word) is not None
+        }
+        if result:
+            if "call" in step or "id" in step:
+                result["call_id"] = call_id
+            yield {"step_id": f"step_{n}_result", "type": "tool_result", "tool_result": result}
+
+
+def spans(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the OTLP document of a run that another SDK has recorded in the GenAI conventions."""
+    root = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "agent",
+        "gen_ai.input.messages": _message("user", _text(run["input"])),
+    }
+    if "output" in run:
+        root["gen_ai.output.messages"] = _message("assistant", _text(run["output"]))
+    if run.get("open"):
+        root["agentool.incomplete"] = True
+    seconds = run.get("seconds", 1)
+    written = [_span(run, "invoke_agent agent", root | run.get("attributes", {}), 0, seconds)]
+    if "run" in run.get("lost", ()):
+        written = []
+    for n, step in enumerate(run["steps"], 1):
+        attributes = _answer(run, step) if "says" in step else _tool(step, n)
+        name = f"{attributes['gen_ai.operation.name']} {step.get('call', 'gpt-5')}"
+        span = _span(run, name, attributes | step.get("attributes", {}), n, 0.01, step.get("cut"))
+        if "fails" in step:
+            span["status"] = {"code": 2, "message": step["fails"]}
+        written.append(span)
+    scope = {"scope": {"name": "some.agent.sdk", "version": "3.1"}, "spans": written}
+    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [scope]}]}
+
+
+def _tool(step: dict[str, Any], n: int) -> dict[str, Any]:
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": step["call"],
+        "gen_ai.tool.call.id": step.get("id", f"call_{n}"),
+    }
+    if "args" in step:
+        attributes["gen_ai.tool.call.arguments"] = _text(step["args"])
+    if "gives" in step:
+        attributes["gen_ai.tool.call.result"] = _text(step["gives"])
+    if "fails" in step:
+        attributes["error.type"] = "ToolError"
+    return attributes
+
+
+def _answer(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    finish = step.get("finish", "stop")
+    calls = [
+        {
+            "type": "tool_call",
+            "id": ask.get("id", "call_asked"),
+            "name": ask["call"],
+            "arguments": ask["args"],
+        }
+        for ask in step.get("asks", ())
+    ]
+    attributes: dict[str, Any] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-5",
+        "gen_ai.input.messages": _message("user", _text(run["input"])),
+        "gen_ai.output.messages": _message("assistant", step["says"], *calls, finish_reason=finish),
+        "gen_ai.response.finish_reasons": [finish],
+    }
+    if "tokens" in step:
+        attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"] = step[
+            "tokens"
+        ]
+    return attributes
+
+
+def _message(role: str, text: str, *parts: dict[str, Any], **members: str) -> str:
+    texts = [{"type": "text", "content": text}] if text else []
+    return json.dumps([{"role": role, "parts": [*texts, *parts], **members}], ensure_ascii=False)
+
+
+def _span(
+    run: dict[str, Any],
+    name: str,
+    attributes: dict[str, Any],
+    n: int,
+    seconds: float,
+    cut: int | None = None,
+) -> dict[str, Any]:
+    """Return the OTLP span at a position of a run; the first one is that of the run."""
+    start = int(START.timestamp() * 1000) + 20 * n
+    cut = cut or run.get("cut")
+    span = {
+        "traceId": _hex(run["input"], 32),
+        "spanId": _hex(f"{run['input']} {n}", 16),
+        "parentSpanId": _hex(f"{run['input']} {0 if n else run['below']}", 16)
+        if n or "below" in run
+        else None,
+        "name": name,
+        "kind": 1,
+        "startTimeUnixNano": f"{start}000000",
+        "endTimeUnixNano": f"{start + int(seconds * 1000)}000000",
+        "attributes": [
+            {"key": key, "value": _value(value[:cut] if isinstance(value, str) else value)}
+            for key, value in attributes.items()
+            if value is not None
+        ],
+        "status": {},
+    }
+    return {member: value for member, value in span.items() if value is not None}
+
+
+def _value(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_value(member) for member in value]}}
+    return {"stringValue": value}
+
+
+def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record a run with this package."""
+    options = run.get("with", {})
+    monkeypatch.setenv("AGENTOOL_DIR", str(folder))
+    if "max_bytes" in options:
+        monkeypatch.setenv("AGENTOOL_MAX_ATTRIBUTE_BYTES", str(options["max_bytes"]))
+        monkeypatch.setenv("AGENTOOL_OFFLOAD", "none")
+    redact = _redact(**options["redact"]) if "redact" in options else None
+    agentool_otel.instrument(redact=redact, content=options.get("content", True), include=[])
+    try:
+        with agentool_otel.run("agent", input=run["input"]) as recorded:
+            for step in run["steps"]:
+                if "handoff" in step:
+                    recorded.handoff(step["handoff"])
+                    continue
+                call = recorded.tool_call(step["call"], step["args"])
+                recorded.tool_result(call, step.get("gives"), error=step.get("fails"))
+            recorded.output = _output(run["output"])
+    finally:
+        agentool_otel.uninstrument()
+
+
+def _redact(**rule: str) -> Callable[[str, str], str | None]:
+    def redact(attribute: str, text: str) -> str | None:
+        if attribute != rule["attribute"]:
+            return text
+        return text.replace(rule["from"], rule["to"]) if "to" in rule else None
+
+    return redact
+
+
+def _output(output: Any) -> Any:
+    if isinstance(output, dict):
+        return output["repeat"] * output["times"] + output["end"]
+    return output
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _hex(seed: str, digits: int) -> str:
+    return hashlib.sha256(seed.encode()).hexdigest()[:digits]
