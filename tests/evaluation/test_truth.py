@@ -78,7 +78,7 @@ def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, 
 
 
 def test_each_quote_is_in_the_reference() -> None:
-    """A row rests on words of REFERENCE.md; a changed sentence asks for another look at its rows."""
+    """A row quotes REFERENCE.md; a changed sentence asks for another look at its rows."""
     reference = _words(REFERENCE.read_text(encoding="utf-8"))
     stale = {
         row.values[0]["name"] for row in ROWS if _words(row.values[0]["quote"]) not in reference
@@ -91,7 +91,7 @@ def _words(text: str) -> str:
 
 
 def test_the_table_is_complete() -> None:
-    """Each type has a row of every verdict, each way of hiding three rows, and no two runs are one."""
+    """Each type has rows of all verdicts, each way three rows, and each run an input of its own."""
     (script,) = entry_points(group="console_scripts", name="agentool-otel")
     schema = json.loads(CliRunner().invoke(script.load(), ["schema"]).output)
     types = schema["$defs"]["assertion"]["properties"]["type"]["enum"]

@@ -1,4 +1,7 @@
-"""Write the runs of the truth table: as a trace document, as spans of another SDK, or recorded by this package."""
+"""Write the runs of the truth table.
+
+A run becomes a trace document or spans of another SDK, or this package records it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +80,19 @@ def spans(run: dict[str, Any]) -> dict[str, Any]:
     }
     if "output" in run:
         root["gen_ai.output.messages"] = _message("assistant", _text(run["output"]))
-    if run.get("open"):
+    if run.get("ended") == "closed":
         root["agentool.incomplete"] = True
-    seconds = run.get("seconds", 1)
-    written = [_span(run, "invoke_agent agent", root | run.get("attributes", {}), 0, seconds)]
-    if "run" in run.get("lost", ()):
-        written = []
+    own = _span(run, 0, "invoke_agent agent", root, run)
+    if "below" in run:
+        own["parentSpanId"] = _hex(run["below"], 16)
+    if run.get("ended") == "never":
+        own["endTimeUnixNano"] = "0"
+    written = [] if run.get("lost") else [own]
     for n, step in enumerate(run["steps"], 1):
         attributes = _answer(run, step) if "says" in step else _tool(step, n)
         name = f"{attributes['gen_ai.operation.name']} {step.get('call', 'gpt-5')}"
-        span = _span(run, name, attributes | step.get("attributes", {}), n, 0.01, step.get("cut"))
-        if "fails" in step:
-            span["status"] = {"code": 2, "message": step["fails"]}
-        written.append(span)
+        span = _span(run, n, name, attributes, {"seconds": 0.01} | step)
+        written.append(span | {"parentSpanId": own["spanId"]})
     scope = {"scope": {"name": "some.agent.sdk", "version": "3.1"}, "spans": written}
     return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [scope]}]}
 
@@ -139,34 +143,25 @@ def _message(role: str, text: str, *parts: dict[str, Any], **members: str) -> st
 
 
 def _span(
-    run: dict[str, Any],
-    name: str,
-    attributes: dict[str, Any],
-    n: int,
-    seconds: float,
-    cut: int | None = None,
+    run: dict[str, Any], n: int, name: str, attributes: dict[str, Any], row: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the OTLP span at a position of a run; the first one is that of the run."""
+    """Return the OTLP span at a position of a run; `row` is the run itself or one of its steps."""
     start = int(START.timestamp() * 1000) + 20 * n
-    cut = cut or run.get("cut")
-    span = {
+    cut = row.get("cut")
+    return {
         "traceId": _hex(run["input"], 32),
         "spanId": _hex(f"{run['input']} {n}", 16),
-        "parentSpanId": _hex(f"{run['input']} {0 if n else run['below']}", 16)
-        if n or "below" in run
-        else None,
         "name": name,
         "kind": 1,
         "startTimeUnixNano": f"{start}000000",
-        "endTimeUnixNano": f"{start + int(seconds * 1000)}000000",
+        "endTimeUnixNano": f"{start + int(row.get('seconds', 1) * 1000)}000000",
         "attributes": [
             {"key": key, "value": _value(value[:cut] if isinstance(value, str) else value)}
-            for key, value in attributes.items()
+            for key, value in (attributes | row.get("attributes", {})).items()
             if value is not None
         ],
-        "status": {},
+        "status": {"code": 2, "message": row["fails"]} if "fails" in row else {},
     }
-    return {member: value for member, value in span.items() if value is not None}
 
 
 def _value(value: Any) -> dict[str, Any]:
@@ -174,6 +169,8 @@ def _value(value: Any) -> dict[str, Any]:
         return {"boolValue": value}
     if isinstance(value, int):
         return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value if isfinite(value) else str(value)}
     if isinstance(value, list):
         return {"arrayValue": {"values": [_value(member) for member in value]}}
     return {"stringValue": value}
@@ -186,6 +183,8 @@ def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
     if "max_bytes" in options:
         monkeypatch.setenv("AGENTOOL_MAX_ATTRIBUTE_BYTES", str(options["max_bytes"]))
         monkeypatch.setenv("AGENTOOL_OFFLOAD", "none")
+    if "sdk_limit" in options:
+        monkeypatch.setenv("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", str(options["sdk_limit"]))
     redact = _redact(**options["redact"]) if "redact" in options else None
     agentool_otel.instrument(redact=redact, content=options.get("content", True), include=[])
     try:
