@@ -25,10 +25,21 @@ def write_run(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
     if run["by"] == "recorder":
         record(run, folder, monkeypatch)
         return folder
-    content = document(run) if run["by"] == "document" else spans(run)
+    written = [spans(run)] if run["by"] == "sdk" else _linked(run)
     path = folder / "run.jsonl"
-    path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    path.write_text("".join(json.dumps(obj) + "\n" for obj in written), encoding="utf-8")
     return path
+
+
+def _linked(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the documents of a run and of the run inside it."""
+    outer = document(run)
+    if "inner" not in run:
+        return [outer]
+    inner = document(run["inner"])
+    outer["metadata"] = {"sub_traces": [inner["trace_id"]]}
+    inner["metadata"] = {"parent_trace_id": outer["trace_id"]}
+    return [outer, inner]
 
 
 def document(run: dict[str, Any]) -> dict[str, Any]:
@@ -130,6 +141,12 @@ def _answer(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         "gen_ai.output.messages": _message("assistant", step["says"], *calls, finish_reason=finish),
         "gen_ai.response.finish_reasons": [finish],
     }
+    if "reads" in step:
+        read = {"type": "tool_call_response"} | step["reads"]
+        messages = [_message("user", _text(run["input"])), _message("tool", "", read)]
+        attributes["gen_ai.input.messages"] = json.dumps(
+            [m for text in messages for m in json.loads(text)]
+        )
     if "tokens" in step:
         attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"] = step[
             "tokens"
@@ -193,9 +210,10 @@ def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
                 if "handoff" in step:
                     recorded.handoff(step["handoff"])
                     continue
-                call = recorded.tool_call(step["call"], step["args"])
+                arguments = {name: _repeated(value) for name, value in step["args"].items()}
+                call = recorded.tool_call(step["call"], arguments)
                 recorded.tool_result(call, step.get("gives"), error=step.get("fails"))
-            recorded.output = _output(run["output"])
+            recorded.output = _repeated(run["output"])
     finally:
         agentool_otel.uninstrument()
 
@@ -209,10 +227,11 @@ def _redact(**rule: str) -> Callable[[str, str], str | None]:
     return redact
 
 
-def _output(output: Any) -> Any:
-    if isinstance(output, dict):
-        return output["repeat"] * output["times"] + output["end"]
-    return output
+def _repeated(value: Any) -> Any:
+    """Return a long text for an object with `repeat`, `times` and perhaps `end`."""
+    if isinstance(value, dict):
+        return value["repeat"] * value["times"] + value.get("end", "")
+    return value
 
 
 def _text(value: Any) -> str:
