@@ -52,6 +52,8 @@ def test_verdict(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     folder = tmp_path / "recording"
     folder.mkdir()
     source = write_run(row["run"], folder, monkeypatch)
+    if row["run"].get("rebuilt"):
+        source = _rebuild(source, tmp_path / "traces.jsonl")
     evaluate = _evaluate_in_python if "judge" in row else _evaluate_by_command
     (result,) = evaluate(row, source, tmp_path)
     (assertion,) = result["assertion_results"]
@@ -61,11 +63,20 @@ def test_verdict(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def _evaluate_by_command(row: Row, source: Path, folder: Path) -> list[dict[str, Any]]:
     checks, results = folder / "checks.json", folder / "results.jsonl"
     checks.write_text(json.dumps([row["check"]]), encoding="utf-8")
-    (script,) = entry_points(group="console_scripts", name="agentool-otel")
-    arguments = ["eval", str(checks), str(source), "-o", str(results), "--fail-on", "never"]
-    outcome = CliRunner().invoke(script.load(), arguments)
-    assert outcome.exit_code == 0, outcome.output
+    _command("eval", checks, source, "-o", results, "--fail-on", "never")
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+
+
+def _rebuild(source: Path, traces: Path) -> Path:
+    _command("rebuild", source, "-o", traces)
+    return traces
+
+
+def _command(*arguments: str | Path) -> str:
+    (script,) = entry_points(group="console_scripts", name="agentool-otel")
+    outcome = CliRunner().invoke(script.load(), [str(argument) for argument in arguments])
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
 
 
 def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, Any]]:
@@ -92,8 +103,7 @@ def _words(text: str) -> str:
 
 def test_the_table_is_complete() -> None:
     """Each type has rows of all verdicts, each way three rows, and each run an input of its own."""
-    (script,) = entry_points(group="console_scripts", name="agentool-otel")
-    schema = json.loads(CliRunner().invoke(script.load(), ["schema"]).output)
+    schema = json.loads(_command("schema"))
     types = schema["$defs"]["assertion"]["properties"]["type"]["enum"]
     assert set(BY_TYPE) == set(types)
     for about, rows in BY_TYPE.items():

@@ -200,8 +200,6 @@ def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
     if "max_bytes" in options:
         monkeypatch.setenv("AGENTOOL_MAX_ATTRIBUTE_BYTES", str(options["max_bytes"]))
         monkeypatch.setenv("AGENTOOL_OFFLOAD", "none")
-    if "sdk_limit" in options:
-        monkeypatch.setenv("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", str(options["sdk_limit"]))
     redact = _redact(**options["redact"]) if "redact" in options else None
     agentool_otel.instrument(redact=redact, content=options.get("content", True), include=[])
     try:
@@ -216,6 +214,21 @@ def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
             recorded.output = _repeated(run["output"])
     finally:
         agentool_otel.uninstrument()
+    if "sdk_limit" in options:
+        _cut(folder, options["sdk_limit"])
+
+
+def _cut(folder: Path, limit: int) -> None:
+    """Cut attributes as OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT does, which a process reads once."""
+
+    def cut(member: dict[str, Any]) -> dict[str, Any]:
+        text = member.get("stringValue")
+        return {"stringValue": text[:limit]} if isinstance(text, str) else member
+
+    for path in folder.glob("*.jsonl"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        shortened = [json.dumps(json.loads(line, object_hook=cut)) + "\n" for line in lines]
+        path.write_text("".join(shortened), encoding="utf-8")
 
 
 def _redact(**rule: str) -> Callable[[str, str], str | None]:
