@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -16,7 +16,10 @@ from click.testing import CliRunner
 import agentool_otel
 from tests.evaluation.truth.recording import write_run
 
-TABLE = Path(__file__).parent / "truth"
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+FOLDER = Path(__file__).parent / "truth"
 REFERENCE = Path(__file__).parents[2] / "REFERENCE.md"
 VERDICTS = {True: "passed", False: "failed", None: "not evaluated"}
 
@@ -27,26 +30,24 @@ def _rows(pattern: str) -> dict[str, list[Row]]:
     """Return the rows of some files by what they are about."""
     return {
         about: rows
-        for path in sorted(TABLE.glob(pattern))
+        for path in sorted(FOLDER.glob(pattern))
         for about, rows in yaml.safe_load(path.read_text(encoding="utf-8")).items()
     }
 
 
+def _parameter(about: str, row: Row) -> ParameterSet:
+    """Return a row as a parameter of a test; one that the program disagrees with has to fail."""
+    reason = row.get("disagrees")
+    marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
+    return pytest.param(row, id=f"{about}: {row['name']}", marks=marks)
+
+
 BY_TYPE, BY_WAY = _rows("types_*.yaml"), _rows("ways_*.yaml")
-ROWS = [
-    pytest.param(
-        row,
-        id=f"{about}: {row['name']}",
-        marks=[pytest.mark.xfail(strict=True, reason=row["disagrees"])]
-        if "disagrees" in row
-        else [],
-    )
-    for about, rows in (BY_TYPE | BY_WAY).items()
-    for row in rows
-]
+TABLE = {**BY_TYPE, **BY_WAY}
+ROWS = [row for rows in TABLE.values() for row in rows]
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", [_parameter(about, row) for about in TABLE for row in TABLE[about]])
 def test_verdict(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row has its verdict, from the command or, where a judge is needed, from Python."""
     folder = tmp_path / "recording"
@@ -91,9 +92,7 @@ def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, 
 def test_each_quote_is_in_the_reference() -> None:
     """A row quotes REFERENCE.md; a changed sentence asks for another look at its rows."""
     reference = _words(REFERENCE.read_text(encoding="utf-8"))
-    stale = {
-        row.values[0]["name"] for row in ROWS if _words(row.values[0]["quote"]) not in reference
-    }
+    stale = [row["name"] for row in ROWS if _words(row["quote"]) not in reference]
     assert not stale
 
 
@@ -112,4 +111,4 @@ def test_the_table_is_complete() -> None:
     for rows in BY_WAY.values():
         assert len(rows) >= 3
         assert len({row["verdict"] for row in rows}) > 1
-    assert max(Counter(row.values[0]["run"]["input"] for row in ROWS).values()) == 1
+    assert max(Counter(row["run"]["input"] for row in ROWS).values()) == 1

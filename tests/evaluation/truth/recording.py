@@ -84,7 +84,7 @@ def _document_steps(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def spans(run: dict[str, Any]) -> dict[str, Any]:
     """Return the OTLP document of a run that another SDK has recorded in the GenAI conventions."""
-    root = {
+    root: dict[str, Any] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "agent",
         "gen_ai.input.messages": _message("user", _text(run["input"])),
