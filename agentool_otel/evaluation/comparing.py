@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from agentool_otel.reconstruction.report.content_marks import marks_on
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE
 from agentool_otel.semconv.redaction import cut_end, has_marker, visible_parts
 
-__all__ = ["Match", "equal", "gap_in", "hides_members", "same", "short"]
+__all__ = ["Match", "equal", "gap_in", "hides_members", "is_possible", "same", "short"]
 
 _SHORT = 80
 _MARKS = frozenset({MARK_TRUNCATED, MARK_UNENCODABLE})
@@ -23,6 +24,12 @@ class Match(NamedTuple):
     """None where the arguments cannot tell."""
     detail: str = ""
     """What the arguments are instead, in the words of a reason."""
+
+
+def is_possible(amount: Any) -> bool:
+    """Return whether a run can take so much: a finite number that is not negative."""
+    is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+    return is_number and 0 <= amount < math.inf
 
 
 def same(expected: Any, actual: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.facets import started_ns
 from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.scopes import Unit
@@ -27,6 +28,7 @@ from agentool_otel.reconstruction.trace import Rebuilt
 __all__ = ["UnitTrace", "judged_trace"]
 
 _LISTED = 3
+_NAMES = {"total_tokens": "tokens are", "total_cost_usd": "cost is"}
 _SUCCESS = "success"
 
 
@@ -71,16 +73,25 @@ class _Member:
             judged.trace = replace(self.trace, output=None)
         return self.words(judged.unseen_calls)
 
+    def uncounted(self, member: str) -> str | None:
+        if (why := self.judged.uncounted(member)) is not None:
+            return self.words(why)
+        name = member.removeprefix("metrics.")
+        amount = known(getattr(self.judged.metrics, name))
+        if amount is None:
+            return (
+                self.words(f"its {_NAMES[name]} not in this store") if self._calls_models else None
+            )
+        return None if is_possible(amount) else self.words(f"its {_NAMES[name]} unknown: {amount}")
+
     @property
-    def uncounted(self) -> str | None:
-        if self.judged.unfinished is not None:
-            return self.words(self.judged.unfinished)
-        has_calls = bool(self.judged.models) or any(
-            it.type == "reasoning" for it in self.trace.steps
-        )
-        if has_calls and known(self.judged.metrics.total_tokens) is None:
-            return self.words("its tokens are not in this store")
-        return None
+    def _calls_models(self) -> bool:
+        """Whether there is a model call in the run, or may be one: a document without a step shows
+        nothing of what led to its answer."""
+        if self.judged.models or any(it.type == "reasoning" for it in self.trace.steps):
+            return True
+        is_document = not isinstance(self.judged.source, Rebuilt)
+        return is_document and not self.trace.steps and not self.is_frame
 
 
 class UnitTrace(JudgedTrace):
@@ -197,11 +208,11 @@ class UnitTrace(JudgedTrace):
         found = (it.judged.unmatched_call(tool_name) for it in self._members)
         return next((why for why in found if why), None)
 
-    @property
-    def uncounted(self) -> str | None:
-        """Why the runs may have used more than their metrics have; None if nothing says so."""
+    def uncounted(self, member: str) -> str | None:
+        """Return why the runs may have used more than their metrics have."""
         self.looked_for_more = True
-        return self._absent or next((why for it in self._members if (why := it.uncounted)), None)
+        found = (it.uncounted(member) for it in self._members)
+        return self._absent or next((why for why in found if why), None)
 
     @cached_property
     def _absent(self) -> str | None:
@@ -295,8 +306,8 @@ def _start(member: _Member) -> float:
 
 
 def _sum(values: Iterable[Any]) -> Any:
-    """Return the sum of the values that are known; UNSET where none is."""
-    found = [it for it in map(known, values) if it is not None]
+    """Return the sum of the values that are known and possible; UNSET where none is."""
+    found = [it for it in map(known, values) if it is not None and is_possible(it)]
     return sum(found) if found else UNSET
 
 

@@ -28,6 +28,7 @@ from agentool_otel.reconstruction.report.gaps import (
     gaps_of,
     hidden_in,
 )
+from agentool_otel.reconstruction.report.span_notes import is_cut_json
 from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS
 from agentool_otel.reconstruction.trace import Rebuilt
 
@@ -138,6 +139,8 @@ class JudgedTrace:
     def _why_unseen(self, step_id: str, arguments: Any) -> str | None:
         if arguments is UNSET:
             return self.why_missing(ARGUMENTS, step_id)
+        if isinstance(arguments, str) and is_cut_json(arguments):
+            return "is cut: its JSON ends in the middle"
         return self.gap(ARGUMENTS, step_id)
 
     def calls_of(self, tool_name: str | None) -> list[Call]:
@@ -167,11 +170,13 @@ class JudgedTrace:
             return "the run has not ended"
         return None
 
-    @property
-    def uncounted(self) -> str | None:
-        """Why the run may have used more tokens and money than its metrics have; None if nothing
-        says so."""
-        return self.unfinished
+    def uncounted(self, member: str) -> str | None:
+        """Return why a total may be more than its metrics have; None if nothing says so.
+
+        Args:
+            member: `metrics.total_tokens` or `metrics.total_cost_usd`.
+        """
+        return self.unfinished or self.gap(member)
 
     @cached_property
     def unseen_calls(self) -> str | None:
@@ -184,11 +189,11 @@ class JudgedTrace:
         call_count = known(self.metrics.tool_call_count)
         if isinstance(call_count, (int, float)) and call_count > len(self.calls):
             return f"its metrics count {call_count} tool calls, {len(self.calls)} are in this store"
-        if self._rebuilt is not None and call_count is None:
-            return "a model's answer asks for tools, and no call of it is in this store"
+        if why := self.gap(CALLS):
+            return why
         if not self.calls and self.trace.output is UNSET and not self._raised:
             return "neither tool calls nor an output were captured"
-        return self.gap(CALLS)
+        return None
 
     @cached_property
     def answered_alone(self) -> list[tuple[str, Any]]:

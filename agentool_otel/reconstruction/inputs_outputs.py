@@ -180,11 +180,13 @@ def _first_question(inferences: list[Node]) -> FieldValue | None:
 
 
 def _last_answer(inferences: list[Node]) -> FieldValue | None:
-    """Return the last model call's answer; unknown if that is a request for a tool."""
-    for node in reversed(inferences):
+    """Return the answer of the last model call that did not fail; unknown if that is a request for
+    a tool, or not there although an earlier one is."""
+    answered = (node for node in reversed(inferences) if node.operation.error_type is None)
+    for place, node in enumerate(answered):
         if isinstance(node.operation, Inference) and (output := node.operation.output):
-            if any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
-                return _UNKNOWN  # the run ended there
+            if place or any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
+                return _UNKNOWN  # the run ended there, or later
             return FieldValue(_last_text(output), node, "output of the last model call")
     return None
 

@@ -16,7 +16,8 @@ from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.failures import failure_of
 from agentool_otel.reconstruction.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reconstruction.labels import labels_of
-from agentool_otel.reconstruction.metrics import metrics_of
+from agentool_otel.reconstruction.metrics import metrics_of, uncounted
+from agentool_otel.reconstruction.report.gaps import with_hidden
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
 from agentool_otel.reconstruction.steps.builder import StepBuilder
@@ -87,6 +88,11 @@ def _metadata(
     if failure is not None and not has_error(own):
         links["error"] = failure.to_dict()
     labels = labels_of(root, nodes)
+    gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
+    return with_hidden(_joined(own, labels, links), gaps)
+
+
+def _joined(own: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str, Any] | None:
     if isinstance(own, dict):
         return {**own, **{key: it for key, it in labels.items() if key not in own}, **links}
     return {**labels, **links} or None

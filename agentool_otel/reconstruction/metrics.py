@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -19,8 +21,27 @@ from agentool_otel.reconstruction.correlation.unknown_messages import waits_for_
 from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.reconstruction.values import millis, number, set_known
 from agentool_otel.semconv import agentool
+from agentool_otel.semconv.marks import MARK_TRUNCATED
+from agentool_otel.semconv.redaction import is_marker
 
-__all__ = ["leaves", "metrics_of", "rolled_up_tokens", "tokens_of", "unknown_tool_calls"]
+__all__ = [
+    "CALLS",
+    "TOTAL_COST",
+    "TOTAL_TOKENS",
+    "leaves",
+    "metrics_of",
+    "rolled_up_tokens",
+    "tokens_of",
+    "uncounted",
+    "unknown_tool_calls",
+]
+
+CALLS = "calls"
+"""Stands for the tool calls of a run that its trace may not show."""
+TOTAL_TOKENS = "metrics.total_tokens"
+TOTAL_COST = "metrics.total_cost_usd"
+_OF_ANSWERS = re.compile(r"output|completion|response|answer|choice")
+"""Names of attributes that may hold the answer of a model."""
 
 
 def metrics_of(
@@ -63,7 +84,7 @@ def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[No
     unnamed = [
         (node, later)
         for node, later in zip_longest(inferences, inferences[1:])
-        if waits_for_tools(node) and not _names_calls(node)
+        if (waits_for_tools(node) or _may_ask_for_tools(node)) and not _names_calls(node)
     ]
     executed = sorted(node.start_ns or 0 for node in nodes if _executes(node)) if unnamed else []
     for node, later in unnamed:
@@ -71,6 +92,68 @@ def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[No
         ended = later.start_ns if later is not None else None
         if place == len(executed) or (ended is not None and executed[place] > ended):
             yield node
+
+
+def uncounted(
+    root: Node | None, nodes: list[Node], inferences: list[Node]
+) -> Iterator[tuple[str, str]]:
+    """Yield the totals of a run to which something is missing, and why. Of a model call that
+    failed, no tokens and no cost are expected.
+
+    Args:
+        root: the span of the run, if it has one.
+        nodes: what is inside it.
+        inferences: the model calls among them, each once.
+    """
+    operations = [
+        it.operation
+        for it in inferences
+        if isinstance(it.operation, Inference) and it.operation.error_type is None
+    ]
+    amounts = (
+        (TOTAL_TOKENS, "tokens", [*map(_tokens, operations)]),
+        (TOTAL_COST, "cost", [_possible(it.cost_usd) for it in operations]),
+    )
+    for member, what, values in amounts:
+        missing = values.count(None)
+        if 0 < missing < len(values):
+            yield (
+                member,
+                f"is that of {len(values) - missing} of {len(values)} model calls with {what}",
+            )
+    stated = number(root.span.attributes.get(agentool.METRICS_TOOL_CALL_COUNT)) if root else None
+    if stated is not None and stated > max(_count_calls(nodes), _count_requests(inferences)):
+        yield CALLS, f"the span of the run counts {stated} tool calls, and fewer are in this store"
+    elif next(unknown_tool_calls(nodes, inferences), None) is not None:
+        yield CALLS, "a model's answer asks for tools, and no call of it is in this store"
+
+
+def _count_calls(nodes: list[Node]) -> int:
+    return sum(isinstance(it.operation, (ToolExecution, McpRequest)) for it in nodes)
+
+
+def _count_requests(inferences: list[Node]) -> int:
+    return sum(
+        part.get("type") == "tool_call"
+        for node in inferences
+        if isinstance(node.operation, Inference)
+        for answer in node.operation.output or ()
+        for part in parts_of(answer)
+    )
+
+
+def _may_ask_for_tools(node: Node) -> bool:
+    """Return whether a hidden answer may have asked for tools: no finish reason shows how it
+    ended."""
+    operation = node.operation
+    if not isinstance(operation, Inference) or operation.finish_reasons or operation.error_type:
+        return False
+    if operation.output:
+        return any(MARK_TRUNCATED in part for it in operation.output for part in parts_of(it))
+    return any(
+        isinstance(value, str) and _OF_ANSWERS.search(key) and is_marker(value)
+        for key, value in node.span.attributes.items()
+    )
 
 
 def _names_calls(node: Node) -> bool:
@@ -92,8 +175,20 @@ def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embedd
 
 
 def tokens_of(operations: list[Inference | Embeddings]) -> int | None:
-    total: int | None = _sum([usage.total for it in operations if (usage := it.usage) is not None])
+    total: int | None = _sum([*map(_tokens, operations)])
     return total
+
+
+def _tokens(operation: Inference | Embeddings) -> int | None:
+    usage = operation.usage
+    if usage is None or any((it or 0) < 0 for it in (usage.input_tokens, usage.output_tokens)):
+        return None
+    return usage.total
+
+
+def _possible(amount: Any) -> Any:
+    """Return an amount; None if nothing can cost so much."""
+    return amount if amount is not None and 0 <= amount < math.inf else None
 
 
 def rolled_up_tokens(root: Node | None) -> int | None:
@@ -121,7 +216,7 @@ def _total_tokens(
 def _total_cost(
     operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
 ) -> int | float | None:
-    cost: int | float | None = _sum([it.cost_usd for it in operations])
+    cost: int | float | None = _sum([_possible(it.cost_usd) for it in operations])
     if cost is None:
         cost = number(attributes.get(agentool.METRICS_TOTAL_COST_USD))
     if cost is None and root is not None:

@@ -17,7 +17,7 @@ from agentool_otel.reconstruction.frameworks import framework_of
 from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
-from agentool_otel.reconstruction.report.gaps import HIDDEN, gaps_of, hidden_list
+from agentool_otel.reconstruction.report.gaps import gaps_of, with_hidden
 from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.report.trace_report import report_on
 from agentool_otel.reconstruction.run_spans import RunSpans
@@ -93,9 +93,10 @@ class Rebuilt:
 
     def _add_hidden(self, run: RunSpans) -> None:
         """Keep in the document what its spans show to be not whole."""
-        hidden = hidden_list(gaps_of(report_on(run, self._document)))
-        if hidden:
-            self._document["metadata"] = {**self._document.get("metadata", {}), HIDDEN: hidden}
+        metadata = self._document.get("metadata")
+        metadata = with_hidden(metadata, gaps_of(report_on(run, self._document)))
+        if metadata is not None:
+            self._document["metadata"] = metadata
 
     @property
     def trace_id(self) -> str:

@@ -41,8 +41,21 @@ _PERSONAL = (
     *("US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN", "US_PASSPORT", "US_SSN", "UK_NHS"),
     *("UK_NINO", "ES_NIF", "ES_NIE", "IT_FISCAL_CODE", "SG_NRIC_FIN", "AU_TFN", "IN_PAN"),
 )
-_WORDS = ("REDACTED", "Redacted", "redacted")
+_ENTITIES = (
+    *("ADDRESS", "AGE", "AWS_ACCESS_KEY", "AWS_SECRET_KEY", "DRIVER_ID", "EMAIL", "IP_ADDRESS"),
+    *("LICENSE_PLATE", "NAME", "PASSWORD", "PHONE", "PIN", "URL", "USERNAME"),
+    *("CREDIT_DEBIT_CARD_CVV", "CREDIT_DEBIT_CARD_EXPIRY", "CREDIT_DEBIT_CARD_NUMBER"),
+)
+_INFO_TYPES = ("CREDIT_CARD_NUMBER", "DATE_OF_BIRTH", "PERSON_NAME", "STREET_ADDRESS", *_PERSONAL)
+_WORDS = tuple(
+    form(word)
+    for word in ("redacted", "masked", "filtered", "removed", "hidden")
+    for form in (str.upper, str.capitalize, str.lower)
+)
+_BRACKETED = "|".join(_WORDS)
+_ANGLED = "|".join(_WORDS[:6])
 _HINTS = ("EDACTED", "edacted")
+_WORD_HINTS = tuple(dict.fromkeys(word[1:] for word in _WORDS))
 _OURS = (
     Marker(re.escape(MASK), (MASK,), (MASK,), "agentool_otel: a credential"),
     Marker(
@@ -62,17 +75,23 @@ MARKERS: tuple[Marker, ...] = (
         "openinference-instrumentation, config.py: REDACTED_VALUE",
     ),
     Marker(
-        r"\[(?:REDACTED|Redacted|redacted)(?:[:_ -][\w .:-]{1,60})?\]",
-        _HINTS,
+        rf"\[(?:[A-Z][A-Z_ ]{{0,40}}[ _])?(?:{_BRACKETED})(?:[:_ -][\w .:-]{{1,60}})?\]",
+        _WORD_HINTS,
         tuple(f"[{word}]" for word in _WORDS),
-        "Elastic APM agents, sanitize_field_names; with a name behind a colon, as in"
-        " [REDACTED:grafana-cloud-token]: Grafana's agento11y",
+        "Elastic APM agents, sanitize_field_names; Sentry SDKs, data scrubbing ([Filtered]); with a"
+        " name behind a colon, as in [REDACTED:grafana-cloud-token]: Grafana's agento11y",
     ),
     Marker(
-        r"<(?:REDACTED|Redacted|redacted)(?:[:_ -][\w .:-]{1,60})?>",
+        rf"<(?:{_ANGLED})(?:[:_ -][\w .:-]{{1,60}})?>|\((?:{_ANGLED})\)|\{{\{{(?:{_ANGLED})\}}\}}",
+        _WORD_HINTS[:4],
+        tuple(form.format(word) for form in ("<{}>", "({})", "{{{{{}}}}}") for word in _WORDS[:6]),
+        "hooks of users: the forms that the examples of several SDKs have",
+    ),
+    Marker(
+        r"\*{1,3}(?:REDACTED|Redacted|redacted)\*{1,3}",
         _HINTS,
-        tuple(f"<{word}>" for word in _WORDS),
-        "hooks of users: the form that the examples of several SDKs have",
+        tuple(f"{stars}{word}{stars}" for stars in ("*", "**", "***") for word in _WORDS[:3]),
+        "hooks of users: a word in bold",
     ),
     Marker(
         r"(?<![^\W_])REDACTED(?![^\W_])",
@@ -93,7 +112,6 @@ MARKERS: tuple[Marker, ...] = (
         ("[Scrubbed due to 'password']",),
         "logfire, scrubbing of sensitive data",
     ),
-    Marker(r"\[Filtered\]", ("[Filtered]",), ("[Filtered]",), "Sentry SDKs, data scrubbing"),
     Marker(
         r"<fully masked due to failed mask function>",
         ("<fully masked",),
@@ -106,6 +124,18 @@ MARKERS: tuple[Marker, ...] = (
         (">",),
         tuple(f"<{kind}>" for kind in _PERSONAL),
         "presidio-anonymizer, operator `replace` without a value: <entity_type>",
+    ),
+    Marker(
+        rf"\[(?:{'|'.join(_INFO_TYPES)})\]",
+        ("]",),
+        tuple(f"[{kind}]" for kind in _INFO_TYPES),
+        "Google Sensitive Data Protection, replaceWithInfoTypeConfig: [INFO_TYPE]",
+    ),
+    Marker(
+        rf"\{{(?:{'|'.join(_ENTITIES)})\}}",
+        ("}",),
+        tuple(f"{{{kind}}}" for kind in _ENTITIES),
+        "Amazon Bedrock Guardrails, sensitive information filters that mask: {ENTITY}",
     ),
 )
 """Every family that is known. A bare word of lower case is ordinary English, and no marker."""

@@ -47,8 +47,8 @@ class Handoff(Check, frozen=True, kw_only=True):
         reason = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
         if hidden:
             return not_evaluated(f"{reason}; to whom is not in this store", ids)
-        if trace.unseen_calls:
-            return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+        if unseen := trace.unseen_calls_of("a handoff"):
+            return not_evaluated(f"{reason}, but {unseen}", ids)
         return failed(reason, ids)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from agentool_otel.evaluation.check import Amount, Check
+from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 from agentool_otel.model.times import to_ns
+from agentool_otel.reconstruction.report.gaps import TOTAL_COST, TOTAL_TOKENS
 
 __all__ = ["ContextEfficiency", "Latency", "MaxCostUsd"]
 
@@ -24,9 +25,9 @@ class Latency(Check, frozen=True, kw_only=True):
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         duration_ms = known(trace.metrics.total_duration_ms)
         between = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
-        if duration_ms is None or (between is not None and not _is_possible(duration_ms)):
+        if duration_ms is None or (between is not None and not is_possible(duration_ms)):
             duration_ms = between
-        return _within(trace, duration_ms, self.max_ms, "ms", "how long the run took")
+        return _within(duration_ms, self.max_ms, "ms", "how long the run took", trace.unfinished)
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
@@ -37,7 +38,8 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         tokens = known(trace.metrics.total_tokens)
-        return _within(trace, tokens, self.max_tokens, "tokens", "how many tokens the run used")
+        what = "how many tokens the run used"
+        return _within(tokens, self.max_tokens, "tokens", what, trace.uncounted(TOTAL_TOKENS))
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -48,7 +50,8 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         cost_usd = known(trace.metrics.total_cost_usd)
-        return _within(trace, cost_usd, self.max_usd, "US dollars", "what the run cost")
+        what = "what the run cost"
+        return _within(cost_usd, self.max_usd, "US dollars", what, trace.uncounted(TOTAL_COST))
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -58,21 +61,14 @@ def _between(start: Any, end: Any) -> float | None:
     return (times[1] - times[0]) / 1e6
 
 
-def _is_possible(amount: Any) -> bool:
-    """Return whether a run can take so much: a finite number that is not negative."""
-    is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
-    return is_number and 0 <= amount < math.inf
-
-
-def _within(trace: JudgedTrace, amount: Any, most: float, unit: str, what: str) -> Verdict:
+def _within(amount: Any, most: float, unit: str, what: str, gap: str | None) -> Verdict:
     if amount is None:
         return not_evaluated(f"{what} is not in this store")
-    if not _is_possible(amount):
+    if not is_possible(amount):
         return not_evaluated(f"{amount} {unit} cannot be {what}: it counts as unknown")
     reason = f"{amount} {unit}, expected at most {most}"
     if amount > most:
         return failed(reason)
-    gap = trace.unfinished if unit == "ms" else trace.uncounted
     if gap:
         return not_evaluated(f"{reason}; it may be more: {gap}")
     return passed(reason)

@@ -17,6 +17,7 @@ from agentool_otel.evaluation.judges import prompts
 from agentool_otel.evaluation.judges.questions import Answer, Claim, Question
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import UNSET, EvalCase, Step
+from agentool_otel.semconv.redaction import is_marker
 
 __all__ = ["NoHallucination"]
 
@@ -103,14 +104,16 @@ def _as_json(claim: Claim) -> dict[str, Any]:
 def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
     """Yield the evidence that a judge may rest a verdict on, with the ids of its steps.
 
-    What stands in the place of a value that a hook has replaced is no evidence.
+    What stands in the place of a value, by a hook or as a redaction marker, is no evidence.
     """
     tools = {call.result_step_id: call.name for call in trace.calls}
     for step_id, step in trace.steps:
         contents = {
             field.removeprefix("tool_").partition(".")[0]: value
             for field, value in _held(step)
-            if known(value) is not None and not trace.replaced(value, field, step_id)
+            if known(value) is not None
+            and not trace.replaced(value, field, step_id)
+            and not (isinstance(value, str) and is_marker(value))
         }
         if contents:
             tool = {"tool": tools[step_id]} if step_id in tools else {}

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from typing import Any, TypeAlias
 
+from agentool_otel.reconstruction.metrics import CALLS, TOTAL_COST, TOTAL_TOKENS
 from agentool_otel.reconstruction.report.content_marks import REPLACED
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
 from agentool_otel.semconv import agentool
@@ -21,19 +22,19 @@ __all__ = [
     "HIDING",
     "NAME",
     "RESULT",
+    "TOTAL_COST",
+    "TOTAL_TOKENS",
     "TO_AGENT",
     "Gaps",
     "gaps_of",
     "hidden_in",
-    "hidden_list",
+    "with_hidden",
 ]
 
 ARGUMENTS = "tool_call.arguments"
 RESULT = "tool_result.output"
 NAME = "tool_call.name"
 TO_AGENT = "to_agent"
-CALLS = "calls"
-"""Stands for the calls that an attribute would have told of, had it been whole."""
 HIDDEN = "hidden"
 """Member of a trace's metadata: a list of the members that may not be what they were, each with
 `member`, `why` and, if it is of a step, `step_id`."""
@@ -45,7 +46,7 @@ HIDING = {
     "not_captured": "was not captured",
 }
 """The outcomes that hide a value, in words."""
-_OF_TRACE = frozenset({"input", "output", CALLS})
+_OF_TRACE = frozenset({"input", "output", CALLS, TOTAL_TOKENS, TOTAL_COST})
 """The members of a trace that checks look at, beside its steps."""
 _ANSWERS = {"output", ARGUMENTS}
 """The members that a model's answers hold, and so its calls."""
@@ -83,13 +84,23 @@ def gaps_of(fidelity: Fidelity) -> Gaps:
     return gaps
 
 
-def hidden_list(gaps: Gaps) -> list[dict[str, str]]:
-    """Return gaps as the metadata of a trace has them."""
-    return [
-        {"member": member, "why": why, **({"step_id": step_id} if step_id is not None else {})}
+def with_hidden(metadata: dict[str, Any] | None, gaps: Gaps) -> dict[str, Any] | None:
+    """Return the metadata of a trace with gaps added to those that it has."""
+    known = hidden_in(metadata or {})
+    hidden = {
+        (step_id, member): why
         for (step_id, member), why in gaps.items()
-        if step_id is not None or member in _OF_TRACE
-    ]
+        if (step_id is not None or member in _OF_TRACE) and (step_id, member) not in known
+    }
+    if not hidden:
+        return metadata
+    return {**(metadata or {}), HIDDEN: [*map(_entry, (known | hidden).items())]}
+
+
+def _entry(gap: tuple[tuple[str | None, str], str]) -> dict[str, str]:
+    (step_id, member), why = gap
+    entry = {"member": member, "why": why}
+    return entry if step_id is None else {"step_id": step_id, **entry}
 
 
 def hidden_in(metadata: dict[str, Any]) -> Gaps:

@@ -26,6 +26,7 @@ __all__ = [
     "compared_in_part",
     "cut_or_hidden",
     "damaged",
+    "is_cut_json",
     "masked_on_the_way",
     "may_hide",
     "outside_the_calendar",
@@ -74,7 +75,7 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
         elif (end := cut_end(value)) is not None:
             yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
-        elif key in node.operation.extra and _is_cut_json(value):
+        elif key in node.operation.extra and is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
 
 
@@ -99,7 +100,7 @@ def may_hide(span: SpanRecord) -> bool:
 def _hides(value: str) -> bool:
     if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
         return True
-    return _is_mask(value) or _is_cut_json(value) or cut_end(value) is not None
+    return _is_mask(value) or is_cut_json(value) or cut_end(value) is not None
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:
@@ -201,9 +202,12 @@ def _is_call(node: Node) -> bool:
     return isinstance(operation, ToolExecution)
 
 
-def _is_cut_json(text: str) -> bool:
-    """Whether JSON ends in the middle. One that ends in a bracket is read as a whole only where its
-    brackets do not match: strings in it may hold some."""
+def is_cut_json(text: str) -> bool:
+    """Return whether JSON ends in the middle.
+
+    One that ends in a bracket is read whole only where its brackets do not match: strings in it may
+    hold some.
+    """
     if text[:2] not in ('{"', "[{", '["'):
         return False
     return text[-1:] not in ("}", "]") or (_has_open_brackets(text) and not _is_json(text))
