@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agentool_otel.evaluation.check import Amount, Check
+from agentool_otel.evaluation.check import Amount, Check, allowed
 from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
@@ -26,7 +26,7 @@ class Latency(Check, frozen=True, kw_only=True):
         between = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
         if duration_ms is None or (between is not None and not _is_possible(duration_ms)):
             duration_ms = between
-        return _within(trace, duration_ms, self.max_ms, "ms", "how long the run took")
+        return _within(trace, duration_ms, self.max_ms, "ms", "took", "the duration of the run")
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         tokens = known(trace.metrics.total_tokens)
-        return _within(trace, tokens, self.max_tokens, "tokens", "how many tokens the run used")
+        return _within(trace, tokens, self.max_tokens, "tokens", "used", "the number of tokens")
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         cost_usd = known(trace.metrics.total_cost_usd)
-        return _within(trace, cost_usd, self.max_usd, "US dollars", "what the run cost")
+        return _within(trace, cost_usd, self.max_usd, "US dollars", "cost", "the cost of the run")
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -64,14 +64,16 @@ def _is_possible(amount: Any) -> bool:
     return is_number and 0 <= amount < math.inf
 
 
-def _within(trace: JudgedTrace, amount: Any, most: float, unit: str, what: str) -> Verdict:
+def _within(
+    trace: JudgedTrace, amount: Any, most: float, unit: str, verb: str, what: str
+) -> Verdict:
     if amount is None:
         return not_evaluated(f"{what} is not in this store")
     if not _is_possible(amount):
-        return not_evaluated(f"{amount} {unit} cannot be {what}: it counts as unknown")
-    reason = f"{amount} {unit}, expected at most {most}"
+        return not_evaluated(f"{amount} {unit} cannot be {what}, which counts as unknown")
+    reason = f"the run {verb} {amount} {unit}"
     if amount > most:
-        return failed(reason)
+        return failed(f"{reason}; {allowed(most)}")
     gap = trace.unfinished if unit == "ms" else trace.uncounted
     if gap:
         return not_evaluated(f"{reason}; it may be more: {gap}")
