@@ -56,11 +56,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         raise NotImplementedError
 
 
-def listed(words: Iterable[str]) -> str:
-    """Join words with commas: the first few, and how many more there are."""
+def listed(words: Iterable[str], separator: str = ", ") -> str:
+    """Join words: the first few, and how many more there are."""
     items = list(words)
     more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
-    return ", ".join(items[:_LISTED]) + more
+    return separator.join(items[:_LISTED]) + more
 
 
 def be(number: float) -> str:

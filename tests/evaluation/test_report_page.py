@@ -211,6 +211,27 @@ def test_expected_and_actual_values_stand_on_lines_of_their_own() -> None:
     assert page.count("<dt>expected</dt>") == page.count("<dt>actual</dt>") == 1
 
 
+def test_a_page_has_a_bounded_number_of_steps_and_values_of_a_check() -> None:
+    ids = [f"step_{n:03}" for n in range(100)]
+    rows = (ids[30:], "fails at: step_030", 50), (ids, "steps: step_001", 79), ([], "steps:", 79)
+    for failing, row, more in rows:
+        failed = AssertionResult(
+            assertion_type="args_match",
+            passed=False,
+            reason="wrong at step_000 and 99 more",
+            extra={
+                "step_ids": ids,
+                "failing_step_ids": failing,
+                "differences": [{"name": at, "expected": "1", "actual": "2"} for at in ids],
+            },
+        )
+        said = shown(written(Page, result(False, failed)))
+        assert row in said
+        assert f"and {more} more" in said
+        assert said.count("expected 1") == 5
+        assert "… and 95 more values that differ" in said
+
+
 @given(st.text(alphabet='ab_-, "1é', max_size=80) | st.text(max_size=80))
 def test_the_pieces_of_a_text_are_the_text(text: str) -> None:
     links = {"a": "r1-1", "a_b": "r1-2"}

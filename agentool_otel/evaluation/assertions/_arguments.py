@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
+from agentool_otel.evaluation.check import listed
 from agentool_otel.evaluation.comparing import (
     Match,
     difference,
@@ -20,7 +21,7 @@ from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 
-__all__ = ["ArgumentMode", "ExpectedArguments", "describe_call", "differences_of"]
+__all__ = ["ArgumentMode", "ExpectedArguments", "described", "differences_of"]
 
 ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
 
@@ -52,7 +53,7 @@ class ExpectedArguments(NamedTuple):
         holds = False if wrong else None if unclear else True
         decisive = wrong or unclear
         differences = tuple(it for match in decisive for it in match.differences)
-        return Match(holds, "; ".join(match.detail for match in decisive), differences)
+        return Match(holds, " and ".join(match.detail for match in decisive), differences)
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
         marked = gap_in(call.arguments) if hides_members(call.arguments) else None
@@ -114,8 +115,12 @@ class ExpectedArguments(NamedTuple):
         return f"a match of the regex {short(self.patterns[name])}"
 
 
-def describe_call(call: Call, match: Match) -> str:
-    """Describe where a call was made and how its arguments differ, for a reason."""
+def described(matches: Iterable[tuple[Call, Match]]) -> str:
+    """Return where calls were made and how their arguments differ, for a reason."""
+    return listed((_described(call, match) for call, match in matches), "; ")
+
+
+def _described(call: Call, match: Match) -> str:
     detail = f" with {match.detail}" if match.detail else ""
     return f"{call.name} was called at {call.step_id}{detail}"
 

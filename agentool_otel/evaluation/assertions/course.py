@@ -139,7 +139,8 @@ class NoToolError(Check, frozen=True, kw_only=True):
             results += [(*it, "a call that is not shown") for it in trace.lone_results]
         errors = [it for it in results if known(it[1].error) is not None]
         if errors:
-            where = listed(f"{name} failed at {at}: {short(it.error)}" for at, it, name in errors)
+            words = (f"{name} failed at {at}: {short(it.error)}" for at, it, name in errors)
+            where = listed(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
         if silent:

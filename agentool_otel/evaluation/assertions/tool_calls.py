@@ -9,7 +9,7 @@ from msgspec import field
 from agentool_otel.evaluation.assertions._arguments import (
     ArgumentMode,
     ExpectedArguments,
-    describe_call,
+    described,
     differences_of,
 )
 from agentool_otel.evaluation.assertions._called import called_by_run
@@ -94,7 +94,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         unclear = [(call, match) for call, match in matches if match.holds is None]
         if unclear:
             ids = [call.step_id for call, _ in unclear]
-            return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
+            return not_evaluated(described(unclear), ids)
         if unseen := trace.unseen_calls_of(self.tool_name):
             return not_evaluated(unseen)
         if self.tool_name is None:
@@ -164,8 +164,8 @@ def _some_call(
     ids = [call.step_id for call, _ in matches]
     unclear = [(call, match) for call, match in matches if match.holds is None]
     if unclear:
-        return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
-    reason = listed(describe_call(*it) for it in matches) or f"{tool_name} was not called"
+        return not_evaluated(described(unclear), ids)
+    reason = described(matches) or f"{tool_name} was not called"
     if unseen := trace.unseen_calls_of(tool_name):
         return not_evaluated(f"{reason}, but {unseen}", ids)
     if not matches:

@@ -28,7 +28,7 @@ NAME = 300
 ORDER = (False, None, True)
 """Outcomes in the order of the page."""
 _IDS = 20
-_DIFFERENCES = 20
+_DIFFERENCES = 5
 _FIRST_REASON = 200
 
 
@@ -47,13 +47,13 @@ class Outcome(NamedTuple):
     passed: bool | None
     kind: str
     reason: str
-    failing: list[str]
-    """The steps at which it fails, where these are not all that its verdict rests on."""
-    other: list[str]
-    """The steps that neither the reason nor `failing` has."""
-    more: int
-    """Steps that are left out of both lists."""
+    steps_word: str
+    steps: list[str]
+    """The steps at which it fails, where these are not all that its verdict rests on; else the
+    steps that its reason does not mention."""
+    more_steps: int
     differences: list[Difference]
+    more_differences: int
     about_output: bool
 
 
@@ -114,18 +114,20 @@ def _outcome(held: AssertionResult) -> Outcome:
     reason = plain(reason_of(held))
     all_ids = [plain(it) for it in step_ids_of(held)]
     failing = [plain(it) for it in failing_ids_of(held)]
-    failing = failing if failing != all_ids else []
-    elsewhere = {*mentioned(reason, all_ids[: 10 * _IDS]), *failing}
-    other = [it for it in all_ids if it not in elsewhere]
-    more = max(len(failing) - _IDS, 0) + max(len(other) - _IDS, 0)
+    word, steps = "fails at", failing
+    if failing in ([], all_ids):
+        in_reason = {*mentioned(reason, all_ids[: 10 * _IDS])}
+        word, steps = "steps", [it for it in all_ids if it not in in_reason]
+    differences = _differences(held)
     return Outcome(
         held.passed,
         line(held.assertion_type, NAME),
         reason,
-        failing[:_IDS],
-        other[:_IDS],
-        more,
-        _differences(held),
+        word,
+        steps[:_IDS],
+        max(len(steps) - _IDS, 0),
+        differences[:_DIFFERENCES],
+        max(len(differences) - _DIFFERENCES, 0),
         about_output(held),
     )
 
@@ -134,6 +136,6 @@ def _differences(held: AssertionResult) -> list[Difference]:
     values: Any = held.extra.get("differences")
     return [
         Difference(*(plain(it.get(name, "")) for name in Difference._fields))
-        for it in (values if isinstance(values, list) else [])[:_DIFFERENCES]
+        for it in (values if isinstance(values, list) else [])
         if isinstance(it, dict) and all(isinstance(it.get(n, ""), str) for n in Difference._fields)
     ]
