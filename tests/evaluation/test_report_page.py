@@ -349,8 +349,17 @@ def test_without_jinja_the_install_command_is_shown(monkeypatch: pytest.MonkeyPa
         Page(io.BytesIO(), "agent")
 
 
-def in_browser(page: str, tmp_path: Path) -> str:
-    """Return the document of a page after its scripts have run."""
+def in_browser(page: str, tmp_path: Path, script: str = "") -> str:
+    """Return the document of a page after its scripts have run, in a window 500 pixels wide.
+
+    Args:
+        page: the page.
+        tmp_path: a directory.
+        script: a script of the test, for which the page loses its policy.
+    """
+    if script:
+        page = re.sub("<meta http-equiv=[^>]*>", "", page)
+        page = page.replace("</body>", f"<script>{script}</script></body>")
     browsers = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, browsers)), None)
     if browser is None:
@@ -358,6 +367,7 @@ def in_browser(page: str, tmp_path: Path) -> str:
     file = tmp_path / "report.html"
     file.write_text(page)
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"]
+    options.append("--window-size=500,1000")
     command = [browser, *options, f"--user-data-dir={tmp_path / 'profile'}", file.as_uri()]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
@@ -400,9 +410,7 @@ def test_the_filter_of_a_browser_looks_for_each_word_in_all_results(tmp_path: Pa
         result(False, held(False, "status", "too late"), case_id="two"),
         result(True, held(True, "status", "fine, no late pay"), case_id="three"),
     )
-    page = re.sub("<meta http-equiv=[^>]*>", "", page)
-    page = page.replace("</body>", f"<script>{FILTERING}</script></body>")
-    title = re.search("<title>(.*?)</title>", in_browser(page, tmp_path))
+    title = re.search("<title>(.*?)</title>", in_browser(page, tmp_path, FILTERING))
     assert title is not None
     assert title[1].split(" | ") == [
         "2; 2; 2; 1; ",
@@ -413,3 +421,25 @@ def test_the_filter_of_a_browser_looks_for_each_word_in_all_results(tmp_path: Pa
         "1; 0; 0 of 2 shown; 1 of 1 shown; 1 of 3 shown",
         "3; 2; 2; 1; ",
     ]
+
+
+MEASURING = """
+for (const it of document.querySelectorAll("details")) it.open = true;
+const wide = [...document.querySelectorAll("*")].filter(
+  (it) => it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 1
+    && getComputedStyle(it).display !== "inline");
+document.title = `${innerWidth} ${wide.map((it) => it.tagName + it.className).join(",")}.`;
+"""
+"""Elements that are cut, or that a reader has to scroll sideways."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "text", ["w" * 600, "a_name_" * 40, "A-1014 " * 60, "{'a':1},[2],/" * 40, "漢" * 300, "2026-"]
+)
+def test_nothing_is_cut_in_a_narrow_window(text: str, tmp_path: Path) -> None:
+    results = [*saying(text), result(None, case_id="x"), result(True, composite_score=0.5)]
+    page = written(Page, *results, subject=about(text))
+    title = re.search("<title>(.*?)</title>", in_browser(page, tmp_path, MEASURING))
+    assert title is not None
+    assert title[1] == "500 ."
