@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentool_otel import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.errors import MissingDependencyError
@@ -168,6 +169,8 @@ def test_the_page_shows_the_run_with_marks_at_its_steps() -> None:
         assert len(anchors) == 1
         assert f'<li id="{anchors[0]}" class="marked">' in page
         assert '<div id="r1-output" class="marked">' in page
+    page = written(Page, result(False, failed, replace(text, passed=None)), subject=subject)
+    assert '<div id="r1-output" class="marked unknown">' in page
     assert "Full run" not in written(Page, result(False), subject=Subject(None))
 
 
@@ -213,7 +216,11 @@ def test_expected_and_actual_values_stand_on_lines_of_their_own() -> None:
 
 def test_a_page_has_a_bounded_number_of_steps_and_values_of_a_check() -> None:
     ids = [f"step_{n:03}" for n in range(100)]
-    rows = (ids[30:], "fails at: step_030", 50), (ids, "steps: step_001", 79), ([], "steps:", 79)
+    rows: Any = (
+        (ids[30:], "fails at: step_030", 50),
+        (ids, "steps: step_001", 79),
+        ([], "steps:", 79),
+    )
     for failing, row, more in rows:
         failed = AssertionResult(
             assertion_type="args_match",
