@@ -76,7 +76,7 @@ def test_wrong(agent_traces, assert_trace):
         [
             '>       assert_trace(agent_traces.trace, {"type": "status"}, *',
             "E       AssertionError: 1 of 2 assertions failed, 0 not evaluated: trace * of clerk",
-            "E         ✗ no_tool_call: called: search at step_001, expected no such call",
+            "E         ✗ no_tool_call: search was called at step_001",
             "E       steps:",
             'E         > step_001  tool_call    search(query="news")',
             'E           step_002  tool_result  search → [[]"news"]',

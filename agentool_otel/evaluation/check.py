@@ -14,7 +14,18 @@ from agentool_otel.model.documents import EvalCase
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Amount", "Check", "Prose", "Share", "Word", "counted", "listed"]
+__all__ = [
+    "Amount",
+    "Check",
+    "Prose",
+    "Share",
+    "Word",
+    "allowed",
+    "be",
+    "counted",
+    "listed",
+    "times",
+]
 
 _LISTED = 5
 
@@ -45,11 +56,26 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         raise NotImplementedError
 
 
-def listed(words: Iterable[str]) -> str:
-    """Join words with commas: the first few, and how many more there are."""
+def listed(words: Iterable[str], separator: str = ", ") -> str:
+    """Join words: the first few, and how many more there are."""
     items = list(words)
     more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
-    return ", ".join(items[:_LISTED]) + more
+    return separator.join(items[:_LISTED]) + more
+
+
+def be(number: float) -> str:
+    """Return the verb of so many things: `is`, `are`."""
+    return "is" if number == 1 else "are"
+
+
+def allowed(most: float) -> str:
+    """Return an upper limit in words: `at most 3 are allowed`."""
+    return f"at most {most} {be(most)} allowed"
+
+
+def times(number: int) -> str:
+    """Return how often something happened: `once`, `2 times`."""
+    return "once" if number == 1 else f"{number} times"
 
 
 def counted(number: int, noun: str) -> str:

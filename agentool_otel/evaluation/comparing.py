@@ -6,14 +6,26 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.ground import json_codec
 from agentool_otel.reconstruction.report.content_marks import marks_on
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE
 from agentool_otel.semconv.redaction import cut_end, has_marker, visible_parts
 
-__all__ = ["Match", "equal", "gap_in", "hides_members", "is_possible", "same", "short"]
+__all__ = [
+    "Match",
+    "difference",
+    "equal",
+    "gap_in",
+    "hides_members",
+    "is_possible",
+    "same",
+    "short",
+]
 
 _SHORT = 80
+_LONGEST = 300
+"""Characters of a value in a difference."""
 _MARKS = frozenset({MARK_TRUNCATED, MARK_UNENCODABLE})
 
 
@@ -24,6 +36,8 @@ class Match(NamedTuple):
     """None where the arguments cannot tell."""
     detail: str = ""
     """What the arguments are instead, in the words of a reason."""
+    differences: tuple[Difference, ...] = ()
+    """The arguments that are not as expected, without the step."""
 
 
 def is_possible(amount: Any) -> bool:
@@ -117,10 +131,15 @@ def gap_in(value: Any) -> str | None:
     return None
 
 
-def short(value: Any) -> str:
+def short(value: Any, most: int = _SHORT) -> str:
     """Return a value as JSON for a reason; only its beginning if it is long."""
     try:
         text = json_codec.dumps(value)
     except (TypeError, ValueError):
         text = repr(type(value))
-    return text if len(text) <= _SHORT else f"{text[:_SHORT]}… ({len(text)} characters)"
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def difference(name: str, expected: Any, actual: Any) -> Difference:
+    """Return a difference between two JSON values."""
+    return Difference(name, short(expected, _LONGEST), short(actual, _LONGEST))

@@ -266,7 +266,9 @@ class JudgedTrace:
         """Return why a member is absent, as `gap` does."""
         if self._rebuilt is not None and not self._may_hide:
             return HIDING["not_captured"]  # as its report would say: no span holds anything else
-        return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
+        if (gap := self._gaps.get((step_id, field))) is not None:
+            return gap
+        return "is not in this store" + (f": {self.unfinished}" if self.unfinished else "")
 
     @cached_property
     def _may_hide(self) -> bool:
@@ -291,7 +293,11 @@ class JudgedTrace:
     @property
     def output_gap(self) -> str | None:
         """Why the output may differ where no mark in it shows; None if nothing says so."""
-        return self.gap("output") or (None if self._states_output else self.unfinished)
+        if (gap := self.gap("output")) is not None:
+            return gap
+        if self.unfinished is None or self._states_output:
+            return None
+        return f"may not be the last one: {self.unfinished}"
 
     @property
     def output_replaced(self) -> str | None:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["Verdict", "failed", "not_evaluated", "passed"]
+__all__ = ["Difference", "Verdict", "failed", "not_evaluated", "passed"]
+
+_MOST_DIFFERENCES = 20
+"""Differences that a result has."""
+
+
+class Difference(NamedTuple):
+    """A value that is not as expected."""
+
+    name: str
+    """The argument, or `output`."""
+    expected: str
+    """The expected value as JSON, or a condition in words."""
+    actual: str
+    """The actual value as JSON, or words where there is none."""
+    step_id: str | None = None
+    """The step that has it; None for the output."""
 
 
 class Verdict(NamedTuple):
@@ -29,9 +45,30 @@ def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
     return Verdict(True, 1.0, reason, tuple(step_ids))
 
 
-def failed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
-    """Return the verdict that an assertion does not hold."""
-    return Verdict(False, 0.0, reason, tuple(step_ids))
+def failed(
+    reason: str,
+    step_ids: Iterable[str] = (),
+    *,
+    failing: Iterable[str] | None = None,
+    differences: Sequence[Difference] = (),
+) -> Verdict:
+    """Return the verdict that an assertion does not hold.
+
+    Args:
+        reason: why, in one sentence.
+        step_ids: the steps that the verdict rests on.
+        failing: those of them that are not as they should be; None if all are.
+        differences: the values that are not as expected.
+    """
+    extra: dict[str, Any] = {}
+    if failing is not None:
+        extra["failing_step_ids"] = list(failing)
+    if differences:
+        extra["differences"] = [
+            {name: value for name, value in it._asdict().items() if value is not None}
+            for it in differences[:_MOST_DIFFERENCES]
+        ]
+    return Verdict(False, 0.0, reason, tuple(step_ids), extra)
 
 
 def not_evaluated(reason: str, step_ids: Iterable[str] = ()) -> Verdict:

@@ -38,7 +38,7 @@ def test_the_demo_ends_with_verdicts_whose_checks_can_be_saved_as_a_file() -> No
     shown = agentool("demo").stdout
     marked = [line for line in shown.splitlines() if line[:3] in ("✓ {", "✗ {", "- {")]
     assert [line[0] for line in marked] == ["✓", "✓", "✓", "✗", "-"]
-    assert "failed: weather at step_006" in shown
+    assert "weather failed at step_006" in shown
     Path("checks.json").write_text("\n".join(line[2:] for line in marked))
     result = agentool("eval", "checks.json")
     assert result.returncode == 1

@@ -193,7 +193,7 @@ def test_show_lists_verdicts_below_the_steps(invoke: Invoke, folder: Path) -> No
     below = [" ".join(line.split()) for line in shown[len(before) :].splitlines() if line]
     assert below[0] == "judged"
     assert below[1].startswith("✗ failed every trace 0.5 20")
-    assert below[2].startswith("✗ failed no_tool_error 0 failed: add at step_")
+    assert below[2].startswith("✗ failed no_tool_error 0 add failed at step_")
     assert below[3].startswith("✓ passed tool_call_count 1 ")
     assert below[4].startswith("- not evaluated output_property ")
     tree = invoke("show", folder, "--spans").stdout

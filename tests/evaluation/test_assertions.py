@@ -94,40 +94,67 @@ FAIL: list[tuple[Object, Object, str]] = [
     (
         {**SEARCH, "tool_name": "ask"},
         RUN,
-        "ask was not called; called: search_web at step_001, read_page at step_003",
+        "ask was not called; the run called search_web (step_001), read_page (step_003)",
     ),
     ({**SEARCH, "tool_args": {"limit": True}}, RUN, "expected limit=true"),
     (
         {"type": "no_tool_call", "tool_name": "read_page"},
         RUN,
-        "called: read_page at step_003, expected no such call",
+        "read_page was called at step_003",
     ),
-    ({"type": "no_tool_call", "tool_name": "read_page"}, NEVER_SEEN, "read_page at step_003"),
-    ({"type": "no_tool_call"}, RUN, "search_web at step_001"),
+    ({"type": "no_tool_call", "tool_name": "read_page"}, NEVER_SEEN, "read_page was called at"),
+    (
+        {"type": "no_tool_call"},
+        RUN,
+        "search_web was called at step_001; read_page was called at step_003",
+    ),
+    (
+        {"type": "no_tool_call", "tool_name": "search_web", "tool_args": {"limit": 3}},
+        RUN,
+        'search_web was called at step_001 with {"limit":3}',
+    ),
     (
         {**COUNT, "max_calls": 1},
         RUN,
-        "2 calls of any tool (step_001, step_003), expected at most 1",
+        "tools were called 2 times (step_001, step_003); at most 1 is allowed",
     ),
-    ({**COUNT, "max_calls": 1}, NEVER_SEEN, "2 calls"),
-    ({**COUNT, "tool_name": "ask", "min_calls": 1}, RUN, "0 calls of ask, expected at least 1"),
+    ({**COUNT, "max_calls": 1}, NEVER_SEEN, "called 2 times"),
+    (
+        {**COUNT, "tool_name": "ask", "min_calls": 1},
+        RUN,
+        "ask was not called; at least 1 is required",
+    ),
+    (
+        {**COUNT, "tool_name": "search_web", "min_calls": 2, "max_calls": 2},
+        RUN,
+        "search_web was called once (step_001); exactly 2 are required",
+    ),
+    (
+        {**COUNT, "min_calls": 3, "max_calls": 4},
+        RUN,
+        "2 times (step_001, step_003); at least 3 are required and at most 4 are allowed",
+    ),
     (
         {"type": "tool_sequence", "tools": ["read_page", "search_web"]},
         RUN,
-        "called: search_web at step_001, read_page at step_003; "
+        "the run called search_web (step_001), read_page (step_003); "
         "expected read_page, search_web in this order",
     ),
     ({"type": "tool_sequence", "tools": ["read_page"], "mode": "exact"}, RUN, "exactly read_page"),
-    ({"type": "tool_sequence", "tools": ["x"], "mode": "any_order"}, RUN, "missing: x"),
-    ({"type": "tool_sequence", "tools": ["x"], "mode": "superset"}, RUN, "missing: x"),
-    ({"type": "tool_sequence", "tools": ["x"], "mode": "subset"}, RUN, "not expected: search_web"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "any_order"}, RUN, "; x is missing"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "superset"}, RUN, "; x is missing"),
+    (
+        {"type": "tool_sequence", "tools": ["x"], "mode": "subset"},
+        RUN,
+        "; search_web, read_page are not expected",
+    ),
     (
         {**SEQUENCE, "tools": [{**LIMITED, "args_mode": "exact"}, "read_page"]},
         RUN,
         'expected exactly search_web({"limit":3}), read_page',
     ),
-    ({**TWICE, "mode": "subset"}, RUN, "not expected: read_page"),
-    (TWICE, RUN, 'missing: search_web({"q":1}), search_web({"q":1})'),
+    ({**TWICE, "mode": "subset"}, RUN, "; read_page is not expected"),
+    (TWICE, RUN, 'search_web({"q":1}), search_web({"q":1})'),
     ({**ARGS, "tool_args": {"limit": 3}, "mode": "exact"}, RUN, 'query="agent tools", expected no'),
     ({**ARGS, "tool_args": {"site": "x"}}, RUN, 'with no site, expected site="x"'),
     ({**ARGS, "tool_args": {"limit": 3}, "mode": "superset"}, RUN, "expected no query"),
@@ -136,27 +163,33 @@ FAIL: list[tuple[Object, Object, str]] = [
     (
         {"type": "handoff", "to_agent": "editor"},
         RUN,
-        "handed over to writer at step_005, expected a handoff to editor",
+        "the run handed over to writer at step_005, expected a handoff to editor",
     ),
-    ({"type": "status"}, changed(status="refusal"), "the status is refusal, expected success"),
+    ({"type": "handoff"}, looping({}), "the run did not hand over"),
+    (
+        {"type": "status"},
+        changed(status="refusal"),
+        'the run ended with "refusal", expected "success"',
+    ),
     (
         {"type": "no_loop"},
         looping({"q": 1}),
-        "search_web was called 5 times in a row with equal arguments (s0, s1, s2, s3, s4)",
+        "search_web was called 5 times in a row with equal arguments (s0, s1, s2, s3, s4); "
+        "at most 4 are allowed",
     ),
-    ({"type": "no_loop"}, changed(status="loop_detected"), "loop_detected"),
-    ({"type": "no_tool_error"}, with_error("timeout"), 'read_page at step_004 with "timeout"'),
-    ({"type": "no_tool_error"}, with_error(MASKED), "read_page at step_004"),
+    ({"type": "no_loop"}, changed(status="loop_detected"), 'ended with "loop_detected"'),
+    ({"type": "no_tool_error"}, with_error("timeout"), 'read_page failed at step_004: "timeout"'),
+    ({"type": "no_tool_error"}, with_error(MASKED), "read_page failed at step_004"),
     ({"type": "output_equals", "value": "42"}, RUN, 'expected "42"'),
     ({"type": "output_contains", "text": "Phoenix"}, RUN, '"Phoenix" is not in the output'),
     (OUTPUT, changed(output=None), "not in the output null"),
-    ({"type": "output_matches", "pattern": "^LangSmith"}, RUN, "is not found in the output"),
+    ({"type": "output_matches", "pattern": "^LangSmith"}, RUN, "has no match in the output"),
     ({"type": "response_format", "schema": {"type": "array"}}, RUN, "not of type 'array' - at $"),
-    ({"type": "response_format", "schema": SCHEMA}, changed(output="Hello"), "it is no JSON"),
-    ({"type": "latency", "max_ms": 14999}, RUN, "15000 ms, expected at most 14999"),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output="Hello"), "it is not JSON"),
+    ({"type": "latency", "max_ms": 14999}, RUN, "the run took 15000 ms; at most 14999 are allowed"),
     ({"type": "latency", "max_ms": 1}, NEVER_SEEN, "15000 ms"),
-    ({"type": "context_efficiency", "max_tokens": 3000}, RUN, "3200 tokens"),
-    ({"type": "max_cost_usd", "max_usd": 0.003}, RUN, "0.0032 US dollars"),
+    ({"type": "context_efficiency", "max_tokens": 3000}, RUN, "the run used 3200 tokens; at most"),
+    ({"type": "max_cost_usd", "max_usd": 0.003}, RUN, "the run cost 0.0032 US dollars; at most"),
 ]
 UNSEEN: list[tuple[Object, Object, str]] = [
     # Missing.
@@ -171,7 +204,11 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     ({"type": "tool_sequence", "tools": [], "mode": "subset"}, without_calls(), "its metrics"),
     ({**ARGS, "tool_args": {"limit": 3}}, each_argument(...), "is not in this store"),
     ({"type": "handoff", "to_agent": "editor"}, NEVER_SEEN, "the run has not ended"),
-    ({"type": "handoff", "to_agent": "a"}, changed(steps=[{"type": "handoff"}]), "to whom"),
+    (
+        {"type": "handoff", "to_agent": "a"},
+        changed(steps=[{"type": "handoff"}]),
+        "the agent of the handoff at step",
+    ),
     ({"type": "status"}, changed(status=...), "no status"),
     ({"type": "status"}, NEVER_SEEN, "the run has not ended"),
     ({"type": "no_loop"}, without_calls(), "its metrics count 2 tool calls"),
@@ -206,7 +243,7 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     (
         {"type": "handoff", "to_agent": "a"},
         changed(steps=[{"type": "handoff", "to_agent": MASKED}]),
-        "to whom",
+        "the agent of the handoff at step",
     ),
     ({"type": "output_equals", "value": "token x"}, changed(output=MASKED), "is redacted"),
     (OUTPUT, changed(output=MASKED), "is redacted"),
@@ -264,3 +301,61 @@ def test_a_verdict_names_the_steps_it_rests_on() -> None:
     assert verdict(SEARCH, RUN).step_ids == ("step_001",)
     assert verdict({"type": "no_tool_error"}, with_error("x")).step_ids == ("step_004",)
     assert verdict({"type": "handoff"}, RUN).step_ids == ("step_005",)
+
+
+def failing(assertion: Object, run: Object) -> Any:
+    """The steps of a verdict, and those of them that are not as they should be."""
+    found = verdict(assertion, run)
+    assert found.passed is False
+    return len(found.step_ids), found.extra.get("failing_step_ids")
+
+
+def test_of_too_many_calls_those_beyond_the_limit_are_the_failing_ones() -> None:
+    run = looping({"q": 1})
+    for most in range(5):
+        beyond = [f"s{n}" for n in range(most, 5)]
+        count = {"type": "tool_call_count", "max_calls": most}
+        assert failing(count, run) == (5, beyond)
+        if most:
+            assert failing({"type": "no_loop", "max_repeats": most}, run) == (5, beyond)
+    assert failing({**COUNT, "min_calls": 6}, run) == (5, [])
+
+
+def test_of_a_sequence_the_unexpected_calls_are_the_failing_ones() -> None:
+    tools: list[tuple[list[str], str, list[str]]] = [
+        (["search_web", "ask"], "exact", ["step_003"]),
+        (["read_page"], "exact", ["step_001"]),
+        (["search_web", "read_page", "ask"], "exact", []),
+        (["ask"], "in_order", []),
+        (["ask"], "any_order", []),
+        (["search_web"], "subset", ["step_003"]),
+    ]
+    for names, mode, steps in tools:
+        assertion = {"type": "tool_sequence", "tools": names, "mode": mode}
+        assert failing(assertion, RUN) == (2, steps), (names, mode)
+
+
+def test_a_failed_comparison_has_the_expected_and_the_actual_value() -> None:
+    found = verdict({**ARGS, "tool_args": {"limit": 5, "site": "x"}, "mode": "exact"}, RUN)
+    assert found.extra["differences"] == [
+        {"name": "limit", "expected": "5", "actual": "3", "step_id": "step_001"},
+        {"name": "site", "expected": '"x"', "actual": "no site", "step_id": "step_001"},
+        {
+            "name": "query",
+            "expected": "no query",
+            "actual": '"agent tools"',
+            "step_id": "step_001",
+        },
+    ]
+    found = verdict({"type": "output_equals", "value": "42"}, changed(output="a" * 1000))
+    ((output,),) = found.extra.values()
+    assert (output["name"], output["expected"]) == ("output", '"42"')
+    assert output["actual"].endswith("… (1002 characters)")
+    patterns = verdict({**ARGS, "arg_patterns": {"query": "^news"}}, RUN).extra["differences"]
+    assert patterns[0]["expected"] == 'a match of the regex "^news"'
+
+
+def test_a_result_has_a_bounded_number_of_differences() -> None:
+    arguments = {f"a{n}": 1 for n in range(100)}
+    assertion = {"type": "contains_tool_call", "tool_name": "search_web", "tool_args": arguments}
+    assert len(verdict(assertion, RUN).extra["differences"]) == 20

@@ -221,13 +221,13 @@ def test_evidence_is_tool_results_and_memory_reads() -> None:
 
 
 GROUNDING: list[tuple[list[Any], Object, bool | None, float | None, str]] = [
-    ([SUPPORTED], {}, True, 1.0, "1 of 1 claim supported"),
+    ([SUPPORTED], {}, True, 1.0, "1 of 1 claim is supported"),
     ([], {}, True, 1.0, "the output makes no claim of fact"),
-    ([SUPPORTED] * 4 + [INVENTED], {}, True, 0.8, "4 of 5 claims supported"),
-    ([SUPPORTED, INVENTED], {}, False, 0.5, '1 of 2 claims not supported: "It costs 3 dollars"'),
+    ([SUPPORTED] * 4 + [INVENTED], {}, True, 0.8, "4 of 5 claims are supported"),
+    ([SUPPORTED, INVENTED], {}, False, 0.5, '1 of 2 claims is not supported: "It costs 3 dollars"'),
     ([SUPPORTED] * 9 + [WRONG], {}, False, 0.9, '"Braintrust is dead" is contradicted by step_004'),
     # What could support a claim cannot be seen.
-    ([SUPPORTED], results(MASKED), True, 1.0, "1 of 1 claim supported"),
+    ([SUPPORTED], results(MASKED), True, 1.0, "1 of 1 claim is supported"),
     ([INVENTED], results(MASKED), None, None, "tool_result.output of step_002 is redacted"),
     ([INVENTED], results(CUT), None, None, "tool_result.output of step_002 is truncated"),
     ([INVENTED], {"steps": RUN["steps"][:3]}, None, None, "no result of the calls at step_003"),

@@ -105,13 +105,13 @@ def test_an_agent_that_another_one_calls_is_part_of_its_run() -> None:
     (result,) = results(*recorded(), held=[NO_ERROR, PAID])
     error, called = result.assertion_results
     assert (error.passed, called.passed) == (False, True)
-    assert error.reason == 'failed: pay at billing/step_002 with "declined"'
+    assert error.reason == 'pay failed at billing/step_002: "declined"'
 
 
 def test_what_a_test_captured_is_asserted_together() -> None:
     with captured_traces() as traces:
         support("pay")
-        with pytest.raises(AssertionError, match="billing/step_002 with"):
+        with pytest.raises(AssertionError, match="pay failed at billing/step_002"):
             assert_trace(traces, NO_ERROR)
 
 
@@ -121,7 +121,7 @@ def test_the_outermost_run_alone_does_not_pass() -> None:
 
 
 def test_a_test_asserts_all_runs_of_an_agent_together() -> None:
-    with pytest.raises(AssertionError, match="billing/step_002 with"):
+    with pytest.raises(AssertionError, match="pay failed at billing/step_002"):
         assert_trace(recorded(), NO_ERROR)
 
 
@@ -133,7 +133,7 @@ def test_a_test_asserts_one_run_with_those_inside_it(runs: list[ReasoningTrace])
 
 @pytest.mark.parametrize("runs", [(TOP, FAILED), (FAILED, TOP)])
 def test_a_run_may_come_before_the_run_around_it(runs: Any) -> None:
-    assert reasons(*runs) == [("support", 'failed: pay at billing/s2 with "declined"')]
+    assert reasons(*runs) == [("support", 'pay failed at billing/s2: "declined"')]
 
 
 def test_a_run_that_lists_the_runs_inside_it_is_enough() -> None:
@@ -153,7 +153,7 @@ def test_a_result_has_the_run_around_it_that_is_missing() -> None:
     assert result.passed is True
     assert result.extra["missing_parent"] == "support"
     reason = str(result.assertion_results[0].reason)
-    assert reason == "1 call without an error (the run around it, support, is missing)"
+    assert reason == "1 call ended without an error (the run around it, support, is missing)"
 
 
 def test_output_status_and_duration_are_the_outermost() -> None:
@@ -187,7 +187,7 @@ def test_unknown_tokens_of_an_inner_run_are_a_gap() -> None:
     ((_, reason),) = reasons(top, inner, held=held)
     assert reason.endswith("it may be more: billing: its tokens are not in this store")
     ((_, reason),) = reasons(top, inner, held={**held, "max_tokens": 9})
-    assert reason == "10 tokens, expected at most 9"
+    assert reason == "the run used 10 tokens; at most 9 are allowed"
 
 
 def test_a_gap_of_an_inner_run_is_a_gap_of_the_whole() -> None:
@@ -229,8 +229,8 @@ def test_agents_of_one_name_have_numbers() -> None:
         for n, it in enumerate("ab", 2)
     ]
     ((_, reason),) = reasons(TOP, *inner)
-    assert "pay at billing#1/s2" in reason
-    assert "pay at billing#2/s2" in reason
+    assert "pay failed at billing#1/s2" in reason
+    assert "pay failed at billing#2/s2" in reason
 
 
 def test_calls_of_all_runs_are_in_the_order_of_time() -> None:
@@ -318,8 +318,10 @@ def test_rebuilt_runs_are_evaluated_as_soon_as_all_of_their_spans_have_come() ->
 
 def test_a_run_by_itself_has_the_number_of_runs_left_out() -> None:
     found = dict(reasons(TOP, FAILED, scope="run"))
-    assert found["support"] == "1 call without an error (1 run inside it left out by the scope run)"
-    assert found["billing"] == 'failed: pay at s2 with "declined"'
+    assert found["support"] == (
+        "1 call ended without an error (1 run inside it left out by the scope run)"
+    )
+    assert found["billing"] == 'pay failed at s2: "declined"'
 
 
 @pytest.mark.parametrize(

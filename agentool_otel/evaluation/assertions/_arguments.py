@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from agentool_otel.evaluation.comparing import Match, equal, gap_in, hides_members, short
+from agentool_otel.evaluation.check import listed
+from agentool_otel.evaluation.comparing import (
+    Match,
+    difference,
+    equal,
+    gap_in,
+    hides_members,
+    short,
+)
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
 from agentool_otel.evaluation.time_limit import TimeLimit
+from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 
-__all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
+__all__ = ["ArgumentMode", "ExpectedArguments", "described", "differences_of"]
 
 ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
 
@@ -31,18 +40,20 @@ class ExpectedArguments(NamedTuple):
         if self.mode == "ignore" or (not names and self.mode == "subset"):
             return Match(True)
         if call.arguments is UNSET:
-            return Match(None, f"arguments that cannot be seen ({call.gap})")
+            return Match(None, f"arguments whose content {call.gap}")
         if call.replaced is not None:
-            return Match(None, f"arguments that cannot be seen (what is there {call.replaced})")
+            return Match(None, f"arguments whose content {call.replaced}")
         if not isinstance(call.arguments, dict):
             unseen = call.gap or gap_in(call.arguments)
-            why = unseen or "is no object of arguments"
+            why = unseen or "is not an object of arguments"
             return Match(None if unseen else False, f"{short(call.arguments)}, which {why}")
         matches = list(self._each(call, names))
         wrong = [match for match in matches if match.holds is False]
         unclear = [match for match in matches if match.holds is None]
         holds = False if wrong else None if unclear else True
-        return Match(holds, "; ".join(match.detail for match in wrong or unclear))
+        decisive = wrong or unclear
+        differences = tuple(it for match in decisive for it in match.differences)
+        return Match(holds, " and ".join(match.detail for match in decisive), differences)
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
         marked = gap_in(call.arguments) if hides_members(call.arguments) else None
@@ -51,13 +62,17 @@ class ExpectedArguments(NamedTuple):
             if name in call.arguments:
                 yield self._one(name, call.arguments[name], gap)
             elif self.mode != "superset":
-                yield Match(None if gap else False, f"no {name}{_expected(self._words(name))}")
+                one = Difference(name, self._expected(name), f"no {name}")
+                detail = f"no {name}, expected {self._words(name)}"
+                yield Match(None if gap else False, detail, (one,))
         if self.mode in ("exact", "superset"):
             if gap:
-                yield Match(None, f"arguments of which some may not be shown ({gap})")
-            for name in call.arguments.keys() - set(names):
+                yield Match(None, f"arguments, one of which {gap}")
+            for name in [it for it in call.arguments if it not in names]:
                 if not name.startswith("$") and gap_in(name) is None:
-                    yield Match(False, f"{name}={short(call.arguments[name])}, expected no {name}")
+                    value = call.arguments[name]
+                    one = difference(name, None, value)._replace(expected=f"no {name}")
+                    yield Match(False, f"{name}={short(value)}, expected no {name}", (one,))
 
     def _one(self, name: str, value: Any, call_gap: str | None) -> Match:
         try:
@@ -69,7 +84,8 @@ class ExpectedArguments(NamedTuple):
         unseen = gap_in(value) or call_gap
         if holds is None:
             return Match(None, f"{name}={short(value)}, which {unseen}")
-        return Match(False, f"{name}={short(value)}{_expected(self._words(name))}")
+        one = difference(name, None, value)._replace(expected=self._expected(name))
+        return Match(False, f"{name}={short(value)}, expected {self._words(name)}", (one,))
 
     def _holds(self, name: str, value: Any, call_gap: str | None) -> bool | None:
         """Return whether an argument is as expected; None where what is hidden decides."""
@@ -91,12 +107,26 @@ class ExpectedArguments(NamedTuple):
             return f"{name} to match the schema {short(self.schemas[name])}"
         return f"{name} to match the regex {short(self.patterns[name])}"
 
+    def _expected(self, name: str) -> str:
+        if name in self.values:
+            return difference(name, self.values[name], None).expected
+        if name in self.schemas:
+            return f"a match of the schema {short(self.schemas[name])}"
+        return f"a match of the regex {short(self.patterns[name])}"
 
-def _expected(words: str) -> str:
-    return f", expected {words}"
+
+def described(matches: Iterable[tuple[Call, Match]]) -> str:
+    """Return where calls were made and how their arguments differ, for a reason."""
+    return listed((_described(call, match) for call, match in matches), "; ")
 
 
-def describe_call(call: Call, match: Match) -> str:
-    """Describe where a call was made and how its arguments differ, for a reason."""
+def _described(call: Call, match: Match) -> str:
     detail = f" with {match.detail}" if match.detail else ""
     return f"{call.name} was called at {call.step_id}{detail}"
+
+
+def differences_of(matches: Iterable[tuple[Call, Match]]) -> list[Difference]:
+    """Return the arguments of calls that are not as expected."""
+    return [
+        it._replace(step_id=call.step_id) for call, match in matches for it in match.differences
+    ]

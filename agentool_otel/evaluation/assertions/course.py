@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.check import Check, Word, counted, listed
+from agentool_otel.evaluation.check import Check, Word, allowed, counted, listed, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.judged import TO_AGENT, Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -39,14 +39,17 @@ class Handoff(Check, frozen=True, kw_only=True):
             for step_id, agent in handoffs
             if self.to_agent is None or (agent == self.to_agent and step_id not in hidden)
         ]
-        expected = f"a handoff to {self.to_agent}" if self.to_agent else "a handoff"
+        to_agent = f" to {self.to_agent}" if self.to_agent else ""
         if good:
-            return passed(f"{expected} at {listed(good)}", good)
+            return passed(f"the run handed over{to_agent} at {listed(good)}", good)
         ids = [step_id for step_id, _ in handoffs]
-        where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
-        reason = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
         if hidden:
-            return not_evaluated(f"{reason}; to whom is not in this store", ids)
+            where = listed(step_id for step_id in ids if step_id in hidden)
+            return not_evaluated(f"the agent of the handoff at {where} cannot be seen", ids)
+        where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
+        reason = f"the run did not hand over{to_agent}"
+        if where:
+            reason = f"the run handed over to {where}, expected a handoff{to_agent}"
         if unseen := trace.unseen_calls_of("a handoff"):
             return not_evaluated(f"{reason}, but {unseen}", ids)
         return failed(reason, ids)
@@ -65,15 +68,18 @@ class StatusIs(Check, frozen=True, kw_only=True):
         if status is None:
             return not_evaluated("the trace has no status")
         if trace.status_gap:
-            return not_evaluated(f"the status is {status}, but {trace.status_gap}")
+            if hidden := gap_in(status):
+                return not_evaluated(f"the status {hidden}")
+            return not_evaluated(f"{_ended(status)}, but {trace.status_gap}")
         if status in expected:
-            return passed(f"the status is {status}")
+            return passed(_ended(status))
         if trace.unfinished:
             return not_evaluated(trace.unfinished)
         error = trace.metadata.get("error")
         words = error.get("message") or error.get("type") if isinstance(error, dict) else None
         why = f" ({short(words)})" if words else ""
-        return failed(f"the status is {status}{why}, expected {listed(expected)}")
+        wanted = " or ".join(map(short, expected))
+        return failed(f"{_ended(status)}{why}, expected {wanted}")
 
 
 class NoLoop(Check, frozen=True, kw_only=True):
@@ -87,7 +93,7 @@ class NoLoop(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         if known(trace.trace.status) == "loop_detected":
-            return failed("the status is loop_detected")
+            return failed(_ended("loop_detected"))
         in_a_row = (list(alike) for _, alike in groupby(trace.calls, key=lambda call: call.name))
         long = [run for run in in_a_row if len(run) > self.max_repeats]
         loops = [run for alike in long for run in _equal(alike) if len(run) > self.max_repeats]
@@ -95,12 +101,16 @@ class NoLoop(Check, frozen=True, kw_only=True):
         if unseen and known(trace.trace.status) == "in_progress" and not trace.answered_alone:
             unseen = None  # calls that follow end no loop that is there
         if loops and unseen:
-            return not_evaluated(f"calls of another tool may lie between: {unseen}")
+            return not_evaluated(f"other calls may lie between the equal ones: {unseen}")
         if loops:
             worst = max(loops, key=len)
             ids = [call.step_id for call in worst]
             reason = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
-            return failed(f"{reason} ({listed(ids)}), expected at most {self.max_repeats}", ids)
+            return failed(
+                f"{reason} ({listed(ids)}); {allowed(self.max_repeats)}",
+                ids,
+                failing=ids[self.max_repeats :],
+            )
         for run in long:
             if any(map(_unclear, run)):
                 ids = [call.step_id for call in run]
@@ -112,7 +122,8 @@ class NoLoop(Check, frozen=True, kw_only=True):
             return not_evaluated(reason, unnamed)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
-        return passed(f"no call was made more than {self.max_repeats} times in a row")
+        most = times(self.max_repeats)
+        return passed(f"no tool was called more than {most} in a row with equal arguments")
 
 
 class NoToolError(Check, frozen=True, kw_only=True):
@@ -128,8 +139,9 @@ class NoToolError(Check, frozen=True, kw_only=True):
             results += [(*it, "a call that is not shown") for it in trace.lone_results]
         errors = [it for it in results if known(it[1].error) is not None]
         if errors:
-            where = listed(f"{name} at {at} with {short(it.error)}" for at, it, name in errors)
-            return failed(f"failed: {where}", [at for at, _, _ in errors if at is not None])
+            words = (f"{name} failed at {at}: {short(it.error)}" for at, it, name in errors)
+            where = listed(words, "; ")
+            return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
         if silent:
             reason = f"no result of the calls at {listed(silent)} is in this store"
@@ -137,9 +149,20 @@ class NoToolError(Check, frozen=True, kw_only=True):
         unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
         if unseen:
             return not_evaluated(unseen)
+        if not calls:
+            return passed(
+                f"{self.tool_name} was not called" if self.tool_name else "no tool was called"
+            )
         return passed(
-            f"{counted(len(calls), 'call')} without an error", [call.step_id for call in calls]
+            f"{counted(len(calls), 'call')} ended without an error",
+            [call.step_id for call in calls],
         )
+
+
+def _ended(status: str) -> str:
+    if status == "in_progress":
+        return "the run has not ended"
+    return f"the run ended with {short(status)}"
 
 
 def _equal(calls: list[Call]) -> Iterator[list[Call]]:

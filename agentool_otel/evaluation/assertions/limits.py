@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.evaluation.check import Amount, Check
+from agentool_otel.evaluation.check import Amount, Check, allowed
 from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -27,7 +27,8 @@ class Latency(Check, frozen=True, kw_only=True):
         between = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
         if duration_ms is None or (between is not None and not is_possible(duration_ms)):
             duration_ms = between
-        return _within(duration_ms, self.max_ms, "ms", "how long the run took", trace.unfinished)
+        what = "the duration of the run"
+        return _within(duration_ms, self.max_ms, "ms", "took", what, trace.unfinished)
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
@@ -38,8 +39,8 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         tokens = known(trace.metrics.total_tokens)
-        what = "how many tokens the run used"
-        return _within(tokens, self.max_tokens, "tokens", what, trace.uncounted(TOTAL_TOKENS))
+        what, gap = "the number of tokens", trace.uncounted(TOTAL_TOKENS)
+        return _within(tokens, self.max_tokens, "tokens", "used", what, gap)
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -50,8 +51,8 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         cost_usd = known(trace.metrics.total_cost_usd)
-        what = "what the run cost"
-        return _within(cost_usd, self.max_usd, "US dollars", what, trace.uncounted(TOTAL_COST))
+        what, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
+        return _within(cost_usd, self.max_usd, "US dollars", "cost", what, gap)
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -61,14 +62,14 @@ def _between(start: Any, end: Any) -> float | None:
     return (times[1] - times[0]) / 1e6
 
 
-def _within(amount: Any, most: float, unit: str, what: str, gap: str | None) -> Verdict:
+def _within(amount: Any, most: float, unit: str, verb: str, what: str, gap: str | None) -> Verdict:
     if amount is None:
         return not_evaluated(f"{what} is not in this store")
     if not is_possible(amount):
-        return not_evaluated(f"{amount} {unit} cannot be {what}: it counts as unknown")
-    reason = f"{amount} {unit}, expected at most {most}"
+        return not_evaluated(f"{amount} {unit} cannot be {what}, which counts as unknown")
+    reason = f"the run {verb} {amount} {unit}"
     if amount > most:
-        return failed(reason)
+        return failed(f"{reason}; {allowed(most)}")
     if gap:
         return not_evaluated(f"{reason}; it may be more: {gap}")
     return passed(reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentool_otel.evaluation.check import Share, counted, listed
+from agentool_otel.evaluation.check import Share, be, counted, listed
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
 from agentool_otel.evaluation.judged import RESULT, JudgedTrace, known
@@ -68,7 +68,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
 
     def _of_claims(self, claims: Sequence[Claim], reason: str, unseen: str | None) -> Verdict:
         steps = tuple(dict.fromkeys(name for claim in claims for name in claim.step_ids))
-        extra = {"claims": [_as_json(claim) for claim in claims]}
+        extra: dict[str, Any] = {"claims": [_as_json(claim) for claim in claims]}
         against = [claim for claim in claims if claim.verdict == "contradicted"]
         unsupported = [claim for claim in claims if claim.verdict == "not_supported"]
         supported = len(claims) - len(against) - len(unsupported)
@@ -76,15 +76,16 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         passed = not against and score >= self.min_score
         if unsupported and unseen and not against:
             names = listed(short(claim.claim) for claim in unsupported)
-            verdict = _undecided(f"{names} not supported by", unseen, steps)
+            verdict = _undecided(f"{names} {be(len(unsupported))} not supported by", unseen, steps)
             return verdict._replace(extra=extra)
         if passed:
-            summary = f"{supported} of {counted(len(claims), 'claim')} supported"
+            summary = f"{supported} of {counted(len(claims), 'claim')} {be(supported)} supported"
             summary = summary if claims else "the output makes no claim of fact"
             return Verdict(True, score, reason or summary, steps, extra)
         wrong = [_words(claim) for claim in (*against, *unsupported)]
-        summary = f"{len(wrong)} of {counted(len(claims), 'claim')} not supported: {listed(wrong)}"
-        return Verdict(False, score, summary, steps, extra)
+        of = f"{len(wrong)} of {counted(len(claims), 'claim')} {be(len(wrong))} not supported"
+        extra["failing_step_ids"] = [name for claim in against for name in claim.step_ids]
+        return Verdict(False, score, f"{of}: {listed(wrong)}", steps, extra)
 
 
 def _undecided(what: str, unseen: str, steps: Sequence[str]) -> Verdict:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Check, Word, listed
-from agentool_otel.evaluation.comparing import equal, short
+from agentool_otel.evaluation.check import Check, Word, be, listed
+from agentool_otel.evaluation.comparing import difference, equal, short
 from agentool_otel.evaluation.json_schema import check_schema, violation
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -34,7 +34,8 @@ class OutputEquals(Check, frozen=True, kw_only=True):
             return not_evaluated(f"the output {gap}")
         if holds:
             return passed("the output is as expected")
-        return failed(f"the output is {short(output)}, expected {short(self.value)}")
+        reason = f"the output is {short(output)}, expected {short(self.value)}"
+        return failed(reason, differences=[difference("output", self.value, output)])
 
 
 class OutputContains(Check, frozen=True, kw_only=True):
@@ -54,7 +55,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
         missing = [it for it in wanted if not any(self._folded(it) in part for part in within)]
         if not missing:
             return passed(f"the output contains {listed(map(short, wanted))}")
-        reason = f"{listed(map(short, missing))} is not in the output"
+        reason = f"{listed(map(short, missing))} {be(len(missing))} not in the output"
         if gap:
             return not_evaluated(f"{reason}, which {gap}")
         return failed(f"{reason} {short(output)}")
@@ -80,12 +81,12 @@ class OutputMatches(Check, frozen=True, kw_only=True):
         for text in texts:
             found = find(self.pattern, text, ends=not trace.output_gap)
             if found is not None:
-                return passed(f"the output has {short(found)}")
+                return passed(f"the pattern matches {short(found)} in the output")
         length = max(map(len, texts))
         if gap or length > MOST:
             why = gap or f"has {length:,} characters, of which {MOST:,} were searched"
-            return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
-        return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
+            return not_evaluated(f"the output, in which {short(self.pattern)} has no match, {why}")
+        return failed(f"{short(self.pattern)} has no match in the output {short(output)}")
 
 
 class ResponseFormat(Check, frozen=True, kw_only=True):
@@ -112,5 +113,5 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
         try:
             value = json_codec.loads(output)
         except ValueError:
-            return f"it is no JSON: {short(output)}"
+            return f"it is not JSON: {short(output)}"
         return violation(self.schema, value)

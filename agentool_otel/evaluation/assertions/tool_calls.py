@@ -9,10 +9,13 @@ from msgspec import field
 from agentool_otel.evaluation.assertions._arguments import (
     ArgumentMode,
     ExpectedArguments,
-    describe_call,
+    described,
+    differences_of,
 )
+from agentool_otel.evaluation.assertions._called import called_by_run
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Amount, Check, Word, counted, listed
+from agentool_otel.evaluation.check import Amount, Check, Word, allowed, be, listed, times
+from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.json_schema import check_schema
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -86,17 +89,18 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         matches = [(call, expected.match(call)) for call in trace.calls_of(self.tool_name)]
         called = [call for call, match in matches if match.holds]
         if called:
-            ids = [call.step_id for call in called]
-            where = listed(f"{call.name} at {call.step_id}" for call in called)
-            return failed(f"called: {where}, expected no such call", ids)
+            with_args = f" with {short(self.tool_args)}" if self.tool_args else ""
+            return failed(_calls(called) + with_args, [call.step_id for call in called])
         unclear = [(call, match) for call, match in matches if match.holds is None]
         if unclear:
             ids = [call.step_id for call, _ in unclear]
-            return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
+            return not_evaluated(described(unclear), ids)
         if unseen := trace.unseen_calls_of(self.tool_name):
             return not_evaluated(unseen)
-        other = _called(trace.calls)
-        return passed(f"{self.tool_name or 'no tool'} was {_never(self.tool_name)}called; {other}")
+        if self.tool_name is None:
+            return passed("no tool was called")
+        with_args = f" with {short(self.tool_args)}" if self.tool_args else ""
+        return passed(f"{self.tool_name} was not called{with_args}; {called_by_run(trace.calls)}")
 
 
 class ToolCallCount(Check, frozen=True, kw_only=True):
@@ -119,23 +123,33 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
         ids = [call.step_id for call in calls]
-        at = f" ({listed(ids)})" if ids else ""
-        number = counted(len(calls), "call")
-        reason = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
+        reason = self._count(ids)
         if self.max_calls is not None and len(calls) > self.max_calls:
-            return failed(reason, ids)
+            most = int(self.max_calls)
+            return failed(f"{reason}; {self._bounds()}", ids, failing=ids[most:])
         enough = self.min_calls is None or len(calls) >= self.min_calls
         unseen = trace.unseen_calls_of(self.tool_name)
         if unseen and not (enough and self.max_calls is None):
             return not_evaluated(f"{reason}; there may be more: {unseen}", ids)
-        return passed(reason, ids) if enough else failed(reason, ids)
+        if enough:
+            return passed(reason, ids)
+        return failed(f"{reason}; {self._bounds()}", ids, failing=[])
+
+    def _count(self, ids: list[str]) -> str:
+        if not ids:
+            return f"{self.tool_name or 'no tool'} was {'not ' if self.tool_name else ''}called"
+        name = f"{self.tool_name} was" if self.tool_name else "tools were"
+        return f"{name} called {times(len(ids))} ({listed(ids)})"
 
     def _bounds(self) -> str:
+        least, most = self.min_calls, self.max_calls
+        if least == most:
+            return f"exactly {least} {be(most or 0)} required"
         words: list[str] = []
-        if self.min_calls is not None:
-            words.append(f"at least {self.min_calls}")
-        if self.max_calls is not None:
-            words.append(f"at most {self.max_calls}")
+        if least is not None:
+            words.append(f"at least {least} {be(least)} required")
+        if most is not None:
+            words.append(allowed(most))
         return " and ".join(words)
 
 
@@ -145,22 +159,23 @@ def _some_call(
     matches = [(call, expected.match(call)) for call in calls]
     good = [call.step_id for call, match in matches if match.holds]
     if good:
+        # The wording of the spec's example, for which it has no "was".
         return passed(f"{tool_name} called at {listed(good)}", good)
     ids = [call.step_id for call, _ in matches]
     unclear = [(call, match) for call, match in matches if match.holds is None]
     if unclear:
-        return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
-    reason = listed(describe_call(*it) for it in matches) or f"{tool_name} was not called"
+        return not_evaluated(described(unclear), ids)
+    reason = described(matches) or f"{tool_name} was not called"
     if unseen := trace.unseen_calls_of(tool_name):
         return not_evaluated(f"{reason}, but {unseen}", ids)
-    return failed(reason if matches else f"{reason}; {_called(trace.calls)}", ids)
+    if not matches:
+        reason = f"{reason}; {called_by_run(trace.calls)}"
+    return failed(reason, ids, differences=differences_of(matches))
 
 
-def _called(calls: list[Call]) -> str:
-    if not calls:
-        return "no tool was called"
-    return "called: " + listed(f"{call.name} at {call.step_id}" for call in calls)
-
-
-def _never(tool_name: str | None) -> str:
-    return "not " if tool_name else ""
+def _calls(calls: list[Call]) -> str:
+    """Return calls in words: `pay was called at s1, s3; ask was called at s2`."""
+    steps: dict[str, list[str]] = {}
+    for call in calls:
+        steps.setdefault(call.name, []).append(call.step_id)
+    return "; ".join(f"{name} was called at {listed(ids)}" for name, ids in steps.items())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments
-from agentool_otel.evaluation.check import Check, Word, listed
+from agentool_otel.evaluation.assertions._called import called_by_run
+from agentool_otel.evaluation.check import Check, Word, be, listed
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -18,6 +19,14 @@ __all__ = ["ExpectedCall", "ToolSequence"]
 
 _Fits = Callable[[int, int], bool]
 """Whether an expected call, by its place, is the call at a place of the run."""
+
+
+class _Wrong(NamedTuple):
+    """What is not as expected of the calls of a run."""
+
+    words: str
+    places: Sequence[int] = ()
+    """The places of the calls that are not expected."""
 
 
 class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,8 +78,7 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         calls = trace.calls
         ids = [call.step_id for call in calls]
-        where = listed(f"{call.name} at {call.step_id}" for call in calls) or "no tool"
-        reason = f"called: {where}"
+        reason = called_by_run(calls)
         expected = [ExpectedCall(tool_name=it) if isinstance(it, str) else it for it in self.tools]
         holds = [[it.holds(call) for call in calls] for it in expected]
         wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
@@ -80,28 +88,37 @@ class ToolSequence(Check, frozen=True, kw_only=True):
             return not_evaluated(f"{reason}, but not all of {gaps} can be seen", ids)
         if trace.unseen_calls and self._open(wrong, holds):
             return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
-        return failed(f"{reason}; {wrong}", ids) if wrong else passed(reason, ids)
+        if wrong is None:
+            return passed(reason, ids)
+        failing = [calls[at].step_id for at in wrong.places]
+        return failed(f"{reason}; {wrong.words}", ids, failing=failing)
 
     def _wrong(
         self, expected: Sequence[ExpectedCall], calls: Sequence[Call], fits: _Fits
-    ) -> str | None:
+    ) -> _Wrong | None:
         """Return what is not as expected; None if everything is."""
         number, of = len(expected), len(calls)
         words = f"{'exactly ' * (self.mode == 'exact')}{listed(map(str, expected)) or 'no tool'}"
         if self.mode == "exact":
             same = number == of and all(fits(n, n) for n in range(number))
-            return None if same else f"expected {words}"
+            if same:
+                return None
+            first = next((n for n in range(of) if n >= number or not fits(n, n)), None)
+            places = [] if first is None else [first]
+            return _Wrong(f"expected {words}", places)
         if self.mode == "in_order":
             rest = iter(range(of))
             held = all(any(fits(n, at) for at in rest) for n in range(number))
-            return None if held else f"expected {words} in this order"
+            return None if held else _Wrong(f"expected {words} in this order")
         if self.mode == "subset":
             more = _unpaired(of, number, lambda j, i: fits(i, j))
-            return f"not expected: {listed(calls[j].name for j in more)}" if more else None
+            names = listed(calls[j].name for j in more)
+            return _Wrong(f"{names} {be(len(more))} not expected", more) if more else None
         missing = _unpaired(number, of, fits)
-        return f"missing: {listed(str(expected[i]) for i in missing)}" if missing else None
+        names = listed(str(expected[i]) for i in missing)
+        return _Wrong(f"{names} {be(len(missing))} missing") if missing else None
 
-    def _open(self, wrong: str | None, holds: Sequence[Sequence[bool | None]]) -> bool:
+    def _open(self, wrong: _Wrong | None, holds: Sequence[Sequence[bool | None]]) -> bool:
         """Return whether calls that cannot be seen could change the verdict."""
         if self.mode == "subset":
             return wrong is None

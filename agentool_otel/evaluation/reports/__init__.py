@@ -1,7 +1,9 @@
 """Results as reports: for people, for a pull request, for CI servers.
 
 slices         results grouped by agent, model, tag, day, case or assertion, and their counts
-runs           a run with its steps, and the reasons at the steps they are about
+runs           a run with its steps, and the marks of assertions at them
+entries        a result as the page shows it
+page_texts     where a text of the page may break, and which words are links
 result_texts   the texts of a result, sanitised before a format escapes them
 junit          JUnit XML, written as the results come
 html           one page, from page/ that needs no network

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import MissingDependencyError
-from agentool_otel.evaluation.reports.result_texts import (
-    counted,
-    figures,
-    line,
-    plain,
-    reason_of,
-    score_of,
-    step_ids_of,
+from agentool_otel.evaluation.reports.entries import NAME, ORDER, Entry, entry_of
+from agentool_otel.evaluation.reports.page_texts import pieces
+from agentool_otel.evaluation.reports.result_texts import counted, line, rate_of, score_of
+from agentool_otel.evaluation.reports.slices import (
+    ASSERTION,
+    BY,
+    CASE,
+    MARKS,
+    Row,
+    Slices,
+    Subject,
+    Tally,
 )
-from agentool_otel.evaluation.reports.runs import Run, run_of
-from agentool_otel.evaluation.reports.slices import BY, MARKS, Slices, Subject, Tally
 from agentool_otel.model.documents import EvalResult
+from agentool_otel.model.times import in_calendar, to_ns
 
 __all__ = ["Page"]
 
@@ -36,36 +40,38 @@ _FULL = 1000
 _RUNS = 100
 """Results of one outcome that are on the page with their run."""
 _ROWS = 100
-_NAME = 300
+_LISTED = 100
+"""Results that are in the list at the top."""
+_MARKS = {**MARKS, None: "○"}
 _KINDS = {True: "passed", False: "failed", None: "unknown"}
-_ORDER = (False, None, True)
 _WORDS = {True: "passed", False: "failed", None: "not evaluated"}
+_EPOCH = datetime(1970, 1, 1)
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
-class _Assertion(NamedTuple):
-    passed: bool | None
-    kind: str
-    reason: str
-    steps: str
-
-
-class _Entry(NamedTuple):
-    """A result as the page shows it."""
-
-    passed: bool | None
+class _Kept(NamedTuple):
+    entry: Entry
     case_id: str
-    trace_id: str
-    agent: str
-    score: str
-    evaluated: int
-    assertions: tuple[_Assertion, ...]
-    run: Run | None
-    """None for what passed, a case without a run, and where there are more than the page shows."""
+    names: list[str]
+    """The rows of the first table that it belongs to."""
 
 
 class _Group(NamedTuple):
-    heading: str
-    entries: list[_Entry]
+    passed: bool | None
+    word: str
+    results: int
+    note: str
+    entries: list[Entry]
+    more: str
+
+
+class _Table(NamedTuple):
+    by: str
+    columns: list[str]
+    rows: list[tuple[str, list[str]]]
     more: str
 
 
@@ -84,20 +90,31 @@ class Page:
         self._template = template()
         self._stream = stream
         self._all = Tally()
-        self._slices = [Slices(by), *(Slices(other) for other in BY if other != by)]
-        self._entries: dict[bool | None, list[_Entry]] = {False: [], None: [], True: []}
+        self._slices = {name: Slices(name) for name in (by, *BY)}
+        self._by = by
+        self._kept: dict[bool | None, list[_Kept]] = {outcome: [] for outcome in ORDER}
+        self._number = 0
         self._evaluated_at = ""
 
     def add(self, result: EvalResult, subject: Subject) -> None:
         """Add a result."""
         self._all.add(result)
-        for slices in self._slices:
+        for slices in self._slices.values():
             slices.add(result, subject)
         if isinstance(result.evaluated_at, str):
-            self._evaluated_at = max(self._evaluated_at, line(result.evaluated_at, _NAME))
-        entries = self._entries[result.passed]
-        if len(entries) < _FULL:
-            entries.append(_entry(result, subject, len(entries) < _RUNS))
+            self._evaluated_at = max(self._evaluated_at, line(result.evaluated_at, NAME))
+        kept = self._kept[result.passed]
+        if len(kept) < _FULL:
+            self._number += 1
+            entry = entry_of(result, subject, self._number, len(kept) < _RUNS)
+            kept.append(_Kept(entry, result.case_id, self._names(result, subject)))
+
+    def _names(self, result: EvalResult, subject: Subject) -> list[str]:
+        if self._by == CASE:
+            return [result.case_id]
+        if self._by == ASSERTION:
+            return [it.assertion_type for it in result.assertion_results if it.passed is not True]
+        return subject.names(self._by)
 
     def finish(self) -> None:
         """Write the page."""
@@ -106,73 +123,101 @@ class Page:
 
     def _values(self) -> dict[str, Any]:
         row = self._all.row()
+        of = counted(row.results, "result")
         if row.failed:
-            outcome, headline = False, f"{row.failed:,} of {counted(row.results, 'result')} failed"
+            outcome, headline = False, f"{row.failed:,} of {of} failed"
         elif row.not_evaluated or not row.results:
-            of = counted(row.results, "result")
             outcome, headline = None, f"{row.not_evaluated:,} of {of} not evaluated"
         else:
-            outcome, headline = True, f"{counted(row.results, 'result')}, all passed"
+            outcome, headline = True, f"{of}, all passed"
         style, script = _part("page.css"), _part("page.js")
+        groups = self._groups()
+        listed = [entry for group in groups if group.passed is not True for entry in group.entries]
+        number = row.failed + row.not_evaluated
         return {
             "policy": _policy(style, script),
             "style": style,
             "script": script,
-            "marks": MARKS,
+            "pieces": pieces,
+            "marks": _MARKS,
             "kinds": _KINDS,
             "words": _WORDS,
             "outcome": outcome,
             "headline": headline,
-            "figures": figures(row),
-            "share": f"{self._all.evaluated:,} of {self._all.total:,}",
-            "evaluated_at": self._evaluated_at,
+            "pass_rate": "" if row.pass_rate is None else rate_of(row.pass_rate),
+            "facts": self._facts(row),
+            "listed": listed[:_LISTED],
+            "unlisted": f"{number - _LISTED:,} more" if number > _LISTED else "",
+            "groups": groups,
             "tables": list(self._tables()),
-            "groups": [group for it in _ORDER[:2] if (group := self._group(it)).entries],
-            "passed": self._group(True),
         }
 
-    def _tables(self) -> Iterator[dict[str, Any]]:
-        for n, slices in enumerate(self._slices):
-            if n and slices.tell_nothing:
+    def _facts(self, row: Row) -> list[str]:
+        counts = (
+            (row.passed, "passed"),
+            (row.failed, "failed"),
+            (row.not_evaluated, "not evaluated"),
+        )
+        total = counted(self._all.total, "assertion")
+        return [
+            *(f"{count:,} {word}" for count, word in counts if count),
+            f"mean score {score_of(row.score)}",
+            f"{self._all.evaluated:,} of {total} evaluated",
+            *([f"evaluated on {_date(self._evaluated_at)}"] if self._evaluated_at else []),
+        ]
+
+    def _groups(self) -> list[_Group]:
+        by_case, by_first = (self._ranks(name) for name in (CASE, self._by))
+
+        def rank(kept: _Kept) -> tuple[int, int]:
+            first = min((by_first.get(name, 0) for name in kept.names), default=0)
+            return by_case[kept.case_id], first
+
+        groups = [self._group(it, sorted(self._kept[it], key=rank)) for it in ORDER]
+        return [group for group in groups if group.entries]
+
+    def _ranks(self, by: str) -> dict[str, int]:
+        return {row.name: n for n, row in enumerate(self._slices[by].rows())}
+
+    def _group(self, passed: bool | None, kept: list[_Kept]) -> _Group:
+        many = self._all.outcomes[passed]
+        more = counted(many - len(kept), "more result") if many > len(kept) else ""
+        note = f" ({_RUNS} with their steps)" if len(kept) > _RUNS else ""
+        word = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}"
+        return _Group(passed, word, many, note, [it.entry for it in kept], more)
+
+    def _tables(self) -> Iterator[_Table]:
+        for by, slices in self._slices.items():
+            if by != self._by and slices.tell_nothing:
                 continue
             rows = slices.rows()
-            shown = [(line(row.name, _NAME), figures(row)) for row in rows[:_ROWS]]
-            more = f"{len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
             if rows:
-                yield {"by": slices.by, "rows": shown, "more": more}
-
-    def _group(self, passed: bool | None) -> _Group:
-        entries = self._entries[passed]
-        many = self._all.outcomes[passed]
-        more = counted(many - len(entries), "more result") if many > len(entries) else ""
-        words = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}: {many:,}"
-        if passed is not True and len(entries) > _RUNS:
-            words += f" (the first {_RUNS} with their steps)"
-        return _Group(words, entries, more)
+                yield _table(by, rows)
 
 
-def _entry(result: EvalResult, subject: Subject, with_run: bool) -> _Entry:
-    held = result.assertion_results
-    return _Entry(
-        result.passed,
-        line(result.case_id, _NAME),
-        line(result.trace_id, _NAME) if isinstance(result.trace_id, str) else "",
-        line(subject.names("agent")[0], _NAME),
-        score_of(result.composite_score),
-        sum(1 for it in held if it.passed is not None),
-        ()
-        if result.passed
-        else tuple(
-            _Assertion(
-                it.passed,
-                line(it.assertion_type, _NAME),
-                plain(reason_of(it)),
-                plain(", ".join(step_ids_of(it))),
-            )
-            for it in sorted(held, key=lambda it: _ORDER.index(it.passed))
-        ),
-        run_of(result, subject) if with_run and not result.passed else None,
-    )
+def _table(by: str, rows: list[Row]) -> _Table:
+    columns: list[tuple[str, Callable[[Row], str]]] = [
+        ("checks" if by == ASSERTION else "results", lambda row: f"{row.results:,}"),
+        (f"{_MARKS[True]} passed", lambda row: f"{row.passed:,}"),
+        (f"{_MARKS[False]} failed", lambda row: f"{row.failed:,}"),
+    ]
+    if any(row.not_evaluated for row in rows):
+        columns.append((f"{_MARKS[None]} not evaluated", lambda row: f"{row.not_evaluated:,}"))
+    columns.append(("pass rate", lambda row: rate_of(row.pass_rate)))
+    if any(row.score not in (None, row.pass_rate) for row in rows):
+        columns.append(("mean score", lambda row: score_of(row.score)))
+    shown = [(line(row.name, NAME), [cell(row) for _, cell in columns]) for row in rows[:_ROWS]]
+    more = f"{len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
+    return _Table(by, [name for name, _ in columns], shown, more)
+
+
+def _date(text: str) -> str:
+    """Return a time as `24 November 2026, 12:40:19 UTC`; text that is no time as it is."""
+    ns = to_ns(text)
+    if ns is None or not in_calendar(ns):
+        return text
+    time = _EPOCH + timedelta(seconds=ns // 1_000_000_000)
+    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}, {time:%H:%M:%S} UTC"
 
 
 def _policy(style: str, script: str) -> str:

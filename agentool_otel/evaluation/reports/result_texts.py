@@ -11,6 +11,7 @@ from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = [
     "counted",
+    "failing_ids_of",
     "figures",
     "line",
     "plain",
@@ -54,6 +55,14 @@ def step_ids_of(held: AssertionResult) -> list[str]:
     """Return the steps that an assertion's result rests on."""
     ids: Any = held.extra.get("step_ids")
     return [it for it in ids if isinstance(it, str)] if isinstance(ids, list) else []
+
+
+def failing_ids_of(held: AssertionResult) -> list[str]:
+    """Return the steps of an assertion's result that are not as they should be."""
+    ids: Any = held.extra.get("failing_step_ids")
+    if held.passed is not False or not isinstance(ids, list):
+        return step_ids_of(held)
+    return [it for it in ids if isinstance(it, str)]
 
 
 def score_of(score: Any) -> str:

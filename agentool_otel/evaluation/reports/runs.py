@@ -1,4 +1,4 @@
-"""A run as a report shows it: input, steps and output, with the reasons beside them.
+"""A run as a report shows it: input, steps and output, with the marks of assertions at them.
 
 Texts and the number of steps are bounded, so that a page stays one that a browser opens.
 """
@@ -6,16 +6,22 @@ Texts and the number of steps are bounded, so that a page stays one that a brows
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.evaluation.judged import known
-from agentool_otel.evaluation.reports.result_texts import line, plain, reason_of, step_ids_of
+from agentool_otel.evaluation.reports.result_texts import (
+    counted,
+    failing_ids_of,
+    line,
+    plain,
+    step_ids_of,
+)
 from agentool_otel.evaluation.reports.slices import Subject
 from agentool_otel.evaluation.steps import shown_places
 from agentool_otel.ground.json_codec import dumps
-from agentool_otel.model.documents import UNSET, EvalResult, Step
+from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult, Step, ToolResult
 
-__all__ = ["Run", "RunStep", "run_of"]
+__all__ = ["Run", "RunStep", "about_output", "run_of"]
 
 _TEXT = 1500
 """Characters of an input, an output or a step."""
@@ -30,10 +36,16 @@ _OF_OUTPUT = frozenset(
 _NOT_CAPTURED = "(not captured)"
 
 
+Marks: TypeAlias = tuple[tuple[bool | None, str], ...]
+"""Outcome and type of assertions, each once."""
+
+
 class RunStep(NamedTuple):
     """A step of a run, or a number of steps that are left out."""
 
     id: str
+    place: int
+    """Its place among the steps of the run."""
     kind: str
     """Its type in words."""
     title: str
@@ -41,9 +53,12 @@ class RunStep(NamedTuple):
     text: str
     failed: bool
     """Whether it is an error."""
-    reasons: tuple[tuple[bool | None, str], ...]
-    """Outcome and reason of the assertions whose verdicts rest on it; of one that rests on several
-    steps, the reason is at the first of them, and its type at the others."""
+    marks: Marks
+    """The assertions that do not hold here, or are not evaluated for it."""
+    error_at: str = ""
+    """Of a call that returned an error, the step of the error."""
+    error_marked: bool = False
+    """Whether that step has marks."""
     more: int = 0
     """Steps that are left out; all other members are empty then."""
 
@@ -53,8 +68,10 @@ class Run(NamedTuple):
 
     input: str
     output: str
-    output_reasons: tuple[tuple[bool | None, str], ...]
-    """Outcome and reason of the assertions about the output."""
+    output_marks: Marks
+    """The assertions about the output."""
+    step_count: str
+    """The number of all its steps, with the noun."""
     steps: list[RunStep]
 
 
@@ -62,42 +79,60 @@ def run_of(result: EvalResult, subject: Subject) -> Run | None:
     """Return the run that a result is about; None for a case without a run."""
     if (trace := subject.judged) is None:
         return None
-    reasons: defaultdict[str, list[tuple[bool | None, str]]] = defaultdict(list)
+    marks: defaultdict[str, list[tuple[bool | None, str]]] = defaultdict(list)
     of_output: list[tuple[bool | None, str]] = []
     for held in result.assertion_results:
         if held.passed is True:
             continue
-        kind = line(held.assertion_type, _NAME)
-        reason = held.passed, plain(f"{kind}: {reason_of(held)}", _TEXT)
-        for n, step_id in enumerate(step_ids_of(held)):
-            reasons[step_id].append((held.passed, kind) if n else reason)
-        if not step_ids_of(held) and held.assertion_type in _OF_OUTPUT:
-            of_output.append(reason)
+        mark = held.passed, line(held.assertion_type, _NAME)
+        for step_id in failing_ids_of(held):
+            marks[step_id].append(mark)
+        if about_output(held):
+            of_output.append(mark)
     names = {call.result_step_id: call.name for call in trace.calls}
+    errors = {call.step_id: call.result_step_id for call in trace.calls if _is_error(call.result)}
+    marked = {*marks, *(call for call, at in errors.items() if at in marks)}
     steps: list[RunStep] = []
     before = -1
-    for place in shown_places([step_id for step_id, _ in trace.steps], reasons.keys()):
+    for place in shown_places([step_id for step_id, _ in trace.steps], marked):
         if place > before + 1:
             steps.append(_left_out(place - before - 1))
         before = place
         step_id, step = trace.steps[place]
-        steps.append(_step(step_id, step, names.get(step_id), tuple(reasons.get(step_id, ()))))
+        title, text, failed = _content(step, names.get(step_id))
+        steps.append(
+            RunStep(
+                plain(step_id),
+                place,
+                line(step.type.replace("_", " "), _NAME),
+                line(title, _NAME),
+                text,
+                failed,
+                tuple(dict.fromkeys(marks.get(step_id, ()))),
+                plain(errors.get(step_id) or ""),
+                errors.get(step_id) in marks,
+            )
+        )
     if len(trace.steps) > before + 1:
         steps.append(_left_out(len(trace.steps) - before - 1))
     run = trace.trace
-    return Run(_text(run.input), _text(run.output), tuple(of_output), steps)
+    step_count = counted(len(trace.steps), "step")
+    return Run(
+        _text(run.input), _text(run.output), tuple(dict.fromkeys(of_output)), step_count, steps
+    )
+
+
+def about_output(held: AssertionResult) -> bool:
+    """Return whether an assertion is about the output and no step."""
+    return held.assertion_type in _OF_OUTPUT and not step_ids_of(held)
+
+
+def _is_error(result: ToolResult | None) -> bool:
+    return result is not None and known(result.error) is not None
 
 
 def _left_out(number: int) -> RunStep:
-    return RunStep("", "", "", "", False, (), number)
-
-
-def _step(
-    step_id: str, step: Step, tool_name: str | None, reasons: tuple[tuple[bool | None, str], ...]
-) -> RunStep:
-    title, text, failed = _content(step, tool_name)
-    kind = line(step.type.replace("_", " "), _NAME)
-    return RunStep(line(step_id, _NAME), kind, line(title, _NAME), text, failed, reasons)
+    return RunStep("", 0, "", "", "", False, (), more=number)
 
 
 def _content(step: Step, tool_name: str | None) -> tuple[str, str, bool]:

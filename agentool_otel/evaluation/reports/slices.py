@@ -10,13 +10,23 @@ from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["BY", "MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
+__all__ = [
+    "ASSERTION",
+    "BY",
+    "CASE",
+    "MARKS",
+    "NO_TRACE",
+    "UNKNOWN",
+    "Row",
+    "Slices",
+    "Subject",
+    "Tally",
+]
 
 UNKNOWN = "(unknown)"
 NO_TRACE = "(no trace)"
 MARKS = {True: "✓", False: "✗", None: "-"}
 """An outcome without colour: passed, failed, not evaluated."""
-
 
 CASE, ASSERTION = "case", "assertion"
 BY = (*FACETS, CASE, ASSERTION)
