@@ -17,7 +17,7 @@ from agentool_otel.reconstruction.failures import failure_of
 from agentool_otel.reconstruction.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reconstruction.labels import labels_of
 from agentool_otel.reconstruction.metrics import metrics_of, uncounted
-from agentool_otel.reconstruction.report.gaps import with_hidden
+from agentool_otel.reconstruction.report.gaps import Gaps, with_hidden
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
 from agentool_otel.reconstruction.steps.builder import StepBuilder
@@ -88,7 +88,7 @@ def _metadata(
     if failure is not None and not has_error(own):
         links["error"] = failure.to_dict()
     labels = labels_of(root, nodes)
-    gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
+    gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
     return with_hidden(_joined(own, labels, links), gaps)
 
 
