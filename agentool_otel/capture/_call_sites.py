@@ -15,7 +15,7 @@ from opentelemetry.context import Context, get_current
 from agentool_otel.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.capture.generators import Call, Yielded
 from agentool_otel.capture.labels import labels, metadata_text
-from agentool_otel.content.policy import as_text, described, label
+from agentool_otel.content.policy import as_text, described, encode, label
 from agentool_otel.emit.live import LiveSpan, begin, parent_for
 from agentool_otel.emit.live_tool import Tool, ToolSpan
 from agentool_otel.emit.run import current_run
@@ -233,9 +233,9 @@ class _OperationCall:
         return self._live.recording
 
     def returned(self, value: Any) -> None:
-        # None is the output of an agent: a rebuild looks for no other.
-        is_output = value is None and isinstance(self._operation, AgentInvocation)
-        self._succeeded(value, _NULL_OUTPUT if is_output and session.policy.capture else _NOTHING)
+        with guarded(f"finishing {self._operation.kind}"):
+            is_agent = isinstance(self._operation, AgentInvocation)
+            self._succeeded(value, _output_of(value) if is_agent else _NOTHING)
 
     def raised(self, error: BaseException) -> None:
         with guarded(f"finishing {self._operation.kind}"):
@@ -243,15 +243,15 @@ class _OperationCall:
 
     def left(self, yielded: Yielded | None) -> None:
         self._live.essentials[agentool.INTERRUPTED] = _LEFT
-        self._succeeded(yielded)
+        with guarded(f"finishing {self._operation.kind}"):
+            self._succeeded(yielded)
 
     def _succeeded(self, value: Any, output: Mapping[str, Any] = _NOTHING) -> None:
-        with guarded(f"finishing {self._operation.kind}"):
-            if type(value) is Yielded:
-                value = value.joined()
-            fields = self._finish(value) if self._live.recording else {}
-            extra = {**self._status("success"), **output}
-            self._live.end(_replace(self._operation, fields), extra=extra)
+        if type(value) is Yielded:
+            value = value.joined()
+        fields = self._finish(value) if self._live.recording else {}
+        extra = {**self._status("success"), **output}
+        self._live.end(_replace(self._operation, fields), extra=extra)
 
     def _status(self, status: str) -> dict[str, Any]:
         return {agentool.STATUS: status} if isinstance(self._operation, AgentInvocation) else {}
@@ -324,6 +324,17 @@ def _json(value: Any) -> Any:
     from agentool_otel.content.policy import jsonable
 
     return jsonable(value)
+
+
+def _output_of(value: Any) -> Mapping[str, Any]:
+    """Return the output of an agent that is no text as an attribute. None is an output, too: a
+    rebuild looks for no other."""
+    if type(value) is str or type(value) is Yielded or not session.policy.capture:
+        return _NOTHING
+    if value is None:
+        return _NULL_OUTPUT
+    plain = _json(value)
+    return _NOTHING if type(plain) is str else {agentool.OUTPUT: encode(plain)}
 
 
 def _as_messages(role: str, value: Any) -> list[dict[str, Any]] | None:

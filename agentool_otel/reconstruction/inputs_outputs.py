@@ -17,7 +17,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.reconstruction.status import deciding_span
 from agentool_otel.reconstruction.steps.delegation import answer_in, task_in, tool_around
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.tree import Node, is_late
 from agentool_otel.reconstruction.values import json_or, plain
 from agentool_otel.semconv import agentool
 
@@ -116,14 +116,14 @@ def _first_run(nodes: list[Node]) -> Node | None:
 
 
 def _last_run(nodes: list[Node]) -> Node | None:
-    runs = [node for node in reversed(nodes) if node.is_run and not _is_late(node)]
+    runs = [node for node in reversed(nodes) if node.is_run and not _began_late(node)]
     return max(runs, key=lambda node: node.end_ns or 0, default=None)
 
 
-def _is_late(node: Node) -> bool:
-    """Whether a run began after the span that it lies below had ended. Its output is its own."""
-    end_ns = None if node.parent is None else node.parent.end_ns
-    return end_ns is not None and node.start_ns is not None and node.start_ns > end_ns
+def _began_late(node: Node) -> bool:
+    """Return whether a run began after the span that it lies below had ended. Its output is its
+    own."""
+    return node.parent is not None and is_late(node, node.parent)
 
 
 def _inputs(_: Sequence[Node]) -> dict[str, FieldValue]:

@@ -21,7 +21,7 @@ from agentool_otel.model.operations import (
     Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.reconstruction.tree import Node, has_summed_usage
+from agentool_otel.reconstruction.tree import Node, has_summed_usage, is_late
 from agentool_otel.semconv import agentool
 
 __all__ = ["Body", "leave_out_repeated", "run_name", "unwrapped"]
@@ -193,11 +193,14 @@ def _only_run(outer: Node, body: Body) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
-    Neither is a span of ours with a timeline or a trace id.
+    Neither is a span of ours with a timeline or a trace id, nor one that had ended when the run
+    inside began.
     """
     if len(body.runs) != 1 or body.has_steps():
         return None
     (inner,) = body.runs
+    if is_late(inner, outer):
+        return None
     if agentool.TRACE_ID in outer.span.attributes:
         return None
     if any(event.name == agentool.STEP_EVENT for event in outer.span.events):
@@ -219,6 +222,8 @@ def _recorded_twice(outer: Node, body: Body) -> Node | None:
         return None
     (inner,) = same
     if inner.span.scope == outer.span.scope or _has_tool_between(inner, outer):
+        return None
+    if is_late(inner, outer):
         return None
     has_timeline = any(event.name == agentool.STEP_EVENT for event in outer.span.events)
     if has_timeline and (len(body.runs) > 1 or body.has_steps()):
