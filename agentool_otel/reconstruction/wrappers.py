@@ -26,6 +26,7 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["Body", "leave_out_repeated", "run_name", "unwrapped"]
 
+_INSTANCE = "service.instance.id"
 _FILLED = ("input", "output", "conversation_id", "error_type", "error_message", "usage")
 
 
@@ -199,7 +200,7 @@ def _only_run(outer: Node, body: Body) -> Node | None:
     if len(body.runs) != 1 or body.has_steps():
         return None
     (inner,) = body.runs
-    if is_late(inner, outer):
+    if _follows(inner, outer):
         return None
     if agentool.TRACE_ID in outer.span.attributes:
         return None
@@ -223,12 +224,19 @@ def _recorded_twice(outer: Node, body: Body) -> Node | None:
     (inner,) = same
     if inner.span.scope == outer.span.scope or _has_tool_between(inner, outer):
         return None
-    if is_late(inner, outer):
+    if _follows(inner, outer):
         return None
     has_timeline = any(event.name == agentool.STEP_EVENT for event in outer.span.events)
     if has_timeline and (len(body.runs) > 1 or body.has_steps()):
         return None
     return inner
+
+
+def _follows(node: Node, other: Node) -> bool:
+    """Return whether a run began after another one had ended, by the clock of one process."""
+    process = other.span.resource.get(_INSTANCE)
+    same = process is not None and process == node.span.resource.get(_INSTANCE)
+    return same and is_late(node, other)
 
 
 def _has_tool_between(node: Node, around: Node) -> bool:

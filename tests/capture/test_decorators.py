@@ -6,13 +6,15 @@ import asyncio
 import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from opentelemetry import trace
 
 from agentool_otel.capture import agent, step, tool
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.loading import rebuild
+from tests.records import records
 
 
 @tool
@@ -280,6 +282,33 @@ def test_an_agent_is_a_run_with_input_output_and_a_step_event_per_step(spans: An
     ]
     assert root.attributes["agentool.status"] == "success"
     assert root.attributes["agentool.metrics.tool_call_count"] == 1
+
+
+class Row(NamedTuple):
+    name: str
+    number: int
+
+
+@pytest.mark.parametrize(
+    ("value", "output"),
+    [
+        ({"a": 'say "hi"'}, {"a": 'say "hi"'}),
+        ([1, {"b": None}], [1, {"b": None}]),
+        (7, 7),
+        (False, False),
+        (Row("x", 1), ["x", 1]),
+        ("text", "text"),
+        ('{"a": 1}', '{"a": 1}'),
+        (None, None),
+    ],
+)
+def test_the_output_of_an_agent_is_the_value_that_it_returned(
+    spans: Any, value: Any, output: Any
+) -> None:
+    agent(lambda question: value, name="bot")("q")
+    [rebuilt] = rebuild(records(spans.finished()))
+    assert rebuilt.trace.output == output
+    assert type(rebuilt.trace.output) is type(output)
 
 
 def test_parallel_tools_are_siblings_below_their_agent(spans: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -74,6 +75,31 @@ def test_another_result_is_that_of_another_tool() -> None:
 def test_a_tool_that_the_model_was_offered_is_another_one() -> None:
     steps = steps_of(asks(("lookup", ORDER), tools=["lookup", "audit"]), ran("audit"))
     assert len(steps) == TWO_CALLS
+
+
+@settings(max_examples=many(50), deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 6), st.booleans())
+def test_calls_whose_arguments_the_program_changed_count_once(
+    chance: random.Random, count: int, with_results: bool
+) -> None:
+    """Each has its own result where the results that were sent tell them apart."""
+    numbers = list(range(count))
+    asked = [("lookup", {"n": str(n)}) for n in numbers]
+    told_all = [tool_response(f"page {n}", f"c{n}") for n in numbers]
+    executed = chance.sample(numbers, count) if with_results else numbers
+    seen = run_of(
+        asks(*asked),
+        *(ran("lookup", {"n": n}, f"page {n}") for n in executed),
+        Inference(provider="p", input=[message("tool", told_all if with_results else [])]),
+    )
+    [trace] = seen.rebuilt()
+    results = {
+        step["tool_result"]["call_id"]: step["tool_result"]["output"]
+        for step in trace["steps"]
+        if step["type"] == "tool_result"
+    }
+    assert results == {f"c{n}": f"page {n}" for n in numbers}
+    assert len(trace["steps"]) == 2 * count
 
 
 def test_a_function_in_a_later_turn_is_another_tool() -> None:

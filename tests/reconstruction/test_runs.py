@@ -150,6 +150,19 @@ def test_the_output_is_that_of_the_nested_run_that_ends_last() -> None:
     assert seen.rebuilt()[0]["output"] == "the coordinator says"
 
 
+@pytest.mark.parametrize(("process", "runs"), [("1", 2), (None, 1)])
+def test_a_run_that_follows_one_of_its_name_is_no_part_of_it(
+    process: str | None, runs: int
+) -> None:
+    """Between processes clocks differ: there the later one is what the first one wraps."""
+    outer = SpanRecord("1" * 32, "a" * 16, None, "bot", start_ns=10, end_ns=20)
+    inner = SpanRecord("1" * 32, "b" * 16, "a" * 16, "bot", start_ns=30, end_ns=40)
+    for span in (outer, inner):
+        span.attributes |= {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "bot"}
+        span.resource |= {} if process is None else {"service.instance.id": process}
+    assert len([*rebuild([outer, inner])]) == runs
+
+
 def test_spans_with_a_missing_parent_join_the_run_at_the_root() -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"))

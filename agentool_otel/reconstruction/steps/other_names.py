@@ -3,15 +3,16 @@
 Programs trace the function that does the work, and its name need not be the tool's:
 `lookup_order_impl` for `lookup_order`. Such a span executes the call that a model requested in the
 same turn with the same arguments, if no other call and no other span is possible, the model knows
-no tool of the span's name, and nothing contradicts. Programs also rewrite arguments: a span
-executes the one call of its tool that a model requested in the same turn, if nothing contradicts.
+no tool of the span's name, and nothing contradicts. Programs also rewrite arguments: the spans of a
+tool execute the calls of it that a model requested in the same turn, if they are as many and
+nothing contradicts. Of several the results decide, then the order.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -62,21 +63,58 @@ def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
 
 
 def join_other_arguments(calls: ToolCalls, inferences: Sequence[Node]) -> None:
-    """Join them where the tool is the same and is requested and executed once in a turn."""
-    pairs = _pairs(calls, inferences, lambda call: call.name)
-    if not pairs:
+    """Join them where the tool is the same, and requested as often as executed in a turn."""
+    turns = [
+        it
+        for it in _alike(calls, inferences, lambda call: call.name)
+        if len(it.requested) == len(it.executed)
+    ]
+    if not turns:
         return
     results = results_in_messages(inferences)
     joined: set[ToolCall] = set()
-    for requested, executed in pairs:
-        if not _contradicts(executed, plain(results.get(requested.id or ""))):
+    for turn in turns:
+        rule = "the only span of the tool in the same turn, with other arguments"
+        if len(turn.requested) > 1:
+            rule = (
+                "one of as many spans of the tool as requests in the same turn, by result or order"
+            )
+        for requested, executed in _in_turn(turn, results):
             arguments = executed.arguments
-            rule = "the only span of the tool in the same turn, with other arguments"
             calls.join(requested, executed, rule)
             if arguments is not UNSET:
                 requested.arguments = arguments
             joined.add(executed)
     calls.leave_out(joined)
+
+
+def _in_turn(turn: _Candidates, results: dict[str, Any]) -> Iterator[tuple[ToolCall, ToolCall]]:
+    """Yield the pairs of a turn: those with an equal result, then the others in order. Nothing is
+    yielded of those that contradict each other."""
+    executed = sorted(turn.executed, key=_started)
+    requested = deque(turn.requested)
+    of_result: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
+    if len(requested) > 1:
+        for call in turn.requested:
+            if (sent := plain(results.get(call.id or ""))) is not None:
+                of_result[canonical(unpacked(sent))].append(call)
+    rest: list[ToolCall] = []
+    for it in executed:
+        result = getattr(it.node.operation, "result", UNSET) if it.node is not None else UNSET
+        equal = of_result.get(canonical(unpacked(plain(result)))) if result is not UNSET else None
+        if equal:
+            one = equal.popleft()
+            requested.remove(one)
+            yield one, it
+        else:
+            rest.append(it)
+    for one, it in zip(requested, rest, strict=True):
+        if not _contradicts(it, plain(results.get(one.id or ""))):
+            yield one, it
+
+
+def _started(call: ToolCall) -> int:
+    return (call.node.start_ns or 0) if call.node is not None else 0
 
 
 def _pairs(
