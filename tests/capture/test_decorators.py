@@ -305,7 +305,7 @@ class Row(NamedTuple):
 def test_the_output_of_an_agent_is_the_value_that_it_returned(
     spans: Any, value: Any, output: Any
 ) -> None:
-    agent(lambda question: value, name="bot")("q")
+    agent(name="bot")(lambda: value)()
     [rebuilt] = rebuild(records(spans.finished()))
     assert rebuilt.trace.output == output
     assert type(rebuilt.trace.output) is type(output)
