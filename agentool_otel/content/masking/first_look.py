@@ -1,12 +1,12 @@
 """A first look at a text: may a credential be in it at all?
 
 Most texts have none, and every traced call pays for the look at them. An expression that begins
-with one character costs one fast loop, and is tried only where that character is. So each row begins
-with the character that its kind of credential cannot do without. A name stands before a separator:
-it is looked for in the reversed text, where the separator comes first.
+with one character costs one fast loop, and is tried only where that character is. So each row
+begins with the character that its kind of credential cannot do without. A name stands before a
+separator: it is looked for in the reversed text, where the separator comes first.
 
-The law: where `may_hold_credential` returns False, no search of this package finds anything, neither
-in the text nor, if it is JSON, in its strings at any level. A row may accept more than these
+The law: where `may_hold_credential` returns False, no search of this package finds anything: not in
+the text and, if that is JSON, not in its strings at any level. A row may accept more than these
 searches find, never less. `tests/security/test_first_look.py` compares both.
 """
 
@@ -161,7 +161,7 @@ _LOWER_ROWS = (
 )
 
 
-# ------------------------------------------------------------------------------ in the reversed text
+# ----------------------------------------------------------------------------- in the reversed text
 
 _ECAPS = r"(?:\s|[bfnrt]\\+)"
 """`_SPACE` reversed."""
@@ -201,7 +201,8 @@ _CELL = re.compile(
 _BESIDE = re.compile(rf"eulav(?:[\"']\\*)?(?:,|{_ECAPS}){{1,16}}(?:[\"']\\*)?{_NAME}")
 """A name right before the word `value`."""
 _TEXT_MEMBER = re.compile(rf":{_SPACE}*\\*\"([^\"]*)\"")
-_LAST_CELL = r"[\\\"' \t|]*(?:[\w.\-]{1,62}(?: [\w.\-]{1,62})?)?[\"' \t]*[,;|\t\\]"
+_ANY_CELL = r"[\"' \t|]*(?:[\w.\-]{1,62}(?: [\w.\-]{1,62})?[\"' \t]*)?"
+_LAST_CELLS = rf"\\*{_ANY_CELL}[,;|\t\\]{_ANY_CELL}(?:[,;|\t\\\"\n:\[{{]|\Z)"
 
 
 def _name_ends() -> set[str]:
@@ -227,17 +228,13 @@ _HAS_S = re.compile(
     r"ab(?<= cisab)|sap(?<=[\s\\]drowssap)|koohbew(?<=/skoohbew)|kooh(?<=\.skooh))"
 )
 """The word `is` behind a name; and other words with this letter."""
-_ENCODED = re.compile(rf"d3%{_BETWEEN}{_END}")
-_WIDE_COLON = re.compile(rf"\uff1a{_BETWEEN}{_END}")
-_LINE_ENDS = (re.compile(rf"\n\r?{_LAST_CELL}"), re.compile(rf"\\(?<=n\\)\\*(?:r\\+)?{_LAST_CELL}"))
-_BAR = re.compile(rf"\|(?={_BETWEEN_CELLS}{_CELL_END})")
-_CELL_ENDS = (
-    (",", re.compile(rf",(?={_BETWEEN_CELLS}{_CELL_END})")),
-    (";", re.compile(rf";(?={_BETWEEN_CELLS}{_CELL_END})")),
-    ("\t", re.compile(rf"\t(?={_BETWEEN_CELLS}{_CELL_END})")),
-    ("\n", re.compile(rf"\n(?={_BETWEEN_CELLS}{_CELL_END})")),
-    ("\\", re.compile(rf"\\(?<=[nt]\\)\\*(?:r\\+)?(?={_BETWEEN_CELLS}{_CELL_END})")),
+_RARE = re.compile(rf"(?:d3%|\uff1a){_BETWEEN}{_END}")
+_LINE_ENDS = (
+    re.compile(rf"\n\r?{_LAST_CELLS}"),
+    re.compile(rf"\\(?<=n\\)\\*(?:r\\+)?{_LAST_CELLS}"),
 )
+_BAR = re.compile(rf"\|(?={_BETWEEN_CELLS}{_CELL_END})")
+_CELLS = re.compile(rf"(?:[,;\t\n]|\\(?<=[nt]\\)\\*(?:r\\+)?)(?={_BETWEEN_CELLS}{_CELL_END})")
 _MAY_BE_RANDOM = re.compile(
     r"(?:[\s=:>|+\-\"'\\]|(?<=\\)[nrt]|(?<=[|>+\-])[0-9])*(?:[\[{]|[\w+/=.~\-:%$!|\\]{16})"
 )
@@ -268,8 +265,10 @@ def _may_assign(text: str, lower: str, backwards: str, ours: bool) -> bool:
         ("=" in lower and _ends_name(_EQUALS, text, lower, backwards))
         or (":" in lower and _ends_name(_COLON_OURS if ours else _COLON, text, lower, backwards))
         or _ends_name(_HAS_S, text, lower, backwards)
-        or ("%" in lower and _ends_name(_ENCODED, text, lower, backwards))
-        or ("\uff1a" in lower and _ends_name(_WIDE_COLON, text, lower, backwards))
+        or (
+            (("%" in lower and "%3d" in lower) or "\uff1a" in lower)
+            and _ends_name(_RARE, text, lower, backwards)
+        )
     )
 
 
@@ -343,14 +342,12 @@ def _may_head_column(text: str, lower: str, backwards: str) -> bool:
     if "|" in text and _ends_cell(_BAR, text, backwards):
         return True
     return (
-        ("\n" in text and _LINE_ENDS[0].search(backwards) is not None)
-        or ("\\" in text and _LINE_ENDS[1].search(backwards) is not None)
-    ) and (
-        has_common_word(lower)
-        and any(
-            sign in lower and _ends_cell(expression, text, backwards)
-            for sign, expression in _CELL_ENDS
+        (
+            ("\n" in text and _LINE_ENDS[0].search(backwards) is not None)
+            or ("\\" in text and _LINE_ENDS[1].search(backwards) is not None)
         )
+        and has_common_word(lower)
+        and _ends_cell(_CELLS, text, backwards)
     )
 
 
