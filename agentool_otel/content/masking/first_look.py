@@ -65,16 +65,13 @@ _SPACE = r"(?:\s|\\+[bfnrt])"
 _WORDS = (*WORDS, "credentials", "jsessionidsso")
 _NAMES = _any_of(_WORDS)
 _QUALIFIED = rf"(?:[_\-.]?(?:{_any_of(QUALIFIERS)}|[0-9]{{1,4}}))?"
-_STARTS_WORD = r"(?:(?<![\w\-]-)|(?<=--)|(?<=\\[bfnrt]-)|(?<=u[0-9a-f]{4}-))"
+_STARTS_WORD = r"(?:(?<!\w-)|(?<=\\[bfnrt]-)|(?<=u[0-9a-f]{4}-))"
 _OPTION = (
-    rf"{_STARTS_WORD}(?i:(?=[a-z])[a-z0-9_\-]{{0,41}}?{_NAMES}{_QUALIFIED}(?=[\s\"'\\]))"
-    rf"|(?:(?<=[\"']-)|(?<=[\"']--))(?i:[^\"'\\]{{0,64}}?{_NAMES}{_QUALIFIED}\\*[\"'])"
+    rf"(?i:(?=[a-z])[a-z0-9_\-]{{0,41}}?{_NAMES}{_QUALIFIED}(?=[\s\"'\\]))|"
+    rf"(?:(?<=[\"']-)|(?<=[\"']--))(?i:[^\"'\\]{{0,64}}?{_NAMES}{_QUALIFIED}\\*[\"'])"
 )
 """An option of a command, or any argument in a list, that ends like the name of a credential."""
-_SHORT = (
-    r"(?P<short>(?:(?<=[\s\"']-)|(?<=\\[bfnrt]-)|(?<=--))"
-    rf"{_any_of((*SHORT_OPTIONS, 'u', 'user', 'proxy-user'))})"
-)
+_SHORT = rf"(?P<short>{_any_of((*SHORT_OPTIONS, 'u', 'user', 'proxy-user'))})"
 _COMMAND = re.compile("|".join(sorted({*COMMAND_NAMES, "curl", "wget"})))
 _BASIC = re.compile(r"asic ([A-Za-z0-9+/]{8,}={0,2})")
 
@@ -83,10 +80,11 @@ _DASHED = prefixes("-")
 _DASHES = re.compile(
     rf"-(?:(?=[A-Za-z0-9_])(?:{_TOKEN}{{10}}(?<=(?:{_DASHED})-.{{10}})|"
     r"SECRET-KEY-1|Lines:|mask::|server |shared-key |psk |string |"
-    rf"{_OPTION}|{_SHORT})|-(?:---BEGIN |{_TOKEN}{{9}}(?<=(?:{_DASHED})--.{{9}})))"
+    rf"{_STARTS_WORD}(?:{_OPTION}|{_SHORT}))|-(?:---BEGIN |{_TOKEN}{{9}}(?<=(?:{_DASHED})--.{{9}})))"
 )
 _URLS = re.compile(r"://(?:[^\s\"'<>\\]|\\+u[0-9A-Fa-f]{4})+")
 _FIRST_OF_LIST = re.compile(rf"\[(?=[\s\\\"']){_SPACE}*(?P<quote>\\*[\"'])")
+_STRING = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)
 _NEXT_OF_LIST = re.compile(rf"\\*[\"']{_SPACE}*,")
 
 
@@ -107,7 +105,11 @@ def _finds_pair(text: str) -> bool:
     """Whether a list may begin with the name of a credential, before its value."""
     names: list[str] = []
     for match in _FIRST_OF_LIST.finditer(text):
-        end = end_of_quoted(text, match.end(), match["quote"])
+        quote = match["quote"]
+        end = end_of_quoted(text, match.end(), quote)
+        if quote == '"' and text.find("\\", match.end(), end) >= 0:
+            string = _STRING.match(text, match.end())
+            end = end if string is None else min(end, string.end())
         if _NEXT_OF_LIST.match(text, end) is not None:
             names.append(text[max(match.end(), end - _LONGEST_NAME) : end])
     if not names:
@@ -201,8 +203,9 @@ _CELL = re.compile(
 _BESIDE = re.compile(rf"eulav(?:[\"']\\*)?(?:,|{_ECAPS}){{1,16}}(?:[\"']\\*)?{_NAME}")
 """A name right before the word `value`."""
 _TEXT_MEMBER = re.compile(rf":{_SPACE}*\\*\"([^\"]*)\"")
-_ANY_CELL = r"[\"' \t|]*(?:[\w.\-]{1,62}(?: [\w.\-]{1,62})?[\"' \t]*)?"
-_LAST_CELLS = rf"\\*{_ANY_CELL}[,;|\t\\]{_ANY_CELL}(?:[,;|\t\\\"\n:\[{{]|\Z)"
+_ANY_CELL = r"[\\\"' \t|]*(?:[\w.\-]{1,62}(?![\w.\-])(?: [\w.\-]{1,62}(?![\w.\-]))?[\\\"' \t]*)?"
+_LAST_CELLS = rf"{_ANY_CELL}(?:[,;|\t]|\\(?<=t\\)){_ANY_CELL}(?:[,;|\t\\\"\n:\[{{]|\Z)"
+"""The end of a heading, reversed: two cells of one or two words."""
 
 
 def _name_ends() -> set[str]:
@@ -224,7 +227,7 @@ _COLON_ENDS = rf"(?:2345:|\*:|::|{_BETWEEN}(?:[dpqk][\"'\\]|(?:pd|qd|iq)[\"'\\]|
 _COLON = re.compile(rf":{_COLON_ENDS}")
 _COLON_OURS = re.compile(rf":(?!\"(?!\\|eulav\")){_COLON_ENDS}")
 _HAS_S = re.compile(
-    rf"s(?:(?=[ie](?<=[\s:\\]s.)(?:\s|[bfnrt]\\){_BETWEEN}{_END})|"
+    rf"s(?:[ie](?<=[\s:\\]s.)(?=(?:\s|[bfnrt]\\){_BETWEEN}{_END})|"
     r"ab(?<= cisab)|sap(?<=[\s\\]drowssap)|koohbew(?<=/skoohbew)|kooh(?<=\.skooh))"
 )
 """The word `is` behind a name; and other words with this letter."""
