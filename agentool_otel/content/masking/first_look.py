@@ -80,7 +80,8 @@ _DASHED = prefixes("-")
 _DASHES = re.compile(
     rf"-(?:(?=[A-Za-z0-9_])(?:{_TOKEN}{{10}}(?<=(?:{_DASHED})-.{{10}})|"
     r"SECRET-KEY-1|Lines:|mask::|server |shared-key |psk |string |"
-    rf"{_STARTS_WORD}(?:{_OPTION}|{_SHORT}))|-(?:---BEGIN |{_TOKEN}{{9}}(?<=(?:{_DASHED})--.{{9}})))"
+    rf"{_STARTS_WORD}(?:{_OPTION}|{_SHORT}))|"
+    rf"-(?:---BEGIN |{_TOKEN}{{9}}(?<=(?:{_DASHED})--.{{9}})))"
 )
 _URLS = re.compile(r"://(?:[^\s\"'<>\\]|\\+u[0-9A-Fa-f]{4})+")
 _FIRST_OF_LIST = re.compile(rf"\[(?=[\s\\\"']){_SPACE}*(?P<quote>\\*[\"'])")
