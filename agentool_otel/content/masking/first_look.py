@@ -104,6 +104,8 @@ def _finds_user(text: str) -> bool:
 
 def _finds_pair(text: str) -> bool:
     """Whether a list may begin with the name of a credential, before its value."""
+    if _FIRST_OF_LIST.search(text) is None:
+        return False
     names: list[str] = []
     for match in _FIRST_OF_LIST.finditer(text):
         quote = match["quote"]
@@ -113,8 +115,6 @@ def _finds_pair(text: str) -> bool:
             end = end if string is None else min(end, string.end())
         if _NEXT_OF_LIST.match(text, end) is not None:
             names.append(text[max(match.end(), end - _LONGEST_NAME) : end])
-    if not names:
-        return False
     together = "\0".join(names)
     return "\\" in together or (
         has_word(together) and any(judge_of(name) is not None for name in names)
@@ -279,6 +279,8 @@ def _may_assign(text: str, lower: str, backwards: str, ours: bool) -> bool:
 def _ends_name(sign: re.Pattern[str], text: str, lower: str, backwards: str) -> bool:
     """Whether a name ends before one of the signs that an expression begins with, or what else it
     finds is in the text."""
+    if sign.search(backwards) is None:
+        return False
     tag = sign is _EQUALS and "<" in text
     once: set[str] = set()
     for near in sign.finditer(backwards):
