@@ -84,7 +84,10 @@ _DASHES = re.compile(
     rf"-(?:---BEGIN |{_TOKEN}{{9}}(?<=(?:{_DASHED})--.{{9}})))"
 )
 _URLS = re.compile(r"://(?:[^\s\"'<>\\]|\\+u[0-9A-Fa-f]{4})+")
-_FIRST_OF_LIST = re.compile(rf"\[(?=[\s\\\"']){_SPACE}*(?P<quote>\\*[\"'])")
+_FIRST_OF_LIST = re.compile(
+    rf"\[(?=[\s\\\"']){_SPACE}*(\\*[\"'])([^\"'\\]*)(\\*[\"'])?({_SPACE}*,)?"
+)
+"""The quotes around the first text of a list, that text, and the comma behind it."""
 _STRING = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)
 _NEXT_OF_LIST = re.compile(rf"\\*[\"']{_SPACE}*,")
 
@@ -104,21 +107,24 @@ def _finds_user(text: str) -> bool:
 
 def _finds_pair(text: str) -> bool:
     """Whether a list may begin with the name of a credential, before its value."""
-    if _FIRST_OF_LIST.search(text) is None:
-        return False
     names: list[str] = []
     for match in _FIRST_OF_LIST.finditer(text):
-        quote = match["quote"]
-        end = end_of_quoted(text, match.end(), quote)
-        if quote == '"' and text.find("\\", match.end(), end) >= 0:
-            string = _STRING.match(text, match.end())
-            end = end if string is None else min(end, string.end())
-        if _NEXT_OF_LIST.match(text, end) is not None:
-            names.append(text[max(match.end(), end - _LONGEST_NAME) : end])
+        begins, name, ends, comma = match.groups()
+        if begins != ends:
+            name = _quoted_before_comma(text, match.end(1), begins)
+        if comma or begins != ends:
+            names.append(name[-_LONGEST_NAME:])
     together = "\0".join(names)
-    return "\\" in together or (
-        has_word(together) and any(judge_of(name) is not None for name in names)
-    )
+    return "\\" in together or (bool(together) and has_word(together) and any(map(judge_of, names)))
+
+
+def _quoted_before_comma(text: str, at: int, quote: str) -> str:
+    """Return the text between quotes that stands before a comma, which may have others in it."""
+    end = end_of_quoted(text, at, quote)
+    if quote == '"' and text.find("\\", at, end) >= 0:
+        string = _STRING.match(text, at)
+        end = end if string is None else min(end, string.end())
+    return text[at:end] if _NEXT_OF_LIST.match(text, end) is not None else ""
 
 
 def _finds_piped(text: str) -> bool:
@@ -221,8 +227,8 @@ _NUMBERED = rf"[0-9]{{1,4}}(?![0-9])[ _\-.]?{_any_of({it[-1:-3:-1] for it in _WO
 _CELL_END = rf"(?:{_NUMBERED}|{_any_of(_name_ends())[3:]}"
 _END = rf"(?:[bfnrt]\\|{_CELL_END[3:]}"
 """What stands before a sign: alternatives of which the first characters differ."""
-_BETWEEN = r"[\s\"'\\]*"
-_BETWEEN_CELLS = r"[\s\"'|\\]*"
+_BETWEEN = r"[\s\"'\\]*(?![\s\"'\\])"
+_BETWEEN_CELLS = r"[\s\"'|\\]*(?![\s\"'|\\])"
 _EQUALS = re.compile(rf"={_BETWEEN}(?:edoc[?&]|esnopser|tluafed|{_END[3:]}")
 _COLON_ENDS = rf"(?:2345:|\*:|::|{_BETWEEN}(?:[dpqk][\"'\\]|(?:pd|qd|iq)[\"'\\]|{_END[3:]})"
 _COLON = re.compile(rf":{_COLON_ENDS}")
