@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -113,7 +113,7 @@ VALUES_OF_JSON = values()
 
 
 @contextmanager
-def without_first_look() -> Iterator[None]:
+def without_first_look() -> Generator[None, None, None]:
     credentials.HARMLESS.clear()
     with patch.object(credentials, "may_hold_credential", lambda text, ours=False: True):
         yield
