@@ -149,6 +149,7 @@ def test_an_example_is_masked_as_without_the_first_look(text: str) -> None:
 @example("password '\tis\n")
 @example("id\tapi_key\n1\tXk29vTqhunterXk29vTq")
 @example("<passwd>r</pass")
+@example('variable "passwd"{default\u3000="r"')
 @example("-token Xk29vTqhunterXk29vTq")
 def test_a_text_is_masked_as_without_the_first_look(text: str) -> None:
     agree(text)

@@ -43,9 +43,14 @@ def _any_of(words: Iterable[str]) -> str:
     rests: dict[str, list[str]] = {}
     for word in sorted(words, reverse=True):  # the longest first
         rests.setdefault(word[:1], []).append(word[1:])
-    branches = [
-        re.escape(first) + (_any_of(rest) if any(rest) else "") for first, rest in rests.items()
-    ]
+    letters = [first for first, rest in rests.items() if first and not any(rest)]
+    branches = [re.escape(first) + _any_of(rest) for first, rest in rests.items() if any(rest)]
+    if letters:
+        branches.append(
+            f"[{re.escape(''.join(letters))}]" if len(letters) > 1 else re.escape(*letters)
+        )
+    if "" in rests:
+        branches.append("")
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
@@ -220,7 +225,8 @@ def _name_ends() -> set[str]:
     words = set(_reversed(_WORDS))
     qualifiers = set(_reversed((*QUALIFIERS, "value")))
     plurals = {f"s{it[:3]}" for it in words | qualifiers} | {f"s{digit}" for digit in "0123456789"}
-    return words | qualifiers | plurals | {"dedivorp"}
+    ends = words | qualifiers | plurals | {"dedivorp"}
+    return {it if it[0].isascii() else it[0] for it in ends}
 
 
 _NUMBERED = rf"[0-9]{{1,4}}(?![0-9])[ _\-.]?{_any_of({it[-1:-3:-1] for it in _WORDS})}"
@@ -292,7 +298,7 @@ def _ends_name(sign: re.Pattern[str], text: str, lower: str, backwards: str) -> 
     for near in sign.finditer(backwards):
         match = _ASSIGNED.match(backwards, near.start())
         if match is None:
-            once.add(near[0][1:].lstrip(_BLANKS))
+            once.add(_DEFAULT if near[0].endswith(_DEFAULT) else near[0][1:])
         elif match["name"]:
             if _takes_value(text, match):
                 return True
@@ -327,10 +333,10 @@ def _may_be_named_elsewhere(text: str, lower: str) -> bool:
     return has_word(lower) if "<" in text else has_word("\0".join(_TEXT_MEMBER.findall(text)))
 
 
-_BLANKS = " \t\r\n\f\v\"'\\"
+_DEFAULT = "tluafed"
 _ONCE: dict[str, Callable[[str, str], bool]] = {
     "value": _may_be_named_elsewhere,
-    "tluafed": _may_be_variable,
+    _DEFAULT: _may_be_variable,
     "private": lambda text, lower: "kty" in text,
     "ab": _has_basic,
     "sap": _may_be_login,
