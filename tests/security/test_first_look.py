@@ -149,6 +149,7 @@ def test_an_example_is_masked_as_without_the_first_look(text: str) -> None:
 @example("password '\tis\n")
 @example("id\tapi_key\n1\tXk29vTqhunterXk29vTq")
 @example("<passwd>r</pass")
+@example("gh auth login --with-token<<<Xk29vTqhunter")
 @example('variable "passwd"{default\u3000="r"')
 @example("-token Xk29vTqhunterXk29vTq")
 def test_a_text_is_masked_as_without_the_first_look(text: str) -> None:
@@ -157,6 +158,7 @@ def test_a_text_is_masked_as_without_the_first_look(text: str) -> None:
 
 @given(VALUES_OF_JSON)
 @example(["a>\u039a\u03c9\u03b4\u03b9\u03ba\u03cc\u03c2'\"PHPSESSID", "Xk29vTqhunter"])
+@example({"pa\u017f\u017fword": "Xk29vTqhunter", "t": "the Bearer {x}"})
 @example({"a/page_token": "Xk29vTqhunterXk29vTq"})
 @example({"t": "Mot\tde passe\u00a0: Xk29vTqhunter"})
 @example([{"value": "Xk29vTqhunter", "n": 1, "name": "password"}])
