@@ -23,6 +23,7 @@ from opentelemetry.sdk.metrics.export import (
     PeriodicExportingMetricReader,
 )
 from opentelemetry.sdk.metrics.view import (
+    Aggregation,
     ExplicitBucketHistogramAggregation,
     ExponentialBucketHistogramAggregation,
     View,
@@ -57,7 +58,7 @@ from agentool_otel.semconv.table import GENERATIONS
 from tests.emit.test_metrics import OPENAI, OTHERS
 
 DELTA, CUMULATIVE = AggregationTemporality.DELTA, AggregationTemporality.CUMULATIVE
-EXPLICIT = {sdk.Histogram: ExplicitBucketHistogramAggregation()}
+EXPLICIT: dict[type, Aggregation] = {sdk.Histogram: ExplicitBucketHistogramAggregation()}
 RESOURCE = Resource({"service.name": "bot"}, "url")
 
 
@@ -79,12 +80,19 @@ class Exported(MetricExporter):
         return None
 
 
+def both(temporality: AggregationTemporality) -> dict[type, AggregationTemporality]:
+    return {sdk.Counter: temporality, sdk.Histogram: temporality}
+
+
 class Ours:
     """A meter provider of ours, for which values are added up."""
 
-    def __init__(self, temporality: AggregationTemporality, aggregation: Any = None):
-        kinds = dict.fromkeys((sdk.Counter, sdk.Histogram), temporality)
-        self.exporter = Exported(kinds, EXPLICIT if aggregation is None else aggregation)
+    def __init__(
+        self,
+        temporality: AggregationTemporality,
+        aggregation: dict[type, Aggregation] = EXPLICIT,
+    ):
+        self.exporter = Exported(both(temporality), aggregation)
         self.reader = PeriodicExportingMetricReader(self.exporter, float("inf"))
         self.provider = sdk.MeterProvider([self.reader], RESOURCE, shutdown_on_exit=False)
         self.sums = Sums()
@@ -103,8 +111,7 @@ class OfTheSdk:
     """A meter provider of an application."""
 
     def __init__(self, temporality: AggregationTemporality):
-        kinds = dict.fromkeys((sdk.Counter, sdk.Histogram), temporality)
-        self.reader = InMemoryMetricReader(kinds)
+        self.reader = InMemoryMetricReader(both(temporality))
         self.provider = sdk.MeterProvider([self.reader], RESOURCE, shutdown_on_exit=False)
         metrics.configure(self.provider)
 
@@ -308,7 +315,7 @@ def test_the_exemplar_of_a_counter_is_any_of_its_values() -> None:
 def test_where_another_way_of_adding_up_was_chosen_the_sdk_adds_up(
     unknown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    aggregation = None
+    aggregation: dict[type, Aggregation] = EXPLICIT
     if unknown == "aggregation":
         aggregation = {sdk.Histogram: ExponentialBucketHistogramAggregation()}
     else:
