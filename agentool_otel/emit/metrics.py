@@ -273,32 +273,32 @@ _lookups = 0
 
 
 def _active() -> _Meters | None:
-    global _meters
-    generation = session.dialect.generation
-    if _meters is None or _meters.generation is not generation:
-        provider = _found() if _meters is None else _meters.provider
-        if provider is None:
+    global _lookups, _meters
+    meters = _meters
+    if meters is None:
+        # Nobody collects so far. Looking is dear beside a traced call, and a meter provider comes
+        # once in a program's life: look at every 64th call only.
+        _lookups += 1
+        if _lookups & 63 != 1 or (provider := _found()) is None:
             return None
-        sums = _own[1] if _own is not None and _own[0] is provider else None
-        _meters = _Meters(provider, generation, sums)
+    elif meters.generation is session.dialect.generation:
+        return meters
+    else:
+        provider = meters.provider
+    sums = _own[1] if _own is not None and _own[0] is provider else None
+    _meters = _Meters(provider, session.dialect.generation, sums)
     return _meters
 
 
 def _found() -> otel.MeterProvider | None:
     """Return the meter provider in force, if somebody collects."""
-    global _lookups
-    provider = _provider
-    if provider is None:
-        # Nobody collects so far, and nobody may have as much as imported the metrics API. What a
-        # variable may ask for, and is loaded by the API, is asked at every 64th call only.
-        api: Any = sys.modules.get("opentelemetry.metrics")
-        _lookups += 1
-        provider = getattr(getattr(api, "_internal", None), "_METER_PROVIDER", None)
-        if provider is None and api is not None and _lookups & 63 == 1:
-            provider = api.get_meter_provider()
-    # The API's own stand-in collects nothing.
-    stands_in = type(provider).__module__.startswith("opentelemetry.metrics")
-    return None if stands_in else provider
+    api = sys.modules.get("opentelemetry.metrics")
+    if api is None:
+        return None  # nobody has as much as imported the metrics API
+    provider: otel.MeterProvider = _provider or api.get_meter_provider()
+    if type(provider).__module__.startswith("opentelemetry.metrics"):
+        return None  # the API's own stand-in
+    return provider
 
 
 def collected() -> bool:
