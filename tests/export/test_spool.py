@@ -165,6 +165,22 @@ def test_a_file_deleted_while_its_spans_are_sent_upsets_no_counter(tmp_path: Pat
     assert waiting.next(1 << 20) == [after]
 
 
+def test_a_mark_of_an_earlier_file_skips_no_span_of_the_same_size(tmp_path: Path) -> None:
+    counter = itertools.count()
+    waiting = Spool(Place(tmp_path))
+    waiting.put(encoded(10, counter), 1)
+    waiting.done(waiting.next(1000))
+    mark = waiting.sent_mark
+    assert mark is not None
+    (path,) = tmp_path.glob("*.spool")
+    assert unsent(path, [mark]) == []
+    waiting.settle()
+    after = encoded(10, counter)
+    waiting.put(after, 1)
+    assert path.stat().st_size == mark.end
+    assert unsent(path, [mark]) == [after]
+
+
 @pytest.mark.parametrize(
     "sent",
     [
