@@ -14,6 +14,7 @@
     content_events    content on such events instead of, or beside, spans
     judging           a judgement of a span: a span below it, and an event
     metrics           the convention's metrics, recorded only when somebody collects them
+    metric_sums       their values, added up until a meter provider of ours collects them
 
 Everything here uses the OpenTelemetry API only, so it works, and costs little, without an SDK.
 """

@@ -201,7 +201,8 @@ class ToolSpan:
             )
         end_span(span, session.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
-            failed = None if error is None else error_type_of(error)
-            finished = msgspec.structs.replace(self._tool.operation, error_type=failed)
+            finished = self._tool.operation
+            if error is not None:
+                finished = msgspec.structs.replace(finished, error_type=error_type_of(error))
             seconds = (end_ns - self._start_ns) / 1e9
             metrics.record(finished, seconds, self._run, self.context)

@@ -3,17 +3,23 @@
 Spec: GenAI conventions, metrics. Names, units, buckets and attributes are those of `semconv.table`;
 a metric that the generation in force does not have is not recorded. Every value is recorded in the
 context of the span that was measured, so that its exemplar leads there.
+
+A meter provider of ours gets what `metric_sums` has added up; one of the application's is called
+for every value, since it may have views and readers that nobody here knows.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry.context import Context
 
 from agentool_otel.emit.identity import agent_of
+from agentool_otel.emit.metric_sums import Instrument, Scope, Sums
 from agentool_otel.emit.session import SCOPE, session
 from agentool_otel.model.operations import (
     AgentCreation,
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.emit.run import Run
 
-__all__ = ["chunk_gaps", "collected", "configure", "provider", "record", "refresh"]
+__all__ = ["add_up", "chunk_gaps", "collected", "configure", "provider", "record", "refresh"]
 
 _Attributes = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -86,6 +92,9 @@ _FIELDS = {
     )
     for cls in (*_DURATIONS, McpRequest)
 }
+_VALUES: Mapping[type[Operation], Callable[[Operation], Any]] = {
+    cls: attrgetter(*(field for field, _ in fields)) for cls, fields in _FIELDS.items() if fields
+}
 _OF_OPENAI = (openai.RESPONSE_SERVICE_TIER, openai.RESPONSE_SYSTEM_FINGERPRINT)
 _COUNTERS = (
     (gen_ai.METRIC_INFERENCE_USAGE_INPUT_TOKENS, "input_tokens"),
@@ -101,52 +110,92 @@ _DIRECTIONS = (
 )
 
 
-class _Instrument(NamedTuple):
-    put: Callable[..., None]
-    """Takes value, attributes and context."""
+class _Named(NamedTuple):
+    """A metric as it is called in a generation."""
+
+    instrument: Instrument
     attributes: tuple[tuple[str, str], ...]
     """The baseline's name of each attribute it may have, and the name written."""
     required: frozenset[str]
     """Those of them that every value must have."""
 
 
-class _Meters:
-    """The instruments of one meter provider and generation, made when first used."""
+_Put = Callable[[float, Context], None]
+"""Takes a value, and the context of the span that was measured."""
+_Extra = tuple[str, str] | None
+"""An attribute that some values of an operation have beside the others."""
 
-    def __init__(self, provider: otel.MeterProvider, generation: Generation):
+
+def _nowhere(_: float, __: Context) -> None:
+    """Take a value of a metric that the generation does not have."""
+
+
+class _Meters:
+    """The instruments of one meter provider and generation, made when first used.
+
+    Args:
+        provider: is called for every value.
+        generation: the names in force.
+        sums: takes the values instead.
+    """
+
+    def __init__(self, provider: otel.MeterProvider, generation: Generation, sums: Sums | None):
         from agentool_otel.ground.version import __version__
 
         self.provider = provider
         self.generation = generation
-        self._meter = provider.get_meter(SCOPE, __version__, generation.schema_url)
-        self._instruments: dict[str, _Instrument | None] = {}
+        self.sums = sums
+        self._scope = Scope(SCOPE, __version__, generation.schema_url)
+        self._meter = provider.get_meter(*self._scope)
+        self._named: dict[str, _Named | None] = {}
+        self._puts: dict[str, Callable[..., None]] = {}
+        self._sites: dict[object, _Site] = {}
 
-    def record(self, metric: str, value: float, attributes: _Attributes, context: Context) -> None:
-        """Record a value under the name that a metric of the baseline has in this generation, if it
-        has one, with those of the attributes that belong to it."""
-        if (prepared := self.prepared(metric, attributes)) is not None:
-            put, named = prepared
-            put(value, named, context=context)
-
-    def prepared(
-        self, metric: str, attributes: _Attributes
-    ) -> tuple[Callable[..., None], _Attributes] | None:
-        """Return what takes values of a metric, and the attributes for them."""
+    def site(self, operation: Operation, context: Context) -> _Site:
+        """Return what takes the values of operations like this one."""
+        cls = type(operation)
+        about: object = None
+        if cls is ToolExecution:
+            about = agent_of(context)
+        elif isinstance(operation, (Inference, Embeddings)) and operation.extra:
+            about = tuple(map(operation.extra.get, _OF_OPENAI))
+        key = (cls, _VALUES[cls](operation), about)
         try:
-            instrument = self._instruments[metric]
+            found = self._sites.get(key)
+        except TypeError:  # not hashable
+            return _Site(self, _attributes_of(operation, context))
+        if found is None:
+            if len(self._sites) >= _SITES:
+                self._sites.clear()
+            found = self._sites[key] = _Site(self, _attributes_of(operation, context))
+        return found
+
+    def put(self, metric: str, attributes: _Attributes) -> _Put:
+        """Return what takes the values of a metric of the baseline, under the name that it has in
+        this generation and with those of the attributes that belong to it."""
+        try:
+            named = self._named[metric]
         except KeyError:
-            instrument = self._instruments[metric] = self._make(metric)
-        if instrument is None or not instrument.required <= attributes.keys():
-            return None
+            named = self._named[metric] = self._name(metric)
+        if named is None or not named.required <= attributes.keys():
+            return _nowhere
         values = self.generation.values
-        named = {}
-        for key, name in instrument.attributes:
+        written: _Attributes = {}
+        for key, name in named.attributes:
             if key in attributes:
                 it = attributes[key]
-                named[name] = values[key].get(it, it) if key in values else it
-        return instrument.put, named
+                written[name] = values[key].get(it, it) if key in values else it
+        if self.sums is not None:
+            try:
+                return partial(self.sums.put, self.sums.series(named.instrument, written))
+            except TypeError:  # an attribute that is not hashable, which an SDK may take
+                pass
+        put = self._puts.get(metric)
+        if put is None:
+            put = self._puts[metric] = self._sdk_put(named.instrument)
+        return lambda value, context: put(value, written, context=context)
 
-    def _make(self, metric: str) -> _Instrument | None:
+    def _name(self, metric: str) -> _Named | None:
         generation = self.generation
         name = generation.metrics.get(metric)
         if name is None:
@@ -157,27 +206,56 @@ class _Meters:
             for key in what.attributes
             if key not in generation.absent
         )
-        required = generation.required.intersection(what.attributes)
-        if what.instrument == "counter":
-            counter = self._meter.create_counter(name, what.unit, what.description)
-            return _Instrument(counter.add, attributes, required)
-        histogram = self._meter.create_histogram(
-            name,
-            what.unit,
-            what.description,
-            explicit_bucket_boundaries_advisory=list(what.buckets),
-        )
-        return _Instrument(histogram.record, attributes, required)
+        buckets = None if what.instrument == "counter" else tuple(what.buckets)
+        instrument = Instrument(self._scope, name, what.unit, what.description, buckets)
+        return _Named(instrument, attributes, generation.required.intersection(what.attributes))
+
+    def _sdk_put(self, instrument: Instrument) -> Callable[..., None]:
+        _, name, unit, description, buckets = instrument
+        if buckets is None:
+            return self._meter.create_counter(name, unit, description).add
+        return self._meter.create_histogram(
+            name, unit, description, explicit_bucket_boundaries_advisory=list(buckets)
+        ).record
 
 
+class _Site:
+    """What takes the values of operations that differ in nothing that metrics tell apart."""
+
+    def __init__(self, meters: _Meters, attributes: _Attributes):
+        self._meters = meters
+        self._attributes = attributes
+        self._puts: dict[tuple[str, _Extra], _Put] = {}
+
+    def put(self, metric: str, extra: _Extra = None) -> _Put:
+        """Return what takes the values of a metric."""
+        key = (metric, extra)
+        put = self._puts.get(key)
+        if put is None:
+            attributes = self._attributes
+            if extra is not None:
+                attributes = {**attributes, extra[0]: extra[1]}
+            put = self._puts[key] = self._meters.put(metric, attributes)
+        return put
+
+
+_SITES = 2000
+"""Sites that are remembered."""
 _meters: _Meters | None = None
 _provider: otel.MeterProvider | None = None
+_own: tuple[otel.MeterProvider, Sums] | None = None
 
 
 def configure(provider: otel.MeterProvider | None = None) -> None:
     """Use a meter provider instead of the global one."""
     global _lookups, _meters, _provider
     _lookups, _meters, _provider = 0, None, provider
+
+
+def add_up(provider: otel.MeterProvider, sums: Sums) -> None:
+    """Have the values for a provider added up, for whoever collects them with what it has."""
+    global _own
+    _own = (provider, sums)
 
 
 def provider() -> otel.MeterProvider | None:
@@ -196,22 +274,31 @@ _lookups = 0
 
 def _active() -> _Meters | None:
     global _lookups, _meters
-    if _meters is None:
+    meters = _meters
+    if meters is None:
         # Nobody collects so far. Looking is dear beside a traced call, and a meter provider comes
         # once in a program's life: look at every 64th call only.
         _lookups += 1
-        if _lookups & 63 != 1:
+        if _lookups & 63 != 1 or (provider := _found()) is None:
             return None
-        api = sys.modules.get("opentelemetry.metrics")
-        if api is None:
-            return None  # nobody has as much as imported the metrics API
-        provider = _provider or api.get_meter_provider()
-        if type(provider).__module__.startswith("opentelemetry.metrics"):
-            return None  # the API's own stand-in
-        _meters = _Meters(provider, session.dialect.generation)
-    elif _meters.generation is not session.dialect.generation:
-        _meters = _Meters(_meters.provider, session.dialect.generation)
+    elif meters.generation is session.dialect.generation:
+        return meters
+    else:
+        provider = meters.provider
+    sums = _own[1] if _own is not None and _own[0] is provider else None
+    _meters = _Meters(provider, session.dialect.generation, sums)
     return _meters
+
+
+def _found() -> otel.MeterProvider | None:
+    """Return the meter provider in force, if somebody collects."""
+    api = sys.modules.get("opentelemetry.metrics")
+    if api is None:
+        return None  # nobody has as much as imported the metrics API
+    provider: otel.MeterProvider = _provider or api.get_meter_provider()
+    if type(provider).__module__.startswith("opentelemetry.metrics"):
+        return None  # the API's own stand-in
+    return provider
 
 
 def collected() -> bool:
@@ -238,14 +325,14 @@ def record(operation: Operation, duration_s: float, run: Run | None, context: Co
             metric = mcp.METRIC_SERVER_OPERATION_DURATION
     if metric is None:
         return
-    attributes = _attributes_of(operation, context)
-    meters.record(metric, duration_s, attributes, context)
+    site = meters.site(operation, context)
+    site.put(metric)(duration_s, context)
     if isinstance(operation, Inference):
-        _record_inference(meters, operation, attributes, context)
+        for metric, extra, value in _of_inference(operation):
+            site.put(metric, extra)(value, context)
     elif isinstance(operation, AgentInvocation) and run is not None:
-        calls = gen_ai.METRIC_INVOKE_AGENT_INFERENCE_CALLS
-        meters.record(calls, run.inference_calls, attributes, context)
-        meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, attributes, context)
+        site.put(gen_ai.METRIC_INVOKE_AGENT_INFERENCE_CALLS)(run.inference_calls, context)
+        site.put(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS)(run.tool_calls, context)
 
 
 def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None] | None:
@@ -259,12 +346,8 @@ def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None
     meters = _active()
     if meters is None or not isinstance(operation, Inference):
         return None
-    attributes = _attributes_of(operation, context)
-    prepared = meters.prepared(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK, attributes)
-    if prepared is None:
-        return None
-    put, named = prepared
-    return lambda seconds: put(seconds, named, context=context)
+    put = meters.site(operation, context).put(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK)
+    return None if put is _nowhere else lambda seconds: put(seconds, context)
 
 
 def _attributes_of(operation: Operation, context: Context) -> _Attributes:
@@ -303,20 +386,17 @@ def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
     return [*parts, ("unknown", rest)] if rest or not parts else parts
 
 
-def _record_inference(
-    meters: _Meters, operation: Inference, attributes: _Attributes, context: Context
-) -> None:
+def _of_inference(operation: Inference) -> Iterator[tuple[str, _Extra, float]]:
+    """Yield metric, attribute and value of what is measured of a model call beside its duration."""
     if operation.time_to_first_chunk_s is not None:
-        first = operation.time_to_first_chunk_s
-        meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, attributes, context)
+        yield gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, None, operation.time_to_first_chunk_s
     usage = operation.usage
     # Spec: counted for every call, failed ones too, with 0 where no usage came.
     for metric, field in _COUNTERS:
         for modality, part in _by_modality(usage, field):
-            meters.record(metric, part, {**attributes, gen_ai.TOKEN_MODALITY: modality}, context)
+            yield metric, (gen_ai.TOKEN_MODALITY, modality), part
     for direction, field, metric in _DIRECTIONS:
         count = getattr(usage, field, None)
-        meters.record(metric, count or 0, attributes, context)
+        yield metric, None, count or 0
         if count is not None:
-            attributes[gen_ai.TOKEN_TYPE] = direction
-            meters.record(gen_ai.METRIC_CLIENT_TOKEN_USAGE, count, attributes, context)
+            yield gen_ai.METRIC_CLIENT_TOKEN_USAGE, (gen_ai.TOKEN_TYPE, direction), count

@@ -11,6 +11,7 @@ second_vocabulary  OpenInference's names beside ours, on what is sent
 otlp_variables     OpenTelemetry's variables that say how and where to send
 sdk, batched       our store as an exporter of the SDK; any exporter of the SDK as our store
 logs, log_records  the logger provider of a process that has none, and what it collects
+metric_points      values added up by us among those that a meter provider of ours collects
 
 The modules of this package import the OpenTelemetry SDK, so nothing imports them until spans are
 about to be recorded.

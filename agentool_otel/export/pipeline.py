@@ -141,14 +141,14 @@ class Pipeline(SpanProcessor):
         from agentool_otel.export.send.outbox import Outbox
 
         if target is self.target:
-            store = Outbox(target, self._place, signal="logs", beside=True)
+            store = Outbox(target, self._place, self._journal, signal="logs", beside=True)
             self._logs.change(store, self._journal)
         elif folder is None:
             self._logs.change(Outbox(target, None, signal="logs"))
         else:
             place = Place(folder, "logs")
-            store = Outbox(target, place, signal="logs")
-            self._logs.change(store, Journal(place, *target.destination), place)
+            journal = Journal(place, *target.destination)
+            self._logs.change(Outbox(target, place, journal, signal="logs"), journal, place)
 
     def print_logs(self) -> None:
         """Print log records."""

@@ -133,7 +133,7 @@ def _key(decided: Plan) -> tuple[str | None, ...]:
 
 def _collecting(decided: Plan, masking: Masking | None) -> Callable[[], None]:
     """Return a function that starts to collect and send metrics."""
-    import_module("opentelemetry.sdk.metrics")  # used by the first span
+    import_module("agentool_otel.export.metric_points")  # used by the first span
     from agentool_otel.export.redirected_metrics import RedirectedMetrics
 
     redirected = RedirectedMetrics(_exporter(decided))
@@ -155,6 +155,9 @@ def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
+    from agentool_otel.emit.metric_sums import Sums
+    from agentool_otel.export.metric_points import collect_sums
+
     class Reader(PeriodicExportingMetricReader):
         def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
             super().shutdown(min(timeout_millis, _END_MS), **kwargs)
@@ -163,6 +166,9 @@ def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
     resource: Any = getattr(session.provider, "resource", None)
     provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
     _collection = _Collection(provider, redirected)
+    sums = Sums()
+    if collect_sums(sums, reader, provider, exporter):
+        emit_metrics.add_up(provider, sums)
     metrics.set_meter_provider(provider)
     emit_metrics.refresh()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import logging
 import os
 import socket
@@ -319,16 +320,19 @@ def test_an_unwritable_folder_costs_the_journal_but_no_span(
     assert "AGENTOOL_JOURNAL=off" in said
 
 
-def test_the_spool_does_not_grow_while_spans_arrive(folder: Path) -> None:
+def test_the_files_of_a_program_stay_small_while_its_spans_arrive(folder: Path) -> None:
+    """Spool and journal are cut at some 4 MB each."""
     with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         sizes: list[int] = []
-        for _ in range(5):
-            spans(tracer, "a", "b", "c", size=10_000)
-            pipeline.force_flush()
+        for _ in range(30):
+            spans(tracer, "a", "b", "c", size=300_000)
+            assert pipeline.force_flush()
             sizes.append(sum(file.stat().st_size for file in folder.iterdir()))
         pipeline.shutdown()
-    assert len(set(sizes)) == 1
+    assert max(sizes) < 10_000_000
+    assert sum(earlier > later for earlier, later in itertools.pairwise(sizes)) > 3
+    assert not folder.exists()
 
 
 @given(st.binary(max_size=200), st.integers(1, 300))
@@ -397,21 +401,19 @@ def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
     assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).incomplete
 
 
+def fail(*_: object) -> bytes:
+    raise OSError(errno.EIO, "Input/output error")
+
+
 def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers: list[int] = [503]
-
-    def fail(*_: object) -> bytes:
-        raise OSError(errno.EIO, "Input/output error")
-
-    with HttpReceiver(reply=lambda body: (answers[-1], {}, b"")) as receiver:
+    monkeypatch.setattr(spool, "_IN_HAND", 0)
+    monkeypatch.setattr(AppendFile, "read", fail)
+    with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "lost")
-        pipeline.force_flush()
-        monkeypatch.setattr(AppendFile, "read", fail)
-        pipeline.force_flush()
-        answers.append(200)
+        assert pipeline.force_flush()
         spans(tracer, "kept")
         assert pipeline.force_flush()
         assert receiver.names() == ["kept"]
@@ -421,3 +423,15 @@ def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
     assert counts(pipeline) == {"created": 3, "exported": 2, "dropped": 1}
     (said,) = (message for message in caplog.messages if "cannot be read" in message)
     assert said.endswith("cannot be read (Input/output error): 1 spans are lost")
+
+
+def test_spans_still_in_memory_arrive_from_an_unreadable_spool(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AppendFile, "read", fail)
+    with HttpReceiver() as receiver:
+        pipeline, tracer = traced(receiver.endpoint, folder)
+        spans(tracer, "a", "b")
+        pipeline.shutdown()
+        assert receiver.names() == ["a", "b"]
+    assert counts(pipeline) == {"created": 2, "exported": 2}

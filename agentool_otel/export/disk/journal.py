@@ -4,7 +4,8 @@
 to, and its own inode, which a copy does not have; every further line is an open span as it was
 before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
 among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
-elsewhere, and when the file has grown, it is written anew.
+elsewhere, and when the file has grown, it is written anew. A line without a span has the position
+in a spool up to which everything has been sent: the last one of each signal counts.
 
 The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
 """
@@ -16,14 +17,17 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.export.disk.spool import SentMark
 from agentool_otel.export.encoding.otlp_json import Line, started_line
 from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 else:
     _Ref = weakref.ref
 
-__all__ = ["SUFFIX", "Journal"]
+__all__ = ["SUFFIX", "Journal", "sent_marks"]
 
 _log = logger(__name__)
 
@@ -42,6 +46,18 @@ _PATIENCE_NS = 1_000_000_000
 """Time before a folder that could not be written is tried again."""
 _GROWN = 4 << 20
 """Bytes after which the file is written anew; some 6,000 spans."""
+_SENT = b'{"resourceSpans":[],"sent":'
+"""The beginning of a line that notes what has been sent: to readers, a document without spans."""
+
+
+def sent_marks(lines: Iterable[bytes], signal: Signal) -> Iterator[SentMark]:
+    """Yield the marks of a signal in the lines of a journal; a damaged line is left out."""
+    for line in lines:
+        if line.startswith(_SENT):
+            with suppress(ValueError, TypeError, KeyError):
+                sent = orjson.loads(line)["sent"]
+                if sent["signal"] == signal:
+                    yield SentMark(*(int(sent[field]) for field in SentMark._fields))
 
 
 class _Started(_Ref):
@@ -89,6 +105,8 @@ class Journal:
         self._file: AppendFile | None = None
         self._limit = _GROWN
         self._open: dict[int, _Started] = {}
+        self._sent: dict[Signal, bytes] = {}
+        """The line of each signal that notes what has been sent of it."""
         self._dropped: deque[_Started] = deque()
         # A callback of a weak reference may come at any moment, so it only takes a note.
         self._note: Callable[[Any], None] = self._dropped.append
@@ -122,6 +140,19 @@ class Journal:
     def ended(self, span_id: int) -> None:
         """Forget a span that is kept elsewhere by now. To be called under the lock."""
         self._open.pop(span_id, None)
+
+    def sent(self, signal: Signal, mark: SentMark) -> None:
+        """Note up to where a spool has been sent. Without the note that is sent again after a kill.
+
+        To be called without the lock of that spool.
+        """
+        document = {"resourceSpans": [], "sent": {"signal": signal, **mark._asdict()}}
+        line = orjson.dumps(document) + b"\n"
+        with self.lock:
+            self._sent[signal] = line
+            if self._file is not None:
+                with suppress(OSError):  # no room
+                    self._append(line)
 
     def holds(self, span_id: int) -> bool:
         """True for a span of this process that has started and is open."""
@@ -231,7 +262,7 @@ class Journal:
             "from": self._ended_up_to(),
             "pid": os.getpid(),
         }
-        lines = [orjson.dumps(first) + b"\n"]
+        lines = [orjson.dumps(first) + b"\n", *self._sent.values()]
         for started in list(self._open.values()):
             lines += started.line
         return b"".join(lines)
@@ -255,5 +286,6 @@ class Journal:
         self.lock = threading.RLock()
         self._of_parent = self._of_parent | frozenset(self._open)
         self._open = {}
+        self._sent = {}
         self._dropped.clear()
         self._forget()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -218,9 +218,10 @@ def _send_one(
     reason = ""
     rejects: list[bytes] = []
     unread: list[str] = []
-    pending = _spooled(paths, size, unread)
+    ended: list[str] = []
+    pending = _spooled(remains, signal, paths, size, unread, ended)
     if signal == "traces":
-        pending = _with_open(pending, remains, size, unread)
+        pending = _with_open(pending, remains, size, unread, ended)
     for batch in pending:
         if remaining or (deadline is not None and time.monotonic() > deadline):
             remaining += len(batch)
@@ -248,13 +249,14 @@ def _send_one(
 
 
 def _with_open(
-    spooled: Iterator[list[bytes]], remains: Remains, size: int, unread: list[str]
+    spooled: Iterator[list[bytes]],
+    remains: Remains,
+    size: int,
+    unread: list[str],
+    ended: list[str],
 ) -> Iterator[list[bytes]]:
-    """Yield, after what is spooled, the spans that are open and not among that."""
-    ended: list[str] = []
-    for batch in spooled:
-        ended += [spool.span_id_of(span) for span in batch]
-        yield batch
+    """Yield, after what is spooled, the spans that are open and not among the ended ones."""
+    yield from spooled
     if not unread:  # else nobody knows which of them have ended
         yield from batches(_as_protobuf(remains.unfinished(ended)), size)
 
@@ -265,12 +267,40 @@ def _as_protobuf(documents: Iterable[bytes]) -> Iterator[bytes]:
             yield as_protobuf(document)
 
 
-def _spooled(paths: Iterable[Path], size: int, unread: list[str]) -> Iterator[list[bytes]]:
-    """Yield what is in files, in batches; say in `unread` which of them cannot be read, and why."""
+def _spooled(
+    remains: Remains,
+    signal: Signal,
+    paths: Sequence[Path],
+    size: int,
+    unread: list[str],
+    ended: list[str],
+) -> Iterator[list[bytes]]:
+    """Yield what is in files and has not arrived, in batches.
+
+    Args:
+        remains: what the files belong to.
+        signal: what is in them.
+        paths: the files, that of the waiting ones first.
+        size: bytes of a batch.
+        unread: takes which of them cannot be read, and why.
+        ended: takes the ids of all spans in them, those that have arrived too.
+    """
     for path in paths:
+        sent = 0
         try:
+            if path is paths[0]:
+                with suppress(Damaged):  # the journal: then all of it is sent
+                    sent = remains.sent_bytes(signal)
             for batch in spool.read_spool(path, size):
-                yield from batches(batch, size)
+                if signal == "traces":
+                    ended += map(spool.span_id_of, batch)
+                waiting: list[bytes] = []
+                for span in batch:
+                    if sent > 0:
+                        sent -= 4 + len(span)
+                    else:
+                        waiting.append(span)
+                yield from batches(waiting, size)
         except FileNotFoundError:
             pass
         except OSError as error:

@@ -21,8 +21,10 @@ import orjson
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk import journal
 from agentool_otel.export.disk.files import AppendFile, lock
+from agentool_otel.export.disk.spool import SUFFIXES, read_spool, sent_bytes, span_id_of
 from agentool_otel.export.incomplete import close_document, span_id_in
 from agentool_otel.export.send.otlp import Destination
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
 from agentool_otel.ground.words import logger
 from agentool_otel.semconv import agentool
@@ -35,6 +37,7 @@ RECORDING = "recording"
 """Destination in the journal of a process that records."""
 _DAMAGED = ".damaged"
 _FIRST_LINE = 64 << 10
+_READ = 4 << 20
 _LONGEST_LINE = 64 << 20
 """Bytes; a span has some 3 MiB at most, twice that where everything in it is escaped."""
 
@@ -147,10 +150,33 @@ class Remains:
 
     @property
     def waiting(self) -> bool:
-        """Whether there may be something that has not arrived, judging by sizes."""
-        if os.fstat(self._file).st_size > len(self._first) + 1:
+        """Whether there may be something that has not arrived."""
+        try:
+            return self._waits()
+        except (OSError, Damaged):
             return True
-        return any(_holds(path) for path in self.path.parent.glob(f"{self.path.stem}.*spool"))
+
+    def _waits(self) -> bool:
+        for signal, suffixes in SUFFIXES.items():
+            path = self.sibling(suffixes.waiting)
+            with suppress(FileNotFoundError):
+                if self.sent_bytes(signal) < os.lstat(path).st_size:
+                    return True
+        ended: list[str] = []
+        with suppress(FileNotFoundError):
+            for batch in read_spool(self.sibling(SUFFIXES["traces"].waiting), _READ):
+                ended += map(span_id_of, batch)
+        return any(True for _ in self.unfinished(ended))
+
+    def sent_bytes(self, signal: Signal) -> int:
+        """Return the bytes at the beginning of the spool of a signal that have arrived.
+
+        Raises:
+            OSError: the spool is missing or cannot be read.
+            Damaged: the journal has a line that is too long for one of ours.
+        """
+        marks = journal.sent_marks(self._lines(), signal)
+        return sent_bytes(self.sibling(SUFFIXES[signal].waiting), marks)
 
     def unfinished(self, ended: Iterable[str]) -> Iterator[bytes]:
         """Yield a closed document for every span that has not ended; a damaged line is left out.
@@ -159,14 +185,17 @@ class Remains:
             Damaged: the journal has a line that is too long for one of ours.
         """
         done = set(ended)
+        for line in self._lines():
+            with suppress(ValueError):
+                span_id = span_id_in(line)
+                if span_id not in done:
+                    done.add(span_id)
+                    yield close_document(line, self.died_ns)
+
+    def _lines(self) -> Iterator[bytes]:
         with os.fdopen(os.dup(self._file), "rb") as file:
             file.seek(len(self._first) + 1)
-            for line in lines_of(file):
-                with suppress(ValueError):
-                    span_id = span_id_in(line)
-                    if span_id not in done:
-                        done.add(span_id)
-                        yield close_document(line, self.died_ns)
+            yield from lines_of(file)
 
     def remove(self) -> None:
         """Delete the journal, and what a process that was killed while it wrote left beside it."""
@@ -267,10 +296,3 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 def _first_line(file: int) -> bytes:
     os.lseek(file, 0, os.SEEK_SET)
     return os.read(file, _FIRST_LINE).partition(b"\n")[0]
-
-
-def _holds(path: Path) -> bool:
-    try:
-        return os.lstat(path).st_size > 0
-    except OSError:
-        return False

@@ -83,7 +83,10 @@ def _request(item: bytes, of: Resource, by: InstrumentationScope | None) -> byte
 
 def merged(requests: Iterable[bytes]) -> bytes:
     """Return one request of the spans, or log records, of several that were made here, resources
-    said once."""
+    said once.
+
+    It is put together in one step: each copy of a request of megabytes takes fresh pages.
+    """
     resources: dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]] = {}
     resource = scope = after = b""
     spans: list[bytes] | None = None
@@ -108,15 +111,19 @@ def merged(requests: Iterable[bytes]) -> bytes:
         scopes = resources.setdefault((resource, resource_schema), {})
         spans = scopes.setdefault((scope, scope_schema), [])
         spans.append(span)
-    groups: list[bytes] = []
+    pieces: list[bytes] = []
     for (resource, resource_schema), scopes in resources.items():
-        scoped_spans = [
-            b"\x12" + _sized(b"%b%b%b" % (scope, b"".join(spans), scope_schema))
-            for (scope, scope_schema), spans in scopes.items()
-        ]
-        group = b"%b%b%b" % (resource, b"".join(scoped_spans), resource_schema)
-        groups.append(b"\x0a" + _sized(group))
-    return b"".join(groups)
+        inside: list[bytes] = [resource]
+        for (scope, scope_schema), spans in scopes.items():
+            inside += _field(b"\x12", [scope, *spans, scope_schema])
+        inside.append(resource_schema)
+        pieces += _field(b"\x0a", inside)
+    return b"".join(pieces)
+
+
+def _field(tag: bytes, pieces: list[bytes]) -> list[bytes]:
+    """Return the pieces of a length-delimited field that holds these pieces."""
+    return [tag, _varint(sum(map(len, pieces))), *pieces]
 
 
 def is_whole(request: bytes) -> bool:

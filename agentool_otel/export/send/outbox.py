@@ -47,6 +47,8 @@ _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""
 _FULL = 512 << 10
 """Waiting bytes at which a batch is sent before its time."""
+_CUT = 4 << 20
+"""Bytes in the spool that have been sent, at which they are removed."""
 _BACKOFF_S = 60.0
 _REST_S = 1.0
 """What `flush` waits for a thread that is to end and has nothing left to send."""
@@ -66,7 +68,7 @@ class Outbox:
     Args:
         target: the receiver.
         place: where the spool is; None keeps spans in memory, up to a limit.
-        journal: rewritten before ended spans leave the spool.
+        journal: notes what has been sent; written anew before ended spans leave the spool.
         signal: what is sent.
         beside: it goes beside spans, on their account: what dead processes have left is sent with
             those, and nothing is kept for a receiver that has no place for it.
@@ -115,6 +117,8 @@ class Outbox:
         self._not_before = 0.0
         self._has_retry_after = False
         self._reason = ""
+        self._under_way = 0
+        """Bytes of the spans that are being sent."""
         self.delivered = 0
         """Spans the receiver has accepted."""
         self._dropped = 0
@@ -152,10 +156,19 @@ class Outbox:
             if self._closed or not self._spool.put(encoded, now_ns):
                 self._dropped += 1
                 return
+            if self._spool.has_forgotten and self._journal is not None:
+                # Nothing tells any more that spans of the last file have ended. Whoever puts spans
+                # has the lock of their journal.
+                self._spool.has_forgotten = not self._journal.rewrite()
             if self._thread is None:
                 self._start()
-            if self._spool.waiting_bytes > _FULL and not self._wake.is_set():
+            if self._is_full and not self._wake.is_set() and not self._waits():
                 self._wake.set()
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether so much waits, beside what is being sent, that it should not wait longer."""
+        return self._spool.waiting_bytes - self._under_way > _FULL
 
     def flush(self, timeout_s: float) -> bool:
         """Send everything that waits; False if it was not taken in that time."""
@@ -253,19 +266,29 @@ class Outbox:
             self._recover(deadline)
 
     def _pass(self, deadline: float | None) -> bool:
-        """Send what waits; False once the receiver does not take it."""
+        """Send what waits; False once the receiver does not take it.
+
+        Without a deadline, what comes meanwhile waits for the next pass unless it is much: else a
+        busy program would send a request for every few spans.
+        """
         wait_s = -1 if deadline is None else max(0.0, deadline - time.monotonic())
         if not self._sending.acquire(timeout=wait_s):
             return False
         token = attach(suppressing(get_current()))
         try:
-            while True:
-                batch = self._next()
-                if not batch:
-                    return self._settle()
+            left = self._spool.waiting
+            while batch := self._next():
+                self._under_way = sum(map(len, batch))
                 if not self._send(batch, deadline):
                     return False
+                self._under_way = 0
+                self._settle()
+                left -= len(batch)
+                if deadline is None and left <= 0 and not self._is_full:
+                    break
+            return True
         finally:
+            self._under_way = 0
             detach(token)
             self._sending.release()
 
@@ -273,14 +296,14 @@ class Outbox:
         with self._lock:
             try:
                 self._spool.look()
-                return self._spool.next(self._limit)[: self._most]
+                return self._spool.next(self._limit, self._most)
             except OSError as error:
                 lost = -self._spool.lost
                 path = self._spool.skip()
                 lost += self._spool.lost
                 why = error.strerror or error
                 _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
-                return self._spool.next(self._limit)[: self._most]
+                return self._spool.next(self._limit, self._most)
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         if deadline is not None and time.monotonic() > deadline:
@@ -298,6 +321,9 @@ class Outbox:
             with self._lock:
                 self._count(list(part), answer)
                 self._spool.done(part)
+                mark = self._spool.sent_mark
+            if self._journal is not None and mark is not None:
+                self._journal.sent(self._signal, mark)
         self._failing_since, self._backoff_s, self._not_before = None, 0.0, 0.0
         return True
 
@@ -360,17 +386,23 @@ class Outbox:
             hint,
         )
 
-    def _settle(self) -> bool:
-        """Remove what was sent from disk, and from the journal first. Always True."""
+    def _settle(self) -> None:
+        """Remove what was sent from disk once that is much, and from the journal first."""
+        if self._spool.settled < _CUT:
+            return
         with self._journal.lock if self._journal is not None else self._lock, self._lock:
-            # Written anew only when that takes less than what was sent: the cost stays constant.
-            open_bytes = 0 if self._journal is None else self._journal.size
-            if self._spool.settled > max(open_bytes, self._spool.waiting_bytes) and (
-                self._journal is None or self._journal.rewrite()
+            # Written anew only when that takes less than what was sent, and what has to be copied
+            # is little: the cost stays constant, and no call waits long for the lock.
+            if self._spool.waiting_bytes > _FULL:
+                return
+            if (
+                self._journal is not None
+                and self._signal == "traces"
+                and (self._journal.size > self._spool.settled or not self._journal.rewrite())
             ):
-                with suppress(OSError):
-                    self._spool.settle()
-        return True
+                return
+            with suppress(OSError):
+                self._spool.settle()
 
     # ------------------------------------------------------------------------------------ the end
 
