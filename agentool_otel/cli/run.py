@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +25,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import create_own
 
 __all__ = ["command"]

@@ -11,7 +11,8 @@ choose how the character before them looks, as in many emoji.
 from __future__ import annotations
 
 import logging
-import re
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["clean", "counted", "flat", "in_json", "line", "logger"]
 

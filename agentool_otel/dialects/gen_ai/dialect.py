@@ -13,7 +13,6 @@ What the vocabulary cannot carry:
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
 from agentool_otel.dialects.gen_ai import older
@@ -40,6 +39,7 @@ from agentool_otel.dialects.gen_ai.plain import PlainReader
 from agentool_otel.dialects.kit.dialect import NOT_MINE, Confidence, Markers, Shape, WrittenSpan
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import (
     UNSET,
     AgentCreation,
