@@ -13,7 +13,8 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
-from agentool_otel.cli._output import COST_HELP, Reading, report, say
+from agentool_otel.cli._output import COST_HELP, report, say
+from agentool_otel.cli._reading import Reading
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
 from agentool_otel.model.problems import Problem
