@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.emit.session import guarded
+from agentool_otel.ground.entry_points import EntryPoint
 from agentool_otel.ground.import_hooks import before_import
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.words import logger
 from agentool_otel.setup.packages import PACKAGES
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 
 __all__ = ["attach", "framework_names", "instrumentors"]
