@@ -126,20 +126,28 @@ class _Loader:
 
 
 def _present(module: Any) -> ModuleSpec:
-    """Return a spec of a module that has been imported while it was looked for."""
+    """Return a spec of a module that has been imported while it was looked for.
+
+    The import system takes the spec that the module has by then, and loads by it once more.
+    Source: CPython 3.10 to 3.14, `Lib/importlib/_bootstrap.py`, `_find_spec`.
+    """
     before: ModuleSpec = module.__spec__
-    loader: Any = _Present(module)
-    spec = type(before)(before.name, loader, is_package=True)
-    spec.submodule_search_locations = before.submodule_search_locations
-    return spec
+    spec: Any = object.__new__(type(before))
+    vars(spec).update(vars(before), loader=_Present(module, before))
+    module.__spec__ = spec
+    found: ModuleSpec = spec
+    return found
 
 
 class _Present:
     """A loader that gives the module there is, as it is."""
 
-    def __init__(self, module: Any):
+    def __init__(self, module: Any, spec: ModuleSpec):
         self._module = module
-        self._spec = module.__spec__
+        self._spec = spec
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._spec.loader, name)
 
     def create_module(self, spec: ModuleSpec) -> Any:
         return self._module
