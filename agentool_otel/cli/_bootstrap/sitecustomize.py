@@ -8,8 +8,6 @@ wrong here reaches the program. It may run in any Python, so it is standard libr
 Source of the mechanism: CPython Lib/site.py, `execsitecustomize`.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib.machinery
 import importlib.util
@@ -65,7 +63,7 @@ def _chain() -> None:
         raise
 
 
-def _note(options: Dict[str, Any], **what: Any) -> None:  # noqa: UP006
+def _note(options: "Dict[str, Any]", **what: "Any") -> None:  # noqa: UP006
     """Write a note about this process for `run`, replacing an earlier one."""
     folder = options.get("notes")
     if not isinstance(folder, str):
@@ -79,8 +77,8 @@ def _note(options: Dict[str, Any], **what: Any) -> None:  # noqa: UP006
         pass
 
 
-def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
-    def note(**what: Any) -> None:
+def _instrument(options: "Dict[str, Any]") -> None:  # noqa: UP006
+    def note(**what: "Any") -> None:
         _note(options, **what)
 
     def at_exit() -> None:
@@ -106,7 +104,7 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         _begin(options)
 
 
-def _begin(options: Dict[str, Any]) -> None:  # noqa: UP006
+def _begin(options: "Dict[str, Any]") -> None:  # noqa: UP006
     """Instrument, now."""
     import warnings
 
@@ -129,7 +127,7 @@ def _begin(options: Dict[str, Any]) -> None:  # noqa: UP006
             sys.stderr.write(f"agentool-otel: not recording: {what}\n")
 
 
-def _waits(names: Any) -> bool:
+def _waits(names: "Any") -> bool:
     """Whether nothing has to be instrumented before one of some packages is imported."""
     return (
         bool(names)
@@ -152,7 +150,7 @@ def _has_plugins() -> bool:
     return False
 
 
-def _distributions() -> Iterator[tuple[str, str]]:
+def _distributions() -> "Iterator[tuple[str, str]]":
     """Yield folder and name of what is installed, but for this package itself."""
     for folder in sys.path:
         try:
@@ -164,7 +162,7 @@ def _distributions() -> Iterator[tuple[str, str]]:
                 yield folder, name
 
 
-def _hooks() -> Any:
+def _hooks() -> "Any":
     """Return `ground.import_hooks`, which is standard library only, without its package."""
     package = os.path.dirname(os.path.dirname(_HERE))
     path = os.path.join(package, "ground", "import_hooks.py")
@@ -176,7 +174,7 @@ def _hooks() -> Any:
     return module
 
 
-def _arguments(options: Dict[str, Any]) -> Dict[str, Any]:  # noqa: UP006
+def _arguments(options: "Dict[str, Any]") -> "Dict[str, Any]":  # noqa: UP006
     """What `instrument()` is called with; an endpoint with credentials stands in a file."""
     arguments = dict(options.get("instrument", {}))
     if "endpoint" in options:
