@@ -23,6 +23,7 @@ _HOMES = {
     "masking": "masking",
     "import": "imports",
     "first": "first",
+    "start": "start",
     "memory": "memory",
     "export": "export",
     "rebuild": "rebuild",

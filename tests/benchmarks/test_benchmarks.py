@@ -59,6 +59,7 @@ def measured(*arguments: str) -> Result:
         ("journal", ["recorded, journal on", "sent, journal on", "1 MB of text"]),
         ("masking", ["'eyJ-' repeated, as JSON", "site map", "cursors, as text", "of 1 KB"]),
         ("import", ["import agentool_otel ", "decorators loaded"]),
+        ("start", ["around an empty program", "show of four runs", "first call, sent"]),
         ("memory", ["finished tool span", "never finished"]),
         ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),
         ("rebuild", ["56 spans of agent runs", "bare chat loops", "peak memory", "smallest"]),
