@@ -1,7 +1,7 @@
 """`run`: record a Python program without changing it.
 
 The program runs as a child with `_bootstrap/sitecustomize.py` first on PYTHONPATH, which
-instruments before its first line. Its streams are its own, its exit code is passed on, and what
+instruments before the first import of a package that has to do with tracing. Its streams are its own, its exit code is passed on, and what
 it and its child processes recorded is summed up at the end.
 """
 

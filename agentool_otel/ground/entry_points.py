@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 __all__ = ["EntryPoint", "entry_points"]
 
+_ABSENT = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+
 
 class EntryPoint(NamedTuple):
     """An object that a package offers under a name."""
@@ -41,6 +43,9 @@ def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
     Args:
         group: the group.
         path: where packages are looked for, as in `sys.path`.
+
+    Raises:
+        OSError: the list of packages cannot be read, as when no descriptor is left.
     """
     if not all(map(_is_folder, path)) or any(map(_finds_otherwise, sys.meta_path)):
         yield from _by_metadata(group, path)
@@ -49,7 +54,7 @@ def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
     for folder in path:
         try:
             names = os.listdir(folder or ".")
-        except OSError:
+        except _ABSENT:
             continue
         for name in names:
             stem, ending = os.path.splitext(name)
@@ -73,7 +78,7 @@ def _read(file: str, group: str) -> Iterator[EntryPoint]:
     try:
         with open(file, encoding="utf-8") as lines:
             text = lines.read()
-    except OSError:
+    except _ABSENT:
         return
     if group not in text:
         return
