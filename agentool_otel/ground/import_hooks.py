@@ -10,7 +10,6 @@ The standard library alone, and loaded by its path where this package must not b
 
 from __future__ import annotations
 
-import logging
 import sys
 
 TYPE_CHECKING = False
@@ -72,9 +71,10 @@ def _make(name: str, calls: Iterable[Callable[..., object]], *module: Any) -> No
         try:
             call(*module)
         except Exception:  # the import is the program's
-            logging.getLogger("agentool_otel").warning(
-                "what waited for the import of %s failed", name, exc_info=True
-            )
+            from agentool_otel.ground.words import logger
+
+            log = logger("agentool_otel")
+            log.warning("what waited for the import of %s failed", name, exc_info=True)
 
 
 class _Finder:
