@@ -1,8 +1,9 @@
 """`run`: record a Python program without changing it.
 
 The program runs as a child with `_bootstrap/sitecustomize.py` first on PYTHONPATH, which
-instruments before the first import of a package that has to do with tracing. Its streams are its own, its exit code is passed on, and what
-it and its child processes recorded is summed up at the end.
+instruments before the first import of a package that has to do with tracing. Its streams are its
+own, its exit code is passed on, and what it and its child processes recorded is summed up at the
+end.
 """
 
 from __future__ import annotations
@@ -321,12 +322,12 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
 
 
 def _sum_up_files(files: list[Path], folder: Path) -> None:
+    from agentool_otel.cli import _text
+
     where = os.path.relpath(folder)
     where = str(folder) if where.startswith("..") else where
     size = sum(file.stat().st_size for file in files)
-    from agentool_otel.cli._text import size as in_words
-
-    what = in_words(size)
+    what = _text.size(size)
     if size <= _COUNTED:
         spans, runs = _counted(files)
         what = f"{counted(spans, 'span')}, {counted(runs, 'run')}"

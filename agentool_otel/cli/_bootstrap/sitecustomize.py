@@ -98,13 +98,17 @@ def _instrument(options: "Dict[str, Any]") -> None:  # noqa: UP006
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=after_fork)
     names = options.get("packages", ())
-    if _waits(names):
-        _hooks().before_first(names, lambda: _begin(options))
-    else:
-        _begin(options)
+    arguments = _arguments(options)  # `run` may have ended by the time that they are needed
+    try:
+        if _waits(names):
+            _hooks().before_first(names, lambda: _begin(options, arguments))
+            return
+    except Exception:  # finders of others may do what they like
+        pass
+    _begin(options, arguments)
 
 
-def _begin(options: "Dict[str, Any]") -> None:  # noqa: UP006
+def _begin(options: "Dict[str, Any]", arguments: "Dict[str, Any]") -> None:  # noqa: UP006
     """Instrument, now."""
     import warnings
 
@@ -116,7 +120,7 @@ def _begin(options: "Dict[str, Any]") -> None:  # noqa: UP006
             from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
             from agentool_otel.setup.runtime import instrument_for_run
 
-            instrument_for_run(**_arguments(options))
+            instrument_for_run(**arguments)
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
