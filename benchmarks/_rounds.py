@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Compared", "compared"]
+__all__ = ["Compared", "compared", "quartiles"]
 
 
 class Compared(NamedTuple):
@@ -28,8 +28,7 @@ class Compared(NamedTuple):
 def compared(pairs: Sequence[tuple[float, float]]) -> Compared:
     """Return the medians of (ours, reference) per round."""
     ratios = sorted(ours / reference for ours, reference in pairs)
-    # A single round has no quartiles: it stands for them.
-    low, _, high = statistics.quantiles(ratios if ratios[1:] else ratios * 2, method="inclusive")
+    low, high = quartiles(ratios)
     return Compared(
         statistics.median(ours for ours, _ in pairs),
         statistics.median(reference for _, reference in pairs),
@@ -37,3 +36,10 @@ def compared(pairs: Sequence[tuple[float, float]]) -> Compared:
         low,
         high,
     )
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the lower and the upper quartile; a single value stands for both."""
+    several = values if values[1:] else [*values, *values]
+    low, _, high = statistics.quantiles(several, method="inclusive")
+    return low, high

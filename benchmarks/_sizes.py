@@ -13,6 +13,8 @@ class Size(NamedTuple):
     rounds: int
     agent_runs: int
     """Agent runs of ten tool calls per round and case, live and for peers."""
+    model_calls: int
+    """Calls of a model per round and way to trace."""
     interpreters: int
     """Rounds of fresh interpreters, one per import."""
     queued: int
@@ -41,6 +43,7 @@ class Size(NamedTuple):
 FULL = Size(
     rounds=9,
     agent_runs=300,
+    model_calls=100,
     interpreters=15,
     queued=500,
     endless=100_000,
@@ -58,6 +61,7 @@ FULL = Size(
 QUICK = Size(
     rounds=5,
     agent_runs=60,
+    model_calls=20,
     interpreters=5,
     queued=100,
     endless=20_000,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from time import time_ns
 from typing import Any
 
@@ -14,6 +13,7 @@ from agentool_otel.content.policy import as_text
 from agentool_otel.content.policy import label as short
 from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.session import guarded
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import logger
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.span_ids import place_of

@@ -23,6 +23,7 @@ from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.capture.context import carry, extract, inject, restore
 from agentool_otel.ground.attached import Attached
+from agentool_otel.ground.import_hooks import after_import
 
 __all__ = ["carry_into_threads", "in_trace", "patches", "stop_carrying"]
 
@@ -55,10 +56,8 @@ def carry_into_threads() -> None:
         if module in sys.modules:
             attach_to(sys.modules[module])
         elif module not in _awaited:
-            from wrapt import register_post_import_hook
-
             _awaited.add(module)
-            register_post_import_hook(attach_to, module)
+            after_import(module, attach_to)
 
 
 def stop_carrying() -> None:

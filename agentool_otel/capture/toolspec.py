@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
+
+from agentool_otel.ground import lazy_re as re
 
 if TYPE_CHECKING:
     from agentool_otel.model.documents import ToolSpec

@@ -10,7 +10,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
-from agentool_otel.cli._output import Reading
+from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import DecodeError

@@ -13,7 +13,7 @@ from rich.text import Text
 from agentool_otel.capture import threads
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected
-from agentool_otel.instrumentation.kit.native_spans import is_covered
+from agentool_otel.emit.native_spans import is_covered
 from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES, installed
 

@@ -6,9 +6,9 @@ of an option that takes no URL, of a command that does not exist, of a library.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.urls import credentials_in, without_secrets
 
 __all__ = ["note", "without_given_secrets"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import Reading, say
+from agentool_otel.cli._output import say
+from agentool_otel.cli._reading import Reading
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
 

@@ -6,62 +6,38 @@ import codecs
 import io
 import logging
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 
-from agentool_otel.cli import _text
 from agentool_otel.cli._given import without_given_secrets
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import clean, flat, in_json
-from agentool_otel.model.problems import Problem
-from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.log_record import is_fragment
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
-from agentool_otel.sources.grouping.by_trace import grouped
-from agentool_otel.sources.source import Source
+from agentool_otel.ground.words import counted, flat, in_json, line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-    from rich.progress import Progress
+    from rich.console import Console
 
-__all__ = ["COST_HELP", "Reading", "collected", "data_stream", "report", "say", "view"]
+    from agentool_otel.model.problems import Problem
+
+__all__ = ["COST_HELP", "collected", "data_stream", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
 """Columns if their number is not known."""
 _SHOWN = 20
-_EVERY = 500
-_Span = TypeVar("_Span")
-
-
-class _View(Console):
-    """A console that leaves a closed pipe to `_main`, and shows no character that is not seen."""
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        for it in super().render(renderable, options):
-            if it.control or it.text.isprintable():
-                yield it
-            else:
-                yield Segment(clean(it.text), it.style)
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 def view() -> Console:
     """Return the console for what people look at: coloured on a terminal, plain elsewhere."""
+    from agentool_otel.cli._view import View
+
     width = None
     if not sys.stdout.isatty() and not environment.is_set(environment.COLUMNS):
         width = _PLAIN_WIDTH
-    return _View(highlight=False, markup=False, emoji=False, width=width)
+    return View(highlight=False, markup=False, emoji=False, width=width)
 
 
 class _ToTerminal(io.RawIOBase):
@@ -110,9 +86,9 @@ def say(
 def report(problems: Sequence[Problem]) -> None:
     """Print what could not be read on stderr."""
     for problem in problems[:_SHOWN]:
-        say(f"{_text.line(problem.where)}: {_text.line(problem.message)}", label="problem:")
+        say(f"{line(problem.where)}: {line(problem.message)}", label="problem:")
     if len(problems) > _SHOWN:
-        say(f"... and {_text.count(len(problems) - _SHOWN, 'more problem')}")
+        say(f"... and {counted(len(problems) - _SHOWN, 'more problem')}")
 
 
 @contextmanager
@@ -132,118 +108,3 @@ def collected(logger_name: str) -> Generator[list[str]]:
         yield messages
     finally:
         logger.handlers, logger.propagate = handlers, propagate
-
-
-class Reading:
-    """Reads a source's spans and counts them, with a progress bar where a person is watching.
-
-    A context manager. The bar stands on stderr and is left out where that is no terminal.
-
-    Args:
-        source: what is read.
-        bar: False for no bar in any case.
-    """
-
-    def __init__(self, source: Source, *, bar: bool = True):
-        self.source = source
-        self.count = 0
-        self._bar: Progress | None = None
-        if bar and sys.stderr.isatty():
-            self._bar = _bar()
-            self._task = self._bar.add_task("reading", total=source.bytes_total)
-
-    def __enter__(self) -> Reading:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-
-    def spans(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the source. The bar disappears after the last one."""
-        return self.counted(self.source.spans())
-
-    def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
-        """Pass on spans of the source that are read elsewhere. The bar disappears after the last
-        one."""
-        yield from self._counted(spans)
-        self._stop()
-
-    def groups(
-        self, contents: Contents | None = None
-    ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`. The bar stays until the last is
-        processed.
-
-        Traces come while the source is read where it can count its spans beforehand. Otherwise all
-        is read before the first one comes, and the bar runs twice, by bytes of the input.
-
-        Args:
-            contents: of the source, where documents are wanted too.
-        """
-        done = 0
-        total = self.source.bytes_total
-        if contents is None:
-            census, spans = self.source.census(), undecoded(self.source)
-        else:
-            census, spans = contents.census, contents.spans()
-        for group in grouped(self._counted(spans), census=census):
-            if self._bar is not None and census is None:
-                if not done:
-                    self._bar.reset(self._task, total=total, description="rebuilding")
-                what = f"rebuilding {_text.count(self.count, 'span')}"
-                share = int(total * done / self.count) if total is not None else 0
-                self._bar.update(self._task, completed=share, description=what)
-            yield group
-            done += len(group)
-
-    def doing(self, what: str) -> None:
-        """Show on a terminal what is being waited for, until reading continues. Any thread may call
-        this."""
-        bar = self._bar
-        if bar is not None:
-            bar.update(self._task, description=what)
-
-    def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
-        without_ids = 0
-        for span in spans:
-            if isinstance(span, SpanRecord) and span.made_ids:
-                without_ids += 1
-            if isinstance(span, SpanRecord) and is_fragment(span):
-                yield span  # a log record, which becomes an event of its span
-                continue
-            self.count += 1
-            if self._bar is not None and self.count % _EVERY == 0:
-                what = f"reading {_text.count(self.count, 'span')}"
-                self._bar.update(self._task, completed=self.source.bytes_read, description=what)
-            yield span
-        if without_ids:
-            came = _text.count(without_ids, "span")
-            say(f"{came} without ids: each is a trace of its own, under an id made of its content")
-
-    def _stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-def _bar() -> Progress:
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-    )

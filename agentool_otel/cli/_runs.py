@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._order import Place, in_order, place_of
-from agentool_otel.cli._output import Reading
+from agentool_otel.cli._reading import Reading
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild

@@ -6,7 +6,6 @@ import importlib
 import importlib.metadata
 import os
 import platform
-import re
 import sys
 import tempfile
 import time
@@ -45,6 +44,7 @@ from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.otlp_variables import exporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.ground import environment, json_codec, otlp_settings
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__

@@ -14,7 +14,8 @@ from rich.console import Console
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
-from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
+from agentool_otel.cli._output import COST_HELP, report, say, view
+from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._verdicts import Summary, print_line

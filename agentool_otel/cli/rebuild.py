@@ -13,7 +13,8 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
-from agentool_otel.cli._output import COST_HELP, Reading, report, say
+from agentool_otel.cli._output import COST_HELP, report, say
+from agentool_otel.cli._reading import Reading
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
 from agentool_otel.model.problems import Problem
@@ -21,7 +22,6 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.declared import documents_of
-from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
@@ -157,6 +157,8 @@ def command(
             source.problems.append(problem)
 
         if jobs > 1:
+            from agentool_otel.reconstruction.parallel import rebuild_in_processes
+
             finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:
             finished = _each_finished(rebuild_groups(groups, prices, noted), finish, noted)

@@ -1,15 +1,15 @@
 """`run`: record a Python program without changing it.
 
 The program runs as a child with `_bootstrap/sitecustomize.py` first on PYTHONPATH, which
-instruments before its first line. Its streams are its own, its exit code is passed on, and what
-it and its child processes recorded is summed up at the end.
+instruments before the first import of a package that has to do with tracing. Its streams are its
+own, its exit code is passed on, and what it and its child processes recorded is summed up at the
+end.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -17,16 +17,20 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
-from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
+from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.ground import environment
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import create_own
+from agentool_otel.ground.words import counted
+from agentool_otel.setup.packages import PACKAGES
 
 __all__ = ["command"]
 
@@ -104,6 +108,7 @@ def command(
         "runner": os.getpid(),
         "program": _name_of(arguments),
         "children": children,
+        "packages": _packages(),
     }
     folder = environment.recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
@@ -122,6 +127,11 @@ def command(
                 recovered = _recovered(folder, endpoint)
                 _sum_up(_read(Path(notes)), folder, recovered)
     return code
+
+
+def _packages() -> list[str]:
+    """Return the packages of which none is imported by a program that leaves no span."""
+    return ["agentool_otel", "opentelemetry", *chain.from_iterable(PACKAGES.values())]
 
 
 def _runnable(program: Sequence[str]) -> list[str] | int:
@@ -263,6 +273,8 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
 def _recovered(folder: Path, endpoint: str | None) -> bool:
     """Close what killed processes left, and send what is for the endpoint of this run; return
     whether there was anything."""
+    if not any(folder.glob(f"*{JOURNAL}")):
+        return False  # loading what recovers takes as long as a small program
     from agentool_otel.cli.recover import recover
     from agentool_otel.export.send.otlp import OtlpTarget
 
@@ -299,7 +311,7 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
     if files:
         _sum_up_files(files, folder)
     if lost:
-        what = f"{_text.count(lost, 'span')} could not be recorded in {folder}"
+        what = f"{counted(lost, 'span')} could not be recorded in {folder}"
         say(f"agentool-otel: {what}", fg="yellow")
         say(f"  hint: {environment.FOLDER} names the folder; it has to be one you can write to")
     elif sent and not files:
@@ -310,22 +322,24 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
 
 
 def _sum_up_files(files: list[Path], folder: Path) -> None:
+    from agentool_otel.cli import _text
+
     where = os.path.relpath(folder)
     where = str(folder) if where.startswith("..") else where
     size = sum(file.stat().st_size for file in files)
     what = _text.size(size)
     if size <= _COUNTED:
         spans, runs = _counted(files)
-        what = f"{_text.count(spans, 'span')}, {_text.count(runs, 'run')}"
+        what = f"{counted(spans, 'span')}, {counted(runs, 'run')}"
     names = [os.path.join(where, file.name) for file in files]
-    place = names[0] if len(names) == 1 else f"{_text.count(len(names), 'file')} in {where}"
+    place = names[0] if len(names) == 1 else f"{counted(len(names), 'file')} in {where}"
     say(f"agentool-otel: {what} recorded in {place}")
     source = names[0] if len(names) == 1 else where
     say(f"  agentool-otel show {source}", bold=True)
 
 
 def _counted(files: list[Path]) -> tuple[int, int]:
-    from agentool_otel.cli._output import Reading
+    from agentool_otel.cli._reading import Reading
     from agentool_otel.cli._steps import outside_runs
     from agentool_otel.loading import rebuild
     from agentool_otel.sources.files.span_files import SpanFiles
@@ -347,7 +361,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
             say(f"agentool-otel: spans went to {destination}")
         elif failed:
             say(
-                f"agentool-otel: {failed:,} of {_text.count(created, 'span')} could not be "
+                f"agentool-otel: {failed:,} of {counted(created, 'span')} could not be "
                 f"delivered to {destination}",
                 fg="yellow",
             )
@@ -357,4 +371,4 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:
-            say(f"agentool-otel: {_text.count(created, 'span')} sent to {destination}")
+            say(f"agentool-otel: {counted(created, 'span')} sent to {destination}")

@@ -8,13 +8,11 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from agentool_otel.cli import _spans, _text
+from agentool_otel.cli import _text
 from agentool_otel.cli._choice import Choice
-from agentool_otel.cli._explain import explanation
 from agentool_otel.cli._listing import lines
 from agentool_otel.cli._output import COST_HELP, data_stream, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
-from agentool_otel.cli._scores import score_lines
 from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._steps import trace_lines
 from agentool_otel.errors import ConfigurationError
@@ -93,6 +91,8 @@ def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
     print_trace(console, run.trace, full)
     if run.rebuilt is None:
         return
+    from agentool_otel.cli._scores import score_lines
+
     judged: list[Text] = []
     with runs.at_own_cost(run, "its verdicts cannot be shown"):
         judged += score_lines(run.rebuilt, full)
@@ -108,6 +108,8 @@ def _print_json(chosen: Choice) -> None:
 
 
 def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool) -> None:
+    from agentool_otel.cli._explain import explanation
+
     for run in chosen.runs():
         if run.rebuilt is None:
             raise ConfigurationError(
@@ -170,6 +172,8 @@ def _print_spans(console: Console, runs: Runs, source: str | None, chosen: Choic
 
 
 def _print_trees(console: Console, runs: Runs) -> None:
+    from agentool_otel.cli import _spans
+
     for nodes in runs.trees():
         title = f"trace {_text.line(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
         console.print(_spans.forest(title, _spans.roots_of(nodes)))
@@ -179,6 +183,8 @@ def _print_trees(console: Console, runs: Runs) -> None:
 
 def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None:
     """Print the spans of some runs with everything below them, reading the source once more."""
+    from agentool_otel.cli import _spans
+
     ids: dict[str, set[str | None]] = {}
     for run in chosen:
         if run.rebuilt is not None:

@@ -16,10 +16,10 @@ from agentool_otel.cli._output import report, view
 from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.repeated_names import without
-from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import is_yaml, parts_of
+from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.problems import Problem
 from agentool_otel.sources.files.span_files import SpanFiles, holds_spans
 from agentool_otel.sources.files.streams import SpanFile, name_of, unpacked_bytes

@@ -12,7 +12,6 @@ only the spec knows is there, such as which parameters are optional without a de
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -21,6 +20,7 @@ from agentool_otel.converters.kit.fields import Object, described, each, member,
 from agentool_otel.converters.kit.objects import at
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_difference import path_of, same
 
 __all__ = ["AgentSpec"]

@@ -7,10 +7,9 @@ schema; its other members are kept.
 
 from __future__ import annotations
 
-import re
-
 from agentool_otel.converters.kit.fields import Object, member
 from agentool_otel.converters.kit.tools import ToolConverter
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import ToolSpec
 
 __all__ = ["AnthropicTools"]

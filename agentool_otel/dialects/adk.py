@@ -12,7 +12,6 @@ as in schema 2; prompts and answers are log records, each with one of Google's c
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import structs
@@ -29,6 +28,7 @@ from agentool_otel.dialects.kit.dialect import (
 from agentool_otel.dialects.kit.provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason

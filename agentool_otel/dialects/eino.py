@@ -9,7 +9,6 @@ not set are zero, as in Go.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
@@ -18,6 +17,7 @@ from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_
 from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import run_at_root
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

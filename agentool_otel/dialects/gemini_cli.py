@@ -6,7 +6,6 @@ values end in `[TRUNCATED: original length N]`, and are then JSON no more.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -23,6 +22,7 @@ from agentool_otel.dialects.kit.dialect import (
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import AgentInvocation, Operation, Unclassified
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

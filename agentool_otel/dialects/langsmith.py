@@ -7,8 +7,6 @@ span's kind decides, not its `gen_ai.operation.name`, which calls a retriever `e
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
@@ -23,6 +21,7 @@ from agentool_otel.dialects.kit.dialect import (
 from agentool_otel.dialects.kit.python_text import object_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai

@@ -7,7 +7,6 @@ came back, each member printed by Python under `llm.<provider>.`; only there hav
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
@@ -24,6 +23,7 @@ from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_tex
 from agentool_otel.dialects.kit.python_text import value_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, set_usage
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

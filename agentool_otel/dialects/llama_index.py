@@ -8,7 +8,6 @@ stream, which ends after its span and is lost.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
@@ -17,6 +16,7 @@ from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.python_text import LONGEST, call_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.literals import TEXT, literal
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part

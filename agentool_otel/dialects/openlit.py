@@ -5,8 +5,6 @@ Source: openlit/openlit `sdk/python/src/openlit/semcov/__init__.py`.
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import langchain_values as langchain
@@ -29,6 +27,7 @@ from agentool_otel.dialects.kit.provider_messages import (
 from agentool_otel.dialects.kit.python_text import object_in, value_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, Part, message, parts_of, reasoning, tool_call
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
@@ -58,7 +57,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """LangChain's id of a run, which stands for the call's where a tool has failed."""
 _ARGS, _KWARGS = "function.args", "function.kwargs"
 _USAGE = "gen_ai.usage."
-_ROLE = re.compile(r"^(system|developer|user|assistant|tool): ", re.M)
+_ROLE = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
 _NAMES = {
     "gen_ai.agent.session_id": gen_ai.CONVERSATION_ID,
     "gen_ai.retrieval.query": gen_ai.RETRIEVAL_QUERY_TEXT,

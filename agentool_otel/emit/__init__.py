@@ -13,6 +13,7 @@
     events            log records in the context of a span
     content_events    content on such events instead of, or beside, spans
     judging           a judgement of a span: a span below it, and an event
+    native_spans      spans that libraries write of themselves, and which are replaced
     metrics           the convention's metrics, recorded only when somebody collects them
     metric_sums       their values, added up until a meter provider of ours collects them
 

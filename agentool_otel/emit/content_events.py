@@ -9,7 +9,6 @@ on the span.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +18,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit import events
 from agentool_otel.emit.session import guarded, session
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT, SHAPES

@@ -16,6 +16,7 @@ from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.exceptions import signals
 from agentool_otel.ground import environment
+from agentool_otel.ground.version import SCOPE
 from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ __all__ = [
 ]
 
 _log = logger(__name__)
-
-SCOPE = "agentool_otel"
-
 
 _SUPPRESS_BY_NAME = "suppress_instrumentation"
 """The context key as older instrumentations spell it."""

@@ -29,21 +29,43 @@ but for a judge that is named and needs one.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from agentool_otel.evaluation.check import Check
-from agentool_otel.evaluation.emitting import emit_results
-from agentool_otel.evaluation.in_tests import assert_trace
-from agentool_otel.evaluation.judge_check import JudgeCheck
-from agentool_otel.evaluation.judged import Call, JudgedTrace
-from agentool_otel.evaluation.judges.questions import Answer, Claim, NoVerdict, Question
-from agentool_otel.evaluation.running import evaluate
-from agentool_otel.evaluation.trace_diff.diffing import diff
-from agentool_otel.evaluation.trace_diff.records import TraceDiff
-from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
-
 if TYPE_CHECKING:
+    from agentool_otel.evaluation.check import Check as Check
+    from agentool_otel.evaluation.emitting import emit_results as emit_results
+    from agentool_otel.evaluation.in_tests import assert_trace as assert_trace
+    from agentool_otel.evaluation.judge_check import JudgeCheck as JudgeCheck
+    from agentool_otel.evaluation.judged import Call as Call
+    from agentool_otel.evaluation.judged import JudgedTrace as JudgedTrace
     from agentool_otel.evaluation.judges.openai import OpenAIJudge as OpenAIJudge
+    from agentool_otel.evaluation.judges.questions import Answer as Answer
+    from agentool_otel.evaluation.judges.questions import Claim as Claim
+    from agentool_otel.evaluation.judges.questions import NoVerdict as NoVerdict
+    from agentool_otel.evaluation.judges.questions import Question as Question
+    from agentool_otel.evaluation.running import evaluate as evaluate
+    from agentool_otel.evaluation.trace_diff.diffing import diff as diff
+    from agentool_otel.evaluation.trace_diff.records import TraceDiff as TraceDiff
+    from agentool_otel.evaluation.verdicts import Verdict as Verdict
+    from agentool_otel.evaluation.verdicts import failed as failed
+    from agentool_otel.evaluation.verdicts import not_evaluated as not_evaluated
+    from agentool_otel.evaluation.verdicts import passed as passed
+
+_HOMES = {
+    "check": ("Check",),
+    "emitting": ("emit_results",),
+    "in_tests": ("assert_trace",),
+    "judge_check": ("JudgeCheck",),
+    "judged": ("Call", "JudgedTrace"),
+    "judges.openai": ("OpenAIJudge",),
+    "judges.questions": ("Answer", "Claim", "NoVerdict", "Question"),
+    "running": ("evaluate",),
+    "trace_diff.diffing": ("diff",),
+    "trace_diff.records": ("TraceDiff",),
+    "verdicts": ("Verdict", "failed", "not_evaluated", "passed"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Answer",
@@ -68,8 +90,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name != "OpenAIJudge":  # the one that takes time to import
+    home = _HOME_OF.get(name)  # commands that only select runs need none of them
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from agentool_otel.evaluation.judges.openai import OpenAIJudge
-
-    return OpenAIJudge
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -10,7 +10,6 @@ to them: trace documents and replayed ones, runs whose parent has not come, and 
 from __future__ import annotations
 
 import pickle
-import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.facets import started_ns
 from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.trace import Batch, Rebuilt
 

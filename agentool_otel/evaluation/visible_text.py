@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.evaluation.time_limit import search
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK
 from agentool_otel.semconv.redaction import cut_end, visible_parts
 

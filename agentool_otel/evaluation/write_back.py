@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.emit.session import SCOPE
 from agentool_otel.export.log_records import LogRecord
-from agentool_otel.ground.version import __version__
+from agentool_otel.ground.version import SCOPE, __version__
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import Attributes, SpanRecord

@@ -11,12 +11,12 @@ Values are compared as JSON text: 1, 1.0 and true differ, as do 0.0 and -0.0.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import UNSET
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json, canonical
 
 __all__ = ["Difference", "applied", "differences", "patch", "path_of", "same"]

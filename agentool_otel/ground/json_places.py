@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TypeAlias
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["Path", "line_of", "parse_path", "path_text"]
 

@@ -8,8 +8,9 @@ words, numbers, texts and brackets that `repr` prints of such values.
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["TEXT", "is_printed", "literal"]
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentool_otel.ground import environment
+from agentool_otel.ground.entry_points import EntryPoint, entry_points
 from agentool_otel.ground.words import logger
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 __all__ = ["plugins"]
 
@@ -45,7 +41,8 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     A name that two distributions claim goes to the first one found; the other is logged once.
     """
     points: dict[str, EntryPoint] = {}
-    for point in _entry_points(group):
+    path = [it for it in sys.path if _real(it) not in _STARTED_IN]
+    for point in entry_points(group, path):
         if not point.name.startswith(prefix):
             continue
         if point.name in points and points[point.name].value != point.value:
@@ -56,24 +53,6 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
             continue
         points[point.name] = point
     return points
-
-
-def _entry_points(group: str) -> Iterable[EntryPoint]:
-    from importlib.metadata import (  # a fifth of the time all of us takes to import
-        distributions,
-        entry_points,
-    )
-
-    path = [it for it in sys.path if _real(it) not in _STARTED_IN]
-    if len(path) == len(sys.path):
-        yield from entry_points(group=group)
-        return
-    seen: set[str] = set()
-    for found in distributions(path=path):
-        points = [it for it in found.entry_points if it.group == group]
-        if points and found.name not in seen:
-            seen.add(found.name)
-            yield from points
 
 
 def _real(folder: str) -> str:

@@ -6,10 +6,11 @@ shown nor stored.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = [
     "credentials_in",

@@ -7,10 +7,10 @@ A reader takes the text of a variable that is set, and raises ValueError with wo
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import logger
 
 __all__ = [

@@ -1,3 +1,9 @@
-"""The version of this distribution; pyproject.toml and this file say the same, a test compares."""
+"""Name and version of this distribution in the spans that it writes.
+
+pyproject.toml has the version, too; a test compares them.
+"""
 
 __version__ = "0.1.0"
+
+SCOPE = "agentool_otel"
+"""The instrumentation scope of our spans, log records and metrics."""

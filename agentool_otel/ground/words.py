@@ -11,7 +11,8 @@ choose how the character before them looks, as in many emoji.
 from __future__ import annotations
 
 import logging
-import re
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["clean", "counted", "flat", "in_json", "line", "logger"]
 
@@ -33,12 +34,19 @@ _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def clean(text: str) -> str:
     """Return text with such characters spelled out, except line ends and tabs."""
+    if _is_plain(text):
+        return text
     return _unseen.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def flat(text: str) -> str:
     """Return text on one line, every character of it shown or spelled out."""
-    return _breaking.sub(_escape, text)
+    return text if _is_plain(text) else _breaking.sub(_escape, text)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing has to be spelled out: so of nearly all texts, and told at once."""
+    return text.isascii() and text.isprintable()
 
 
 def line(text: str, most: int = _LONGEST) -> str:

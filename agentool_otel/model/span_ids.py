@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 from typing import NamedTuple
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["Place", "SpanIds", "place_of"]
 

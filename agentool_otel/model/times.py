@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from functools import lru_cache
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = [
     "END_NS",

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import as_text, jsonable
+from agentool_otel.content.values import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, text
 from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference

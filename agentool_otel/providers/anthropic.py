@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage

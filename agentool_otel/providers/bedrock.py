@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from agentool_otel.content.policy import as_text, jsonable
+from agentool_otel.content.values import as_text, jsonable
 from agentool_otel.model.messages import Part, only_block, reasoning, tool_response
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers.calls import call_part

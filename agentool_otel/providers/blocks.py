@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.model.messages import Part, reasoning, text
 from agentool_otel.providers import anthropic, bedrock, google, vercel
 from agentool_otel.providers.calls import arguments_of, call_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Part, tool_call
 from agentool_otel.providers.fields import get, items, plain_text, string

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import as_text, jsonable
+from agentool_otel.content.values import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.model.messages import Part, text
 from agentool_otel.providers.fields import get, plain_text, record, string
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import encode
+from agentool_otel.content.values import encode
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of

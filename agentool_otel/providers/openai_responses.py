@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.model.messages import Message, Part, message, text, tool_response
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of, thoughts_of

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import as_text
+from agentool_otel.content.values import as_text
 from agentool_otel.model.messages import Message, Part, message, text
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers import anthropic, google, langchain

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
+from agentool_otel.content.values import jsonable
 from agentool_otel.providers.calls import structured
 from agentool_otel.providers.fields import get, items, record, string
 

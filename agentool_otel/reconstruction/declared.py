@@ -12,9 +12,9 @@ from hashlib import blake2b
 from time import time_ns
 from typing import Any
 
-from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import canonical, dumps, loads
+from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 from agentool_otel.model.spans import Attributes, SpanRecord

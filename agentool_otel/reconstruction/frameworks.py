@@ -10,9 +10,9 @@ model calls; where no client was recorded, by this package. A replayed document 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,

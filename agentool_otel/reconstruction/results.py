@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from agentool_otel.dialects import Reader, classify
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import canonical, dumps
+from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.spans import Attributes, SpanRecord

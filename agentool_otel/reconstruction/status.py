@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from operator import eq
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects import LazyJson
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.documents import STATUSES
 from agentool_otel.model.messages import parts_of

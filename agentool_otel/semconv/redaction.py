@@ -6,10 +6,10 @@ marker as a whole stands for a value that nobody sees; a marker inside a text is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MASK, TRUNCATED_TEXT
 
 __all__ = [
@@ -143,28 +143,28 @@ MARKERS: tuple[Marker, ...] = (
 WHOLE_MARKERS = frozenset(text for it in MARKERS if it not in _OURS for text in it.examples)
 """The markers of other systems, as far as they can be listed."""
 
-_FAMILIES = tuple((it.hints, re.compile(it.pattern).search) for it in MARKERS)
+_FAMILIES = tuple((it.hints, re.compile(it.pattern)) for it in MARKERS)
 _any = re.compile("|".join(f"(?:{it.pattern})" for it in MARKERS))
-_whole = re.compile(rf"\s*(?:{_any.pattern})\s*").fullmatch
-_shortened = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\Z").search
+_whole = re.compile(rf"\s*(?:{_any.pattern})\s*")
+_shortened = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\Z")
 _cut = re.compile(
     r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z"
     r"|\ufffd\Z",
     re.IGNORECASE,
-).search
+)
 _LONGEST_END = 60
 
 
 def is_marker(text: str) -> bool:
     """Return whether a text is a redaction marker and nothing else."""
-    return has_marker(text) and _whole(text) is not None
+    return has_marker(text) and _whole.fullmatch(text) is not None
 
 
 def has_marker(text: str) -> bool:
     """Return whether a text has a redaction marker in it, or is one."""
     return any(
-        search(text) is not None
-        for hints, search in _FAMILIES
+        family.search(text) is not None
+        for hints, family in _FAMILIES
         if any(hint in text for hint in hints)
     )
 
@@ -178,7 +178,7 @@ def cut_end(text: str) -> str | None:
     end = text[-_LONGEST_END:]
     if "\ufffd" not in end and "truncated" not in end.lower():
         return None  # nearly always; the search takes ten times as long
-    match = _shortened(end) or _cut(end)
+    match = _shortened.search(end) or _cut.search(end)
     return None if match is None else match[0]
 
 

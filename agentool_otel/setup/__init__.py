@@ -6,6 +6,7 @@
     decision           what is to be in force, before anything is touched
     spans, logs, metrics   where each goes
     frameworks         attaching to those that are wanted
+    packages           what each of them patches
     content_policy     whether content is captured, by where it goes
     provider_handover  giving way to a provider that the user sets later
     service            what the program is called

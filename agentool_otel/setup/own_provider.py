@@ -7,7 +7,7 @@ from typing import Any
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Tracer
 
-from agentool_otel.instrumentation.kit.native_spans import ReplaceableTracer, is_known
+from agentool_otel.emit.native_spans import ReplaceableTracer, is_known
 
 __all__ = ["OwnProvider"]
 

@@ -16,12 +16,11 @@ from agentool_otel.capture import threads
 from agentool_otel.capture.context import inherited
 from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
+from agentool_otel.emit.native_spans import is_covered
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
-from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import (
     configuration as setup_configuration,
 )
@@ -39,7 +38,7 @@ from agentool_otel.setup import (
 )
 from agentool_otel.setup.configuration import Configuration
 from agentool_otel.setup.decision import Decision, decide
-from agentool_otel.setup.frameworks import attach, instrumentors
+from agentool_otel.setup.frameworks import attach, framework_names, instrumentors
 from agentool_otel.setup.provider_handover import give_way
 from agentool_otel.setup.sdk_variables import import_sdk
 from agentool_otel.setup.status import Counts, Destination, Framework, Masked, Status
@@ -47,6 +46,7 @@ from agentool_otel.setup.status import Counts, Destination, Framework, Masked, S
 if TYPE_CHECKING:
     from agentool_otel.export.masking.spans import Masking
     from agentool_otel.export.pipeline import Pipeline
+    from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 
 __all__ = ["flush", "instrument", "instrument_for_run", "runtime", "status", "uninstrument"]
 
@@ -264,6 +264,16 @@ class Runtime:
             masking=None if self.masking is None else Masked(**self.masking.counts()),
         )
 
+    def summary(self) -> dict[str, Any]:
+        """Return of the status what `agentool-otel run` sums up, without loading instrumentors."""
+        decision, pipeline = self.decision, self.pipeline
+        joined = self._application is not None
+        return {
+            "destination": decision and decision.spans.description_with(joined),
+            "spans": None if pipeline is None or not self._attached else pipeline.counts(),
+            "content": session.policy.capture,
+        }
+
     def _frameworks(self) -> dict[str, Framework]:
         frameworks: dict[str, Framework] = {}
         with guarded("reading what is attached"):  # frameworks and plug-ins may do what they like
@@ -314,7 +324,7 @@ class Runtime:
         joined: Literal["first", "later"] | None = None
         if application is not None:
             joined = "first" if self._own is None else "later"
-        decision = decide(standing, instrumentors(), joined, self.decision, self._notice)
+        decision = decide(standing, framework_names(), joined, self.decision, self._notice)
         if application is None or self._attached or decision.spans.way == "theirs":
             return decision
         if not hasattr(application, "add_span_processor"):
@@ -365,9 +375,11 @@ class Runtime:
         # provider is made.
         import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
+        from agentool_otel.content.masking.credentials import prepare
         from agentool_otel.export.pipeline import masked
         from agentool_otel.setup.own_provider import OwnProvider
 
+        prepare()
         pipeline, self.masking = masked()
         setup_spans.put_into_force(pipeline, decision.spans)
         provider = application or OwnProvider(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from agentool_otel.ground import environment
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.ground.ownership import open_regular
 from agentool_otel.semconv import agentool

@@ -18,6 +18,8 @@ import agentool_otel
 from agentool_otel.dialects import gemini_cli
 from agentool_otel.dialects.gen_ai import dialect
 from agentool_otel.dialects.mastra import dialect as mastra_dialect
+from agentool_otel.ground import lazy_re
+from agentool_otel.ground.lazy_re import LazyPattern
 from agentool_otel.sources.files import node_inspect
 from tests.regex_work import CountedPattern, Steps, letters, shortest
 
@@ -40,6 +42,8 @@ def expressions() -> dict[str, re.Pattern[str]]:
 
 
 def inside(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, LazyPattern):
+        value = value.compiled()
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif depth and isinstance(value, (dict, list, tuple)):
@@ -98,3 +102,17 @@ def test_what_a_printed_list_leaves_out_is_not_sought_behind_the_next_item(unit:
             pattern.match(unit * times, number * len(unit))
         taken.append(steps.taken)
     assert taken[1] < 2.6 * taken[0]
+
+
+def test_an_expression_is_compiled_when_it_is_first_used() -> None:
+    mistaken = lazy_re.compile("(")  # no error yet
+    with pytest.raises(re.error):
+        mistaken.search("")
+
+
+@pytest.mark.parametrize("name", ["search", "match", "fullmatch", "finditer", "sub", "groupindex"])
+def test_a_lazy_expression_is_the_same_as_a_compiled_one(name: str) -> None:
+    """And holds the bound method from its first use on."""
+    lazy, compiled = lazy_re.compile(r"(?P<a>b+)", re.IGNORECASE), re.compile(r"(?P<a>b+)", re.I)
+    assert getattr(lazy, name) == getattr(compiled, name)
+    assert name in vars(lazy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from click.testing import CliRunner, Result
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
 
-from benchmarks import _sizes
+from benchmarks import _payloads, _sizes, whole
 from benchmarks.__main__ import main
+from benchmarks._baseline import baseline, commit
 from benchmarks._rounds import compared
 from benchmarks._table import Row, Target
 from benchmarks.data import write_recording
@@ -20,6 +22,7 @@ from benchmarks.data import write_recording
 TINY = _sizes.Size(
     rounds=1,
     agent_runs=2,
+    model_calls=2,
     interpreters=1,
     queued=2,
     endless=20,
@@ -56,6 +59,7 @@ def measured(*arguments: str) -> Result:
         ("journal", ["recorded, journal on", "sent, journal on", "1 MB of text"]),
         ("masking", ["'eyJ-' repeated, as JSON", "site map", "cursors, as text", "of 1 KB"]),
         ("import", ["import agentool_otel ", "decorators loaded"]),
+        ("start", ["around an empty program", "show of four runs", "first call, sent"]),
         ("memory", ["finished tool span", "never finished"]),
         ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),
         ("rebuild", ["56 spans of agent runs", "bare chat loops", "peak memory", "smallest"]),
@@ -66,6 +70,37 @@ def measured(*arguments: str) -> Result:
 def test_a_group_prints_every_row(group: str, rows: list[str]) -> None:
     printed = measured(group).stdout
     assert [row for row in rows if row not in printed] == []
+
+
+def test_whole_compares_every_text_with_the_baseline() -> None:
+    """With the peers' rows: those that are not installed have the line that installs them."""
+    printed = measured("whole").stdout
+    assert [
+        name for name in ("rows", "english", "log", "code") if f"1 KB of {name}" not in printed
+    ] == []
+    assert printed.count("against " + commit()[:7]) >= 8
+    assert all(packages.split()[0] in printed for packages in whole.PEERS.values())
+
+
+def test_a_tenth_more_is_a_regression_only_outside_the_noise() -> None:
+    steady, noisy = [100.0] * 9, [80.0, 120.0] * 4 + [100.0]
+    slower = [cost * 1.2 for cost in steady]
+    assert not whole.overlap(slower, steady, sdk=steady)
+    assert whole.overlap(slower, noisy, sdk=steady)
+    assert not whole.overlap([2 * cost for cost in noisy], noisy, sdk=noisy)
+
+
+def test_a_baseline_is_the_commit_with_its_own_entry_points() -> None:
+    with baseline() as folder:
+        (distribution,) = distributions(name="agentool-otel", path=[str(folder)])
+        assert (folder / "agentool_otel" / "__init__.py").exists()
+        assert "agentool-openai" in {point.name for point in distribution.entry_points}
+
+
+@pytest.mark.parametrize("name", _payloads.NAMES)
+def test_a_payload_is_a_kilobyte_and_a_conversation_forty(name: str) -> None:
+    assert 700 < len(json.dumps(_payloads.result(name))) < 2_000
+    assert 40_000 < len(json.dumps(_payloads.messages(name))) < 50_000
 
 
 def test_the_rows_go_to_a_file_as_json(tmp_path: Path) -> None:

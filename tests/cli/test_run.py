@@ -158,7 +158,9 @@ def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Pat
 def test_a_program_runs_even_if_it_cannot_be_instrumented(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "msgspec.py").write_text("raise ImportError")
-    before_ours = f'PYTHONPATH="$PYTHONPATH:{tmp_path}/broken" exec "$0" -c "print(1)"'
+    before_ours = (
+        f'PYTHONPATH="$PYTHONPATH:{tmp_path}/broken" exec "$0" -c "import openai; print(1)"'
+    )
     result = agentool("run", "sh", "-c", before_ours, sys.executable)
     assert (result.returncode, result.stdout) == (0, "1\n")
     assert "not recording: agentool_otel cannot be used by" in result.stderr

@@ -14,6 +14,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any
 from unittest.mock import patch
 
+from agentool_otel.ground import lazy_re
 from tests.regex_work import CountedPattern, Steps
 
 __all__ = ["masking", "work"]
@@ -103,7 +104,7 @@ def _load() -> Any:
         return CountedPattern(real(*args), _STEPS)
 
     module: Any = None
-    with patch.dict(sys.modules), patch.object(re, "compile", compiled):
+    with patch.dict(sys.modules), patch.object(lazy_re, "compile", compiled):
         for name in _MODULES:
             spec = find_spec(name)
             assert spec is not None

@@ -1,7 +1,8 @@
 """Runs before the program in every Python that `agentool-otel run` starts, directly or not.
 
-Python imports a module of this name from PYTHONPATH at its start. It instruments, leaves a note for
-`run` about how that went, and gives way to the `sitecustomize` the user may have. Nothing that goes
+Python imports a module of this name from PYTHONPATH at its start. It leaves a note for `run`, gives
+way to the `sitecustomize` the user may have, and instruments before the program imports the first
+package that has to do with tracing: a program without any pays for none of it. Nothing that goes
 wrong here reaches the program. It may run in any Python, so it is standard library only and simple.
 
 Source of the mechanism: CPython Lib/site.py, `execsitecustomize`.
@@ -13,12 +14,19 @@ import importlib.util
 import json
 import os
 import sys
-import warnings
-from typing import Any, Dict  # noqa: UP035 - any Python may start this file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing `typing` takes as long as all the rest
+    from typing import Any, Dict, Iterator  # noqa: UP035 - any Python may start this file
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _VARIABLE = "AGENTOOL_OTEL_RUN"
 """`RUN_OPTIONS` of `ground.environment`, which a Python without agentool_otel cannot import."""
+
+
+_NEEDED = ("agentool_otel", "msgspec", "opentelemetry")
+"""What a Python without it cannot instrument: it fails at once, and says so."""
+_HOOKS = "agentool_otel.ground.import_hooks"
 
 
 _BUILDS = frozenset(
@@ -55,7 +63,7 @@ def _chain() -> None:
         raise
 
 
-def _note(options: Dict[str, Any], **what: Any) -> None:  # noqa: UP006
+def _note(options: "Dict[str, Any]", **what: "Any") -> None:  # noqa: UP006
     """Write a note about this process for `run`, replacing an earlier one."""
     folder = options.get("notes")
     if not isinstance(folder, str):
@@ -69,23 +77,40 @@ def _note(options: Dict[str, Any], **what: Any) -> None:  # noqa: UP006
         pass
 
 
-def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
-    def note(**what: Any) -> None:
+def _instrument(options: "Dict[str, Any]") -> None:  # noqa: UP006
+    def note(**what: "Any") -> None:
         _note(options, **what)
 
     def at_exit() -> None:
+        runtime = sys.modules.get("agentool_otel.setup.runtime")
+        if runtime is None:
+            return
         try:
-            import agentool_otel
-
-            status = agentool_otel.status()
-            note(
-                destination=status["destination"], spans=status["spans"], content=status["content"]
-            )
+            note(**runtime.runtime.summary())
         except Exception as error:
             note(error=f"{type(error).__name__}: {error}")
 
     def after_fork() -> None:
         note()
+
+    note()
+    atexit.register(at_exit)  # before the SDK's own, so that it runs after it
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=after_fork)
+    names = options.get("packages", ())
+    arguments = _arguments(options)  # `run` may have ended by the time that they are needed
+    try:
+        if _waits(names):
+            _hooks().before_first(names, lambda: _begin(options, arguments))
+            return
+    except Exception:  # finders of others may do what they like
+        pass
+    _begin(options, arguments)
+
+
+def _begin(options: "Dict[str, Any]", arguments: "Dict[str, Any]") -> None:  # noqa: UP006
+    """Instrument, now."""
+    import warnings
 
     try:
         # What is imported here may warn, and warnings may be errors: none of them is the program's.
@@ -95,23 +120,65 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
             from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
             from agentool_otel.setup.runtime import instrument_for_run
 
-            atexit.register(at_exit)  # before the SDK's own, so that it runs after it
-            instrument_for_run(**_arguments(options))
+            instrument_for_run(**arguments)
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
             what = f"agentool_otel cannot be used by {sys.executable} ({error})"
         reported = os.getppid() == options.get("runner")
-        note(error=what, reported=reported)
+        _note(options, error=what, reported=reported)
         if reported:
             sys.stderr.write(f"agentool-otel: not recording: {what}\n")
-        return
-    note()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=after_fork)
 
 
-def _arguments(options: Dict[str, Any]) -> Dict[str, Any]:  # noqa: UP006
+def _waits(names: "Any") -> bool:
+    """Whether nothing has to be instrumented before one of some packages is imported."""
+    return (
+        bool(names)
+        and not any(name in sys.modules for name in names)
+        and all(importlib.util.find_spec(name) is not None for name in _NEEDED)
+        and not _has_plugins()
+    )
+
+
+def _has_plugins() -> bool:
+    """Whether somebody has an instrumentor for a framework that only that instrumentor knows."""
+    for folder, name in _distributions():
+        try:
+            with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                text = file.read()
+        except OSError:
+            continue
+        if b"[opentelemetry_instrumentor]" in text and b"\nagentool-" in text:
+            return True
+    return False
+
+
+def _distributions() -> "Iterator[tuple[str, str]]":
+    """Yield folder and name of what is installed, but for this package itself."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")) and not name.startswith("agentool_otel-"):
+                yield folder, name
+
+
+def _hooks() -> "Any":
+    """Return `ground.import_hooks`, which is standard library only, without its package."""
+    package = os.path.dirname(os.path.dirname(_HERE))
+    path = os.path.join(package, "ground", "import_hooks.py")
+    spec = importlib.util.spec_from_file_location(_HOOKS, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = sys.modules[_HOOKS] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _arguments(options: "Dict[str, Any]") -> "Dict[str, Any]":  # noqa: UP006
     """What `instrument()` is called with; an endpoint with credentials stands in a file."""
     arguments = dict(options.get("instrument", {}))
     if "endpoint" in options:

@@ -10,7 +10,6 @@ ends, and a value is read once. One without an end goes to the end of the text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from agentool_otel.content.masking.secret_names import (
     spoken,
     strict,
 )
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [

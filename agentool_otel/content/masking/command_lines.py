@@ -6,13 +6,13 @@ credential. An option in full is judged by its name, as everywhere (`secret_name
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agentool_otel.content.masking.assignments import quoted, value_at
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import Judge, judge_of, strict
+from agentool_otel.ground import lazy_re as re
 
 __all__ = [
     "COMMAND_NAMES",

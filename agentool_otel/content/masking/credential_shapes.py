@@ -13,11 +13,11 @@ expressions are ours.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentool_otel.content.masking.secret_names import Judge, looks_random
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["is_basic", "may_hold", "prefixes", "shaped"]
 

@@ -7,7 +7,6 @@ there is none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from agentool_otel.content.masking.secret_names import (
     judge_of,
     looks_random,
 )
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["ESCAPED_WORDS", "PRIVATE_MEMBERS", "introduced", "may_introduce"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from agentool_otel.content.masking.secret_names import judge_of
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["refers", "stands_for_value"]
 

@@ -10,9 +10,10 @@ Sources of the words: gitleaks v8 (MIT), `generic-api-key`; detect-secrets v1.5 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = [
     "ANY_SCRIPT",

@@ -10,13 +10,13 @@ in its spec's `metadata`, of the file as member `toolsmith` of the registry.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from agentool_otel.converters.kit.fields import Object, below, described, each, member, unique
 from agentool_otel.converters.kit.objects import Translation
 from agentool_otel.converters.kit.registries import decoded, is_marked, marked, unmarked
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 
 __all__ = ["read_tools", "write_tools"]

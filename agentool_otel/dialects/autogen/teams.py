@@ -12,7 +12,6 @@ All of them have the team's id, which stays the same when the team is run again.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import TraceLinks
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import core, gen_ai
 

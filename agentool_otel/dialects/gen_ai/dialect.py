@@ -13,10 +13,9 @@ What the vocabulary cannot carry:
 
 from __future__ import annotations
 
-import re
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
-from agentool_otel.dialects.gen_ai import older
 from agentool_otel.dialects.gen_ai.content import CONTENT
 from agentool_otel.dialects.gen_ai.fields import (
     COMMON_TABLE,
@@ -29,17 +28,17 @@ from agentool_otel.dialects.gen_ai.fields import (
     Field,
 )
 from agentool_otel.dialects.gen_ai.memory import read_records, with_records
-from agentool_otel.dialects.gen_ai.message_events import CHOICE, message_events
+from agentool_otel.dialects.gen_ai.older_names import CHOICE
 from agentool_otel.dialects.gen_ai.payload import (
     tool_payload,
     unwrap_payload,
     write_message,
     write_payload,
 )
-from agentool_otel.dialects.gen_ai.plain import PlainReader
 from agentool_otel.dialects.kit.dialect import NOT_MINE, Confidence, Markers, Shape, WrittenSpan
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import (
     UNSET,
     AgentCreation,
@@ -60,6 +59,10 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai, mcp, table
+
+if TYPE_CHECKING:
+    from agentool_otel.dialects.gen_ai.plain import PlainReader
+    from agentool_otel.semconv.table import Generation
 
 __all__ = ["GenAI", "tool_payload"]
 
@@ -126,6 +129,11 @@ class GenAI:
     def __init__(self, generation: str = gen_ai.BASELINE):
         self.generation = table.generation(generation)
         self.is_baseline = self.generation is table.GENERATIONS[gen_ai.BASELINE]
+        self._downgrade: Callable[[Attributes, Generation], Attributes] | None = None
+        if not self.is_baseline:
+            from agentool_otel.dialects.gen_ai.older import downgrade
+
+            self._downgrade = downgrade
 
     @property
     def schema_url(self) -> str:
@@ -148,10 +156,12 @@ class GenAI:
 
     def reader_for(self, shape: Shape) -> PlainReader | None:
         """Return how spans of this shape are read at once, if they can be."""
+        from agentool_otel.dialects.gen_ai.plain import PlainReader
+
         return PlainReader.of(shape)
 
     def read(self, span: Reader) -> Operation:
-        older.upgrade(span)
+        _upgrade(span)
         name = span.text(gen_ai.OPERATION_NAME)
         kind = _kind(span)
         if (
@@ -201,14 +211,29 @@ class GenAI:
     def message_events(self, attribute: str, text: str) -> list[tuple[str, dict[str, Any]]]:
         """Return names and bodies of the events equivalent to a message attribute, in order;
         nothing if its JSON text does not hold messages."""
+        from agentool_otel.dialects.gen_ai.message_events import message_events
+
         return message_events(attribute, text)
 
     def named(self, attributes: Attributes) -> Attributes:
         """Return attributes of the baseline under the names of the generation."""
-        return attributes if self.is_baseline else older.downgrade(attributes, self.generation)
+        downgrade = self._downgrade
+        return attributes if downgrade is None else downgrade(attributes, self.generation)
 
 
 # ------------------------------------------------------------------------------------- reading
+
+
+def _first_upgrade(span: Reader) -> None:
+    """Load what reads older generations, which is not needed to write spans."""
+    global _upgrade
+    from agentool_otel.dialects.gen_ai.older import upgrade
+
+    _upgrade = upgrade
+    upgrade(span)
+
+
+_upgrade: Callable[[Reader], None] = _first_upgrade
 
 
 def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:

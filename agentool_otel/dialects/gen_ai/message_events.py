@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentool_otel.dialects.gen_ai.older_names import CHOICE
 from agentool_otel.dialects.kit.provider_messages import (
     calls_from,
     json_or_text,
@@ -23,9 +24,8 @@ from agentool_otel.model.messages import Message, Part, message, parts_of
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["CHOICE", "ROLES", "instructions_in", "message_events", "message_in"]
+__all__ = ["ROLES", "instructions_in", "message_events", "message_in"]
 
-CHOICE = "gen_ai.choice"
 ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",

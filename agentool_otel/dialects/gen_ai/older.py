@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentool_otel.dialects.gen_ai.message_events import CHOICE, ROLES, instructions_in, message_in
+from agentool_otel.dialects.gen_ai.message_events import ROLES, instructions_in, message_in
+from agentool_otel.dialects.gen_ai.older_names import CHOICE, is_older
 from agentool_otel.dialects.kit.provider_messages import (
     agent_messages,
     are_calls,
@@ -34,14 +35,9 @@ from agentool_otel.semconv.table import (
     Generation,
 )
 
-__all__ = ["downgrade", "is_older", "upgrade"]
+__all__ = ["downgrade", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
-_OLDER_PREFIXES = (
-    *("gen_ai.prompt", "gen_ai.completion", "llm."),
-    *(gen_ai.INPUT_MESSAGES + ".", gen_ai.OUTPUT_MESSAGES + "."),
-    *NAMED_BY_US,
-)
 _INDEXED = (
     r"(?:gen_ai\.(prompt|completion|(?:in|out)put\.messages)|llm\.(prompts|completions))"
     r"\.(\d+)\.(.+)"
@@ -139,11 +135,6 @@ def _has_older(rest: Attributes) -> bool:
         if len(_current) < 4096:
             _current.add(key)
     return False
-
-
-def is_older(key: str) -> bool:
-    """True for the name of an attribute that the baseline does not have any more."""
-    return key in RENAMES or key in STRUCTURAL or key.startswith(_OLDER_PREFIXES)
 
 
 def _rename(rest: Attributes) -> None:

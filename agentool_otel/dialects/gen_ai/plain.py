@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from agentool_otel.dialects.gen_ai.fields import TABLES
-from agentool_otel.dialects.gen_ai.older import is_older
+from agentool_otel.dialects.gen_ai.older_names import is_older
 from agentool_otel.dialects.kit.dialect import Shape
 from agentool_otel.dialects.kit.reading import (
     PLACEHOLDERS,

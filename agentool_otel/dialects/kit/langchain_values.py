@@ -6,17 +6,17 @@ stores with LangChain callbacks (Langfuse, LangSmith, MLflow) keep these as they
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.python_text import object_in, value_in
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.literals import TEXT
 
 __all__ = ["ToolMessage", "is_plumbing", "tool_message", "unprinted", "unwrapped_call"]
 
 _PRINTED = re.compile(
-    rf"content=({TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.S
+    rf"content=({TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.DOTALL
 )
 """The `str` of a tool message, which has no name of a class."""
 

@@ -11,9 +11,9 @@ is attributed to the other agent, so that it does not count as the user's questi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, parts_of
 
 __all__ = ["with_quoted_agents"]

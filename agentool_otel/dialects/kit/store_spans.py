@@ -6,13 +6,13 @@ and response, a framework's state, or plain values.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.provider_messages import json_or_text, parts_from
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, message, parts_of, text_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.semconv import agentool, gen_ai

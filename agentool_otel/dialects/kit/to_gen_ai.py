@@ -7,7 +7,6 @@ the rest, and so ends up in `extra`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from agentool_otel.dialects.kit.provider_messages import (
     parts_from,
 )
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.operations import Operation, Unclassified

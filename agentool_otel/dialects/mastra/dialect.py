@@ -7,7 +7,6 @@ with all its steps, a step with its text and tool calls, and the inference with 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
@@ -16,6 +15,7 @@ from agentool_otel.dialects.kit.provider_messages import json_or_text, parts_fro
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.dialects.mastra.older import OLDER_CONTENT, OLDER_MARKERS, is_older, read_older
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

@@ -11,13 +11,13 @@ model calls are spans of Vercel's AI SDK.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.provider_messages import messages_from, parts_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Part, message, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.semconv import agentool, gen_ai

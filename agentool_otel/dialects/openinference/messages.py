@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +9,7 @@ from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.flattened import flatten, members
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import LazyJson
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part

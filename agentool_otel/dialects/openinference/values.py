@@ -7,7 +7,6 @@ SDK from collected traces.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -18,6 +17,7 @@ from agentool_otel.dialects.kit.provider_messages import agent_messages, json_or
 from agentool_otel.dialects.kit.python_text import object_in
 from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
@@ -58,7 +58,7 @@ _OPENAI_AGENTS = (
 )
 _CALLS = ("tool_call", "tool_call_response")
 _AGNO_USAGE = re.compile(
-    r"^ModelResponse\(.*response_usage=Metrics\(input_tokens=(\d+), output_tokens=(\d+)", re.S
+    r"^ModelResponse\(.*response_usage=Metrics\(input_tokens=(\d+), output_tokens=(\d+)", re.DOTALL
 )
 _ROLE = re.compile(r"\brole='([^']+)' goal=")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')

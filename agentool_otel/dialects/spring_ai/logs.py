@@ -16,10 +16,10 @@ calls, as `null`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["entries", "role_texts", "texts"]
 

@@ -8,12 +8,12 @@ Nothing is expanded before it is measured.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, BinaryIO
 
 from agentool_otel.evaluation.cases.case_text import Part
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path
 from agentool_otel.ground.optional import library
 

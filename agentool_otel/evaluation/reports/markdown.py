@@ -6,7 +6,6 @@ tag and no emoji of it. Spec: GitHub Flavored Markdown 0.29, 6.3 and 4.10.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -20,6 +19,7 @@ from agentool_otel.evaluation.reports.result_texts import (
     step_ids_of,
 )
 from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = ["Markdown"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.evaluation.reports.slices import Row
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import clean
 from agentool_otel.model.documents import AssertionResult, EvalResult
 

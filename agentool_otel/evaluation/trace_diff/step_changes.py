@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,6 +18,7 @@ from agentool_otel.evaluation.trace_diff.members import MemberComparison, Outcom
 from agentool_otel.evaluation.trace_diff.pieces import fingerprint
 from agentool_otel.evaluation.trace_diff.records import Kind, StepChange, Unknown
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import UNSET, Step
 
 __all__ = ["StepComparison"]

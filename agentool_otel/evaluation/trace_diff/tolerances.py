@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from agentool_otel.errors import EvaluationError
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["MEASURES", "Tolerance", "tolerances_from"]
 

@@ -9,12 +9,12 @@ is not the status of the invocation, and a value `failed` says nothing where tha
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
 from agentool_otel.event_streams.agent_tool.events import HELD, held_type
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.agent_tool import words
 from agentool_otel.model.agent_tool.objects import OBJECTS, Event

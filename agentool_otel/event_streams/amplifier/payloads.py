@@ -7,13 +7,13 @@ Tool Contract's page (`input`, `tool_result`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from math import isfinite
 from typing import Any
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import Part, reasoning, text, tool_call
 from agentool_otel.model.operations import UNSET, Usage

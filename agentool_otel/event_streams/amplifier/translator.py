@@ -17,7 +17,6 @@ An event that belongs to nothing under way does not end another step in its plac
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -27,6 +26,7 @@ from agentool_otel.event_streams.amplifier.names import DELTAS
 from agentool_otel.event_streams.amplifier.payloads import Data, string
 from agentool_otel.event_streams.amplifier.session import Chat, Session
 from agentool_otel.event_streams.recording import Content, Recorder, Step
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import message, reasoning, text
 from agentool_otel.model.operations import Plan
 from agentool_otel.providers.finish_reasons import finish_reason

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.export.disk.spool import SentMark
 from agentool_otel.export.encoding.otlp_json import Line, started_line
 from agentool_otel.ground import environment
@@ -41,7 +42,7 @@ __all__ = ["SUFFIX", "Journal", "sent_marks"]
 
 _log = logger(__name__)
 
-SUFFIX = ".open"
+SUFFIX = JOURNAL
 _PATIENCE_NS = 1_000_000_000
 """Time before a folder that could not be written is tried again."""
 _GROWN = 4 << 20

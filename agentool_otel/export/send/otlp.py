@@ -337,15 +337,21 @@ def metric_exporter(target: OtlpTarget) -> MetricExporter:
     It encodes and aggregates as the official one, and sends once: a metric that does not arrive is
     replaced by its next value, so nothing waits for it.
     """
+    # Not the official exporter itself, which would load `requests`.
+    from opentelemetry.exporter.otlp.proto.common._internal.metrics_encoder import (
+        OTLPMetricExporterMixin,
+    )
     from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-    from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
+    from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult, MetricsData
 
     sender = sender_of(target, "metrics")
     wait_s = min(timeout_s("metrics"), _METRICS_S)
 
-    class Exporter(OTLPMetricExporter):
+    class Exporter(OTLPMetricExporterMixin, MetricExporter):
         reported = False
+
+        def __init__(self) -> None:
+            self._common_configuration()  # temporality and aggregation
 
         def export(
             self, metrics_data: MetricsData, timeout_millis: float | None = None, **kwargs: Any
@@ -358,6 +364,9 @@ def metric_exporter(target: OtlpTarget) -> MetricExporter:
                 self.reported = True
                 _log.info("metrics could not be delivered to %s: %s", target, answer.reason)
             return MetricExportResult.FAILURE
+
+        def force_flush(self, timeout_millis: float = 10_000) -> bool:
+            return True
 
         def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
             sender.close()

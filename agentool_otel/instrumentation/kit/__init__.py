@@ -6,7 +6,6 @@ client_calls   the methods of a client library, as a table: sync, async, streams
 step_spans     the span of an agent, a model call or a tool, where a framework tells of it by hooks
 live_steps     the same of a system that tells of its work by events
 streams        answers that come in chunks
-native_spans   spans that libraries write of themselves
 wrapper_chain  wrappers of other tools around the same function
 
 Public: an instrumentor for a framework of one's own is made of the same pieces, outside this

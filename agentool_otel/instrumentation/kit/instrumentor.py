@@ -13,9 +13,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+from agentool_otel.emit.native_spans import cover, uncover
 from agentool_otel.ground.attached import Attached
+from agentool_otel.ground.import_hooks import after_import
 from agentool_otel.ground.words import logger
-from agentool_otel.instrumentation.kit.native_spans import cover, uncover
 from agentool_otel.instrumentation.kit.options import InstrumentorOptions, parse_options
 from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
 
@@ -181,8 +182,6 @@ class AgentInstrumentor:
 
     def _install(self) -> None:
         """Attach all patches independently; one that fails does not keep the others out."""
-        from wrapt import register_post_import_hook
-
         for module in dict.fromkeys(patch.module for patch in self.patches):
             mine = tuple(patch for patch in self.patches if patch.module == module)
             for patch in mine:
@@ -190,14 +189,13 @@ class AgentInstrumentor:
             if module not in sys.modules and not _exists(module):
                 for patch in mine:
                     self.attached[_name(patch)] = Attached(_name(patch), "missing", "not installed")
-                continue
 
             def attach_all(imported: Any, mine: tuple[Patch, ...] = mine) -> None:
                 for patch in mine:
                     self._attach(imported, patch)
                 self._cover_native_spans()
 
-            register_post_import_hook(attach_all, module)
+            after_import(module, attach_all)
 
     def _attach(self, module: Any, patch: Patch) -> None:
         """Put one patch into place. A target that is not as known is left as it is."""

@@ -23,6 +23,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from agentool_otel.emit.session import guarded
+from agentool_otel.ground.import_hooks import after_import
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Attached, Patch
 from agentool_otel.instrumentation.langchain import frames
 from agentool_otel.instrumentation.langchain.memory import PATCHES as MEMORY
@@ -92,11 +93,9 @@ class LangChainInstrumentor(AgentInstrumentor):
         super()._install()
         if self.version is None:
             self.attached[_HOOK] = Attached(_HOOK, "missing", "not installed")
-            return
-        from wrapt import register_post_import_hook
-
-        self.attached[_HOOK] = Attached(_HOOK, "waiting")
-        register_post_import_hook(self._register, _HOOK)
+        else:
+            self.attached[_HOOK] = Attached(_HOOK, "waiting")
+        after_import(_HOOK, self._register)
 
     def _register(self, context: Any) -> None:
         """Add the handler to whatever LangChain runs from now on."""

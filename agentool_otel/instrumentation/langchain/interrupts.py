@@ -9,11 +9,11 @@ and 1.2.
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
 from agentool_otel.content.encoding.introspection import class_name
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.providers.fields import get, is_a, items, record, string
 
 __all__ = ["given", "imported", "interruption", "questions"]

@@ -78,3 +78,4 @@ class OpenAIAgentsInstrumentor(AgentInstrumentor):
         for patch in self.patches:
             name = f"{patch.module}.{patch.target}"
             self.attached[name] = Attached(name, "missing", "not installed")
+        self._installed = False  # it may be installed by the next time

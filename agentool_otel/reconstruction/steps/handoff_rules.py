@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.reconstruction.steps.delegation import delegate, may_delegate

@@ -7,10 +7,10 @@ Such a span has no ids: they are made of its content, so that the same one read 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from hashlib import blake2b
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Container, Object, Report

@@ -16,12 +16,12 @@ A span that was printed when it started has no end; grouping prefers the finishe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources.containers import values as v

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from math import isfinite
 
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes
 from agentool_otel.model.times import to_ns

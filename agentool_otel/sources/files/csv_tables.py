@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json, dumps
 from agentool_otel.ground.literals import literal
 from agentool_otel.model.spans import SpanRecord

@@ -10,10 +10,10 @@ in the record, and notes where. Half a surrogate pair, as JSON may escape one, i
 from __future__ import annotations
 
 import codecs
-import re
 from hashlib import blake2b
 from typing import Any
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
 
 __all__ = [

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
 import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["Reread", "fits_in_memory"]
 

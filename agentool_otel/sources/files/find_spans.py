@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
-from agentool_otel.sources.containers import attribute_map, cloudwatch, go_stdout, log_record
+from agentool_otel.sources.containers import cloudwatch, go_stdout, log_record
 from agentool_otel.sources.containers.container import Container, Object
-from agentool_otel.sources.containers.known import recognise as recognise_container
 from agentool_otel.sources.files import amplifier_log, openclaw
 from agentool_otel.sources.files.damage import with_marks
 from agentool_otel.sources.files.spec_documents import document_class
@@ -97,7 +96,10 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
         return Piece(printed, "log record")
     if levels and (rows := rows_of(value)) is not None:
         return rows
-    container = recognise_container(value)
+    # Twenty shapes, of which a recording of ours has none.
+    from agentool_otel.sources.containers import attribute_map, known
+
+    container = known.recognise(value)
     if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
         return Piece(value, container)
     if (message := cloudwatch.inside(value)) is not None:

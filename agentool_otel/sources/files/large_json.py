@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.sources.files.damage import MARKING, encoded
 from agentool_otel.sources.files.pushback import Pushback

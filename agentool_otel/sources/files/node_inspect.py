@@ -12,8 +12,9 @@ the printer left out (`[Object]`, `[Array]`, `… more items`) is absent here, a
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
+
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["Inspected", "inspected", "looks_inspected"]
 

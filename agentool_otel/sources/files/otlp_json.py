@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +18,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.files.bounded_cache import Remembered

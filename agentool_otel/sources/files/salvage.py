@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from json import JSONDecodeError
 from typing import TYPE_CHECKING
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.files.find_spans import Foreign, normal, scope_name

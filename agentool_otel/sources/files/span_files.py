@@ -17,7 +17,6 @@ Another framing is one more entry in `_reader`, another compression one more in 
 from __future__ import annotations
 
 import io
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem

@@ -17,10 +17,10 @@ Logfire query API v1; Axiom query API v1; pandas 2.3 `DataFrame.to_json`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 
 __all__ = ["is_trace_column", "rows_of"]

@@ -8,7 +8,6 @@ for it again.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterable
 from functools import partial
@@ -17,6 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.sources.files.span_offsets import LARGE_LINE, Layout
 
 __all__ = ["SLOTS", "Census", "take"]

@@ -6,13 +6,13 @@ by a hash of their trace id (`_spill.py`), and each bucket is then grouped by it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
 import msgspec
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.spans import Damage, SpanEvent, SpanRecord
 from agentool_otel.semconv import gen_ai
 from agentool_otel.sources.containers.log_record import is_fragment

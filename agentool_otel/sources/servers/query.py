@@ -9,13 +9,13 @@ as `%26` for `&`, `%23` for `#`.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentool_otel.errors import SourceError
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.model.times import from_ns, parse_duration, parse_time
 from agentool_otel.sources.servers.limits import Limits

@@ -11,13 +11,13 @@ is.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Generator, Iterator
 from typing import ClassVar
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import logger
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns

@@ -1,0 +1,141 @@
+"""Reading a source, with a progress bar where a person is watching."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from agentool_otel.cli._output import say
+from agentool_otel.ground.words import counted
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.containers.log_record import is_fragment
+from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.sources.grouping.by_trace import grouped
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from agentool_otel.sources.contents import Contents
+    from agentool_otel.sources.source import Source
+
+__all__ = ["Reading"]
+
+_EVERY = 500
+_Span = TypeVar("_Span")
+
+
+class Reading:
+    """Reads a source's spans and counts them, with a progress bar where a person is watching.
+
+    A context manager. The bar stands on stderr and is left out where that is no terminal.
+
+    Args:
+        source: what is read.
+        bar: False for no bar in any case.
+    """
+
+    def __init__(self, source: Source, *, bar: bool = True):
+        self.source = source
+        self.count = 0
+        self._bar: Progress | None = None
+        if bar and sys.stderr.isatty():
+            self._bar = _bar()
+            self._task = self._bar.add_task("reading", total=source.bytes_total)
+
+    def __enter__(self) -> Reading:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield the spans of the source. The bar disappears after the last one."""
+        return self.counted(self.source.spans())
+
+    def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+        """Pass on spans of the source that are read elsewhere. The bar disappears after the last
+        one."""
+        yield from self._counted(spans)
+        self._stop()
+
+    def groups(
+        self, contents: Contents | None = None
+    ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+        """Yield the spans of one trace after another, for `whole`. The bar stays until the last is
+        processed.
+
+        Traces come while the source is read where it can count its spans beforehand. Otherwise all
+        is read before the first one comes, and the bar runs twice, by bytes of the input.
+
+        Args:
+            contents: of the source, where documents are wanted too.
+        """
+        done = 0
+        total = self.source.bytes_total
+        if contents is None:
+            census, spans = self.source.census(), undecoded(self.source)
+        else:
+            census, spans = contents.census, contents.spans()
+        for group in grouped(self._counted(spans), census=census):
+            if self._bar is not None and census is None:
+                if not done:
+                    self._bar.reset(self._task, total=total, description="rebuilding")
+                what = f"rebuilding {counted(self.count, 'span')}"
+                share = int(total * done / self.count) if total is not None else 0
+                self._bar.update(self._task, completed=share, description=what)
+            yield group
+            done += len(group)
+
+    def doing(self, what: str) -> None:
+        """Show on a terminal what is being waited for, until reading continues. Any thread may call
+        this."""
+        bar = self._bar
+        if bar is not None:
+            bar.update(self._task, description=what)
+
+    def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+        without_ids = 0
+        for span in spans:
+            if isinstance(span, SpanRecord) and span.made_ids:
+                without_ids += 1
+            if isinstance(span, SpanRecord) and is_fragment(span):
+                yield span  # a log record, which becomes an event of its span
+                continue
+            self.count += 1
+            if self._bar is not None and self.count % _EVERY == 0:
+                what = f"reading {counted(self.count, 'span')}"
+                self._bar.update(self._task, completed=self.source.bytes_read, description=what)
+            yield span
+        if without_ids:
+            came = counted(without_ids, "span")
+            say(f"{came} without ids: each is a trace of its own, under an id made of its content")
+
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,102 @@
+"""When instrumentors are loaded: with the first package that they patch, and never without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.setup.packages import PACKAGES
+
+LOADED = """
+import sys
+def loaded():
+    return sorted(it for it in sys.modules if it.startswith("agentool_otel.instrumentation."))
+"""
+FRAMEWORK = """
+class {0}:
+    def create(self, **given): return "answer"
+"""
+
+
+def run(folder: Path, code: str) -> Any:
+    """Run a program and return the last line that it prints, as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED + code],
+        cwd=folder,
+        env={**os.environ, "AGENTOOL_DIR": str(folder / "recorded")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "failed" not in done.stderr, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def put_openai(folder: Path) -> None:
+    """Write a package that has one of the methods that openai's instrumentor patches."""
+    for name in ("openai", "openai/resources", "openai/resources/chat"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("")
+    (folder / "openai/resources/embeddings.py").write_text(FRAMEWORK.format("Embeddings"))
+
+
+def test_every_package_that_an_instrumentor_patches_is_listed() -> None:
+    patched = {
+        name: tuple(sorted({patch.module.partition(".")[0] for patch in it.patches}))
+        for name, it in instrumentors().items()
+    }
+    assert patched == dict(PACKAGES)
+
+
+def test_a_program_without_a_framework_loads_no_instrumentor(tmp_path: Path) -> None:
+    code = "import agentool_otel, json; agentool_otel.instrument(); print(json.dumps(loaded()))"
+    assert run(tmp_path, code) == []
+
+
+def test_an_instrumentor_is_loaded_before_the_code_of_its_framework(tmp_path: Path) -> None:
+    put_openai(tmp_path)
+    (tmp_path / "openai/__init__.py").write_text("seen = __import__('__main__').loaded()")
+    code = """
+import agentool_otel, json; agentool_otel.instrument()
+import openai; print(json.dumps(openai.seen))
+"""
+    assert "agentool_otel.instrumentation.openai" in run(tmp_path, code)
+
+
+@pytest.mark.parametrize("before", ["", "agentool_otel.status()"])
+def test_a_framework_may_be_installed_after_the_start(tmp_path: Path, before: str) -> None:
+    """Here in a folder that is put on the path later, whether or not somebody has looked before."""
+    put_openai(tmp_path / "later")
+    code = f"""
+import agentool_otel, json; agentool_otel.instrument(); {before}
+sys.path.insert(0, "later")
+from openai.resources.embeddings import Embeddings
+print(json.dumps(type(Embeddings.create).__name__))
+"""
+    assert "Wrapper" in run(tmp_path, code)
+
+
+def test_a_framework_that_is_excluded_stays_as_it_is(tmp_path: Path) -> None:
+    put_openai(tmp_path)
+    code = """
+import agentool_otel, json; agentool_otel.instrument(exclude=["openai"])
+from openai.resources.embeddings import Embeddings
+print(json.dumps(type(Embeddings.create).__name__))
+"""
+    assert run(tmp_path, code) == "function"
+
+
+def test_status_names_every_framework_whether_it_is_imported_or_not(tmp_path: Path) -> None:
+    code = """
+import agentool_otel, json; agentool_otel.instrument(include=["openai"])
+found = agentool_otel.status()["instrumentors"]
+print(json.dumps({name: it["enabled"] for name, it in found.items()}))
+"""
+    assert run(tmp_path, code) == {name: name == "openai" for name in PACKAGES}
