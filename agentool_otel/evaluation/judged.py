@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.comparing import gap_in
-from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.reconstruction.report.content_marks import REPLACED
 from agentool_otel.reconstruction.report.fidelity import Fidelity

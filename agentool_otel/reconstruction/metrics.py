@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import (
     AgentInvocation,

@@ -12,7 +12,6 @@ searches find, never less. `tests/security/test_first_look.py` compares both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from agentool_otel.content.masking.secret_names import (
     judge_of,
     looks_random,
 )
+from agentool_otel.ground import lazy_re as re
 
 __all__ = ["may_hold_credential"]
 

@@ -6,10 +6,10 @@ of the trace or of a step, found by the words in the name of the attribute.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Any, TypeAlias
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.reconstruction.metrics import CALLS, TOTAL_COST, TOTAL_TOKENS
 from agentool_otel.reconstruction.report.content_marks import REPLACED
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
