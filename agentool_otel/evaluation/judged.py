@@ -214,8 +214,7 @@ class JudgedTrace:
     def _raised(self) -> bool:
         """True if the run has no output because it ended in an error. Its input shows that content
         was captured."""
-        failed = known(self.trace.status) == "error" and bool(self.metadata.get("error"))
-        return failed and self.trace.input is not UNSET
+        return known(self.trace.status) == "error" and self.trace.input is not UNSET
 
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool, or any tool if none is named, may have ended in another way than its

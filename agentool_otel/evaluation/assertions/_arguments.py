@@ -20,6 +20,7 @@ from agentool_otel.evaluation.time_limit import TimeLimit
 from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
+from agentool_otel.reconstruction.report.gaps import HIDING
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "described", "differences_of"]
 
@@ -58,9 +59,11 @@ class ExpectedArguments(NamedTuple):
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
         marked = gap_in(call.arguments) if hides_members(call.arguments) else None
         gap = call.gap or marked
+        # Of an object that was cut, what is there is whole.
+        inside = None if (call.gap or "").startswith(HIDING["truncated"]) else call.gap
         for name in names:
             if name in call.arguments:
-                yield self._one(name, call.arguments[name], gap)
+                yield self._one(name, call.arguments[name], inside)
             elif self.mode != "superset":
                 one = Difference(name, self._expected(name), f"no {name}")
                 detail = f"no {name}, expected {self._words(name)}"

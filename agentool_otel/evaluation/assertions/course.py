@@ -143,7 +143,7 @@ class NoToolError(Check, frozen=True, kw_only=True):
             where = listed(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
-        if silent:
+        if silent and not _all_answered(trace):
             reason = f"no result of the calls at {listed(silent)} is in this store"
             return not_evaluated(reason, silent)
         unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
@@ -179,3 +179,11 @@ def _equal(calls: list[Call]) -> Iterator[list[Call]]:
 def _unclear(call: Call) -> bool:
     hidden = call.gap or call.name_gap or gap_in(call.arguments)
     return call.arguments is UNSET or hidden is not None
+
+
+def _all_answered(trace: JudgedTrace) -> bool:
+    """Return whether there is a result without an id, and without an error, for every call that has
+    none of its own."""
+    nameless = [it for _, it in trace.lone_results if not isinstance(it.call_id, str)]
+    waiting = sum(call.result is None for call in trace.calls)
+    return len(nameless) >= waiting and all(known(it.error) is None for it in nameless)
