@@ -9,7 +9,7 @@ from agentool_otel.evaluation.time_limit import search
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK
-from agentool_otel.semconv.redaction import cut_end, visible_parts
+from agentool_otel.semconv.redaction import visible_parts
 
 __all__ = ["MOST", "find", "json_text", "texts_of"]
 
@@ -39,18 +39,13 @@ def json_text(value: Any) -> str:
 
 
 def _unmarked(value: Any) -> Any:
-    """Return a value with a redaction marker in place of each mark of ours and of each cut end."""
-    if isinstance(value, str):
-        end = cut_end(value)
-        return value if end is None else value[: -len(end)] + MASK
+    """Return a value with one redaction marker of ours in place of each gap."""
+    if isinstance(value, str):  # in JSON a marker would be escaped, or not at an end
+        return MASK.join(visible_parts(value))
     if isinstance(value, dict):
         marked = not _MARKS.isdisjoint(value)
         shown = {key: _unmarked(it) for key, it in value.items() if not marked or key[:1] != "$"}
         return {**shown, MASK: MASK} if marked else shown
-    if isinstance(value, str):
-        return MASK.join(
-            visible_parts(value)
-        )  # in JSON a marker would be escaped, or not at an end
     return [_unmarked(it) for it in value] if isinstance(value, (list, tuple)) else value
 
 
