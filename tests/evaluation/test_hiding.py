@@ -31,6 +31,7 @@ def survivors() -> dict[str, dict[str, float]]:
     return shares()
 
 
+@pytest.mark.thorough
 def test_no_share_of_surviving_verdicts_falls(survivors: dict[str, dict[str, float]]) -> None:
     """`python -m tests.evaluation.hiding` writes the table anew."""
     before = json.loads(SHARES.read_text())
@@ -43,6 +44,7 @@ def test_no_share_of_surviving_verdicts_falls(survivors: dict[str, dict[str, flo
     assert fallen == []
 
 
+@pytest.mark.thorough
 def test_a_share_is_zero_only_with_a_reason(survivors: dict[str, dict[str, float]]) -> None:
     zero = {
         (way, name) for way, row in survivors.items() for name, share in row.items() if not share

@@ -85,13 +85,20 @@ def check(
         assert verdict.assertion_results[0].passed is not fails
 
 
+ONE = (1, False)
+"""Each call once, and each conversation about something else."""
 CELLS = [
-    (client, tool, way, times, alike)
+    pytest.param(
+        *(client, tool, way, times, alike),
+        marks=[pytest.mark.thorough]
+        if way in ("threads", "tasks") and (times, alike) != ONE
+        else [],
+    )
     for client in programs.CLIENTS
     for tool in (*programs.TOOLS, "mcp", "fastmcp", "mcp failing", "fastmcp failing")
     for way in programs.WAYS
-    for times, alike in ((1, False), (1, True), (2, False))
-    if client == "openai" or (times, alike) == (1, False)
+    for times, alike in (ONE, (1, True), (2, False))
+    if client == "openai" or (times, alike) == ONE
 ]
 
 
