@@ -17,7 +17,7 @@ from agentool_otel.reconstruction.frameworks import framework_of
 from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
-from agentool_otel.reconstruction.report.gaps import gaps_of, with_hidden
+from agentool_otel.reconstruction.report.gaps import everything_in, gaps_of, with_hidden
 from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.report.trace_report import report_on
 from agentool_otel.reconstruction.run_spans import RunSpans
@@ -93,8 +93,11 @@ class Rebuilt:
 
     def _add_hidden(self, run: RunSpans) -> None:
         """Keep in the document what its spans show to be not whole."""
-        metadata = self._document.get("metadata")
-        metadata = with_hidden(metadata, gaps_of(report_on(run, self._document)))
+        try:
+            gaps = gaps_of(report_on(run, self._document))
+        except Exception:  # the trace is good without its report, but nothing of it counts as whole
+            gaps = everything_in(self._document)
+        metadata = with_hidden(self._document.get("metadata"), gaps)
         if metadata is not None:
             self._document["metadata"] = metadata
 

@@ -158,6 +158,7 @@ def prepare() -> None:
     """Compile the expressions that nearly every text needs, so that no traced call waits for it."""
     mask_text(_PREPARING)
     suspicious(dumps({"text": _PREPARING}))
+    holds_secret(dumps({"text": _PREPARING}))
     names_secret("text_1")
 
 

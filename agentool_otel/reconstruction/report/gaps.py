@@ -26,6 +26,7 @@ __all__ = [
     "TOTAL_TOKENS",
     "TO_AGENT",
     "Gaps",
+    "everything_in",
     "gaps_of",
     "hidden_in",
     "with_hidden",
@@ -81,6 +82,16 @@ def gaps_of(fidelity: Fidelity) -> Gaps:
             # What hides content is no reason to think that calls had no spans of their own.
             if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
                 gaps.setdefault((None, CALLS), f"{note.attribute} {why}")
+    return gaps
+
+
+def everything_in(document: dict[str, Any]) -> Gaps:
+    """Return gaps for all members of a trace: its spans may hide something, and nobody knows
+    what."""
+    why = "may not be whole: its spans cannot be explained"
+    gaps: Gaps = {(None, member): why for member in sorted(_OF_TRACE)}
+    for step in document["steps"]:
+        gaps |= {(step["step_id"], member): why for member in (*_CONTENT, NAME, TO_AGENT, "error")}
     return gaps
 
 
