@@ -21,7 +21,7 @@ __all__ = ["masking", "work"]
 
 _ORDER = (
     *("secret_names", "references", "credential_shapes", "assignments", "command_lines"),
-    *("grammars", "first_look", "credentials"),
+    *("grammars", "credentials"),
 )
 _MODULES = tuple(f"agentool_otel.content.masking.{name}" for name in _ORDER)
 """Each after those that it imports."""

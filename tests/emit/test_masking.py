@@ -164,7 +164,7 @@ def test_only_the_member_names_of_a_payload_are_cached() -> None:
     HARMLESS.clear()
     for number in range(100):
         assert not credentials.suspicious(f"[{number}, 0.5, 1.25]")
-        assert not credentials.suspicious(f'{{"name":"é api_key:0","number":{number}}}')
+        assert not credentials.suspicious(f'{{"name":"é","number":{number}}}')
     assert {"name", "number"} == HARMLESS
 
 

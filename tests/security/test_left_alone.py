@@ -17,11 +17,12 @@ pytestmark = pytest.mark.thorough  # each starts real programs
 HOME = Path(agentool_otel.__file__).parents[1]
 ASK = """
 import os, subprocess, sys
+import opentelemetry.trace  # what a program that can be recorded imports
 def seen():
     return [os.path.basename(sys.argv[0]), "agentool_otel" in sys.modules]
 print(*seen(), flush=True)
 if sys.argv[1:] == ["more"]:
-    below = "import sys; print('below', 'agentool_otel' in sys.modules)"
+    below = "import sys, opentelemetry.trace; print('below', 'agentool_otel' in sys.modules)"
     subprocess.run([sys.executable, "-c", below])
 """
 ALONE, RECORDED = "False", "True"

@@ -33,15 +33,11 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
-    "PART_OF_NAME",
     "assigned",
     "assigns",
     "assigns_in_json",
-    "end_of_quoted",
     "ends_column",
     "is_masked",
-    "judge_before",
-    "lower_case",
     "may_name",
     "quoted",
     "value_at",
@@ -92,7 +88,7 @@ _SEPARATOR = (
     rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
     r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)(?:is|es)(?=[\s:]):?)\s{0,3}"
 )
-PART_OF_NAME = {
+_PART_OF_NAME = {
     "key": ("pi", "ss", "te", "al", "et", "ry", "sh", "ng", "on", "er", "nt", "pa", "ed"),
     "seed": ("tp", "fa", "et", "ed"),
     "phrase": ("ed", "ry", "up", "ic", "et"),
@@ -104,7 +100,7 @@ that other ends in where a blank is between."""
 
 
 def _word(word: str) -> str:
-    others = PART_OF_NAME.get(word)
+    others = _PART_OF_NAME.get(word)
     if others is None:
         return re.escape(word)
     blank = rf"|(?<=(?:{'|'.join(others)})[ \u00a0]{word})" if others else ""
@@ -224,7 +220,7 @@ def assigned(text: str) -> list[tuple[int, int]]:
     words = _words_before(text, _IN_TEXT)
     if not words:
         return []
-    lower = lower_case(text)
+    lower = _lower(text)
     return [span for word in words if word in lower for span in _assigned_to(word, text, lower)]
 
 
@@ -288,7 +284,7 @@ def _words_at_end(parts: Collection[str]) -> Collection[str]:
     return [word for word in words if word in together]
 
 
-def lower_case(text: str) -> str:
+def _lower(text: str) -> str:
     """Return a text in lower case, each character in its place."""
     lower = text.lower()
     # This letter alone becomes two.
@@ -298,7 +294,7 @@ def lower_case(text: str) -> str:
 def _names(text: str, words: Collection[str]) -> bool:
     if not words:
         return False
-    lower = lower_case(text)
+    lower = _lower(text)
     return any(
         word in lower and next(_named(text, lower, word, 0), None) is not None for word in words
     )
@@ -314,7 +310,7 @@ class _Name(NamedTuple):
 def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
     """Yield the next separators behind names of credentials that end in a word."""
     for match in _ASSIGNED[word].finditer(lower, at):
-        judge = judge_before(text, match.start() + len(word))
+        judge = _judge_before(text, match.start() + len(word))
         if judge is None:
             continue
         if match["more"]:
@@ -323,7 +319,7 @@ def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
         yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] in "ie" else judge)
 
 
-def judge_before(text: str, end: int) -> Judge | None:
+def _judge_before(text: str, end: int) -> Judge | None:
     """Return the judge of the name that ends at a place, None where that is none."""
     first = max(0, end - _LONGEST_NAME)
     before = _BEFORE_NAME.match(text, first, end)
@@ -443,7 +439,7 @@ def _literal(text: str, at: int) -> tuple[int, int] | None:
 
 def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:
     """Return where a value stands that begins behind a quote; None where it is none."""
-    end = end_of_quoted(text, at, quote)
+    end = _end_of_quoted(text, at, quote)
     return (at, end) if end < len(text) or end - at >= _LEAST else None
 
 
@@ -461,7 +457,7 @@ def _bare(text: str, at: int) -> tuple[int, int] | None:
     return (at, end) if end - at >= _LEAST else None
 
 
-def end_of_quoted(text: str, at: int, quote: str) -> int:
+def _end_of_quoted(text: str, at: int, quote: str) -> int:
     """Return where a value ends that begins behind a quote: before the next one that is escaped as
     often, or at the end of the text."""
     end = at

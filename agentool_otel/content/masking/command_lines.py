@@ -14,14 +14,7 @@ from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import Judge, judge_of, strict
 from agentool_otel.ground import lazy_re as re
 
-__all__ = [
-    "COMMAND_NAMES",
-    "MAY_BE_OPTION",
-    "SHORT_OPTIONS",
-    "STDIN_SIGNS",
-    "in_arguments",
-    "in_commands",
-]
+__all__ = ["MAY_BE_OPTION", "in_arguments", "in_commands"]
 
 _Span = tuple[int, int]
 
@@ -70,8 +63,8 @@ _COMMANDS = (
     _command("jarsigner", "storepass keypass"),
 )
 """Sources: the manuals of the tools, as of 2026."""
-COMMAND_NAMES = frozenset(word for it in _COMMANDS for word in it.words) - {"login"}
-SHORT_OPTIONS = frozenset(option for it in _COMMANDS for option in it.options | it.glued)
+_NAMES = frozenset(word for it in _COMMANDS for word in it.words) - {"login"}
+_SHORT = frozenset(option for it in _COMMANDS for option in it.options | it.glued)
 
 _QUOTE = r"\\*[\"']"
 _VALUE = r"(?![\-<\[|({$,]|[A-Z][A-Z_\-]+(?![\w!]))"
@@ -83,7 +76,7 @@ _LONG = re.compile(
     rf"-(?:(?<!\w-)|(?<=--))(?P<name>[A-Za-z][A-Za-z0-9_\-]{{1,40}})"
     rf"(?:[ \t]{{1,3}}(?=[^\s]){_VALUE}|{_NEXT}{_VALUE})"
 )
-_SHORT_OPTION = re.compile(rf"-(?<=[\s\"']-)(?:{'|'.join(sorted(SHORT_OPTIONS))})")
+_SHORT_OPTION = re.compile(rf"-(?<=[\s\"']-)(?:{'|'.join(sorted(_SHORT))})")
 _END = re.compile(r"[|;&]|\\[nr]|(?<!\\)[\r\n]|\Z")
 """The end of a command: not of one that goes on in the next line."""
 _WORD = re.compile(r"[\w.\-]+")
@@ -93,8 +86,8 @@ _GLUED = re.compile(rf"(?=[^\s\"',\\]){_VALUE}|(?=[\"'][^\s,\]])")
 _PORTS = re.compile(r"[0-9]{1,5}(?:[:.\-][0-9]{1,5}){0,4}(?:/[a-z]{3})?\Z")
 """A port, or one that is mapped to another."""
 
-STDIN_SIGNS = ("-stdin", "--with-token", "--passphrase-fd", "chpasswd", "sudo -S")
-_STDIN = rf"(?:{'|'.join(STDIN_SIGNS)})"
+_STDIN_SIGNS = ("-stdin", "--with-token", "--passphrase-fd", "chpasswd", "sudo -S")
+_STDIN = rf"(?:{'|'.join(_STDIN_SIGNS)})"
 _PIPED = re.compile(
     r"(?:echo|printf)[ \t](?:-[neE]{1,2}[ \t])?"
     rf"(?:(?P<form>{_QUOTE})%s(?:\\{{1,8}}n)?(?P=form)[ \t])?(?P<quote>{_QUOTE})?"
@@ -122,7 +115,7 @@ def in_commands(text: str) -> Iterator[_Span]:
             yield from _short_options(text)
         if "<<<" in text:
             yield from _piped(text, _HERE)
-    if "|" in text and any(sign in text for sign in STDIN_SIGNS):
+    if "|" in text and any(sign in text for sign in _STDIN_SIGNS):
         yield from _piped(text, _PIPED)
 
 
@@ -201,7 +194,7 @@ def _options(text: str, begins: int, ends: int, read: int) -> Iterator[_Span]:
 
 def _commands(line: str) -> list[_Command]:
     words = set(_WORD.findall(line))
-    return [] if words.isdisjoint(COMMAND_NAMES) else [it for it in _COMMANDS if it.words <= words]
+    return [] if words.isdisjoint(_NAMES) else [it for it in _COMMANDS if it.words <= words]
 
 
 def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from agentool_otel.content.masking.secret_names import Judge, looks_random
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["is_basic", "may_hold", "prefixes", "shaped"]
+__all__ = ["may_hold", "shaped"]
 
 _ALNUM = r"[A-Za-z0-9]"
 _TOKEN = r"[A-Za-z0-9_\-]"
@@ -35,7 +35,7 @@ def _is_no_word(text: str) -> bool:
     return len(text) >= 20 or not (text.isalpha() and text.islower())
 
 
-def is_basic(text: str) -> bool:
+def _is_basic(text: str) -> bool:
     """Whether it is user and password in base64, be it cut off."""
     try:
         plain = base64.b64decode(text[: len(text) // 4 * 4])
@@ -97,7 +97,7 @@ _TABLE = (
 _ANYWHERE: tuple[tuple[str, str, str, Judge | None], ...] = (
     ("earer ", r"(?<=[Bb]earer )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
     ("EARER ", r"(?<=BEARER )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
-    ("asic ", r"(?<=[Bb]asic )(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", "RFC 7617", is_basic),
+    ("asic ", r"(?<=[Bb]asic )(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", "RFC 7617", _is_basic),
     ("response=", r"\\*\"(?P<secret>[a-f0-9]{32,64})\\*\"", "Digest, RFC 7616", None),
     (":AA", r"(?<=[0-9]{8}:AA)[A-Za-z0-9_\-]{33}", "Telegram bots; detect-secrets", None),
     (
@@ -145,17 +145,12 @@ _SHAPES = tuple(_shapes())
 """One that has found `vain` is no credential: a later one cannot begin in it."""
 
 
-def prefixes(sign: str) -> str:
-    """Return an expression for the two characters before the sign that some beginnings end in."""
-    return "|".join(sorted({start[-3:-1] for start, _, _ in _SHAPES if start.endswith(sign)}))
-
-
 def _gate(sign: str) -> re.Pattern[str]:
     """Return what finds the beginnings of a sort by the sign they end in and the two characters
     before it: one search for a single character instead of one for each beginning."""
-    before = prefixes(sign)
+    ends = {start[-3:-1] for start, _, _ in _SHAPES if start.endswith(sign)}
     sign = re.escape(sign)
-    return re.compile(rf"{sign}(?<=(?:{before}){sign}){_TOKEN}{{10}}")
+    return re.compile(rf"{sign}(?<=(?:{'|'.join(sorted(ends))}){sign}){_TOKEN}{{10}}")
 
 
 _DASHED, _UNDERSCORED, _DOTTED = map(_gate, "-_.")

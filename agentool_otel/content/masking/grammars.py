@@ -23,7 +23,7 @@ from agentool_otel.content.masking.secret_names import (
 )
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["ESCAPED_WORDS", "PRIVATE_MEMBERS", "introduced", "may_introduce"]
+__all__ = ["PRIVATE_MEMBERS", "introduced", "may_introduce"]
 
 _Span = tuple[int, int]
 
@@ -186,8 +186,9 @@ def _as_escapes(word: str) -> str:
 _FORMS = {form for it in ANY_SCRIPT for form in (it, it.upper(), it.capitalize())}
 _NO_LM_HASH = "aad3b435b51404ee"
 """Half of the LM hash that stands where there is none, as in Windows since 2008."""
-ESCAPED_WORDS = "|".join(sorted(map(_as_escapes, _FORMS)))
-_ESCAPED = re.compile(rf"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?:{ESCAPED_WORDS})(?!\w))")
+_ESCAPED = re.compile(
+    rf"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
+)
 """A printable character of ASCII in JSON that had no need to be escaped, or a word that did."""
 _DASHED = re.compile(
     rf"-(?=[A-Za-z\-])(?:{MAY_BE_OPTION}|mask::|server (?:community|host|key)|shared-key |psk |"
