@@ -28,12 +28,22 @@ def resource_of(service_name: str | None) -> Any:
         return Resource.create({NAME: service_name})
     resource = Resource.create()
     if str(resource.attributes.get(NAME, "")).startswith("unknown_service"):
-        script = Path(sys.argv[0] if sys.argv else "").stem
+        script = _module_below_run() or Path(sys.argv[0] if sys.argv else "").stem
         if script in ("", "-c", "-m", "__main__"):  # text, or a worker that has no script yet
             script = _program_of_run()
         if script:
             return resource.merge(Resource({NAME: script}))
     return resource
+
+
+def _module_below_run() -> str:
+    """Return the module that Python was started for below `agentool-otel run`; empty where there is
+    none. `run` names a program so, too."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is None or not environment.value(environment.RUN_OPTIONS):
+        return ""
+    name: str = spec.name
+    return name.removesuffix(".__main__")
 
 
 def _program_of_run() -> str:
