@@ -48,11 +48,11 @@ ROWS = [row for rows in TABLE.values() for row in rows]
 
 
 @pytest.mark.parametrize("row", [_parameter(about, row) for about in TABLE for row in TABLE[about]])
-def test_verdict(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdict(row: Row, tmp_path: Path) -> None:
     """A row has its verdict, from the command or, where a judge is needed, from Python."""
     folder = tmp_path / "recording"
     folder.mkdir()
-    source = write_run(row["run"], folder, monkeypatch)
+    source = write_run(row["run"], folder)
     if row["run"].get("rebuilt"):
         source = _rebuild(source, tmp_path / "traces.jsonl")
     evaluate = _evaluate_in_python if "judge" in row else _evaluate_by_command

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import agentool_otel
 
+_ROOT = Path(__file__).parents[3]
 START = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
 
 
-def write_run(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def write_run(run: dict[str, Any], folder: Path) -> Path:
     """Write a run of the table into a folder and return where it can be read."""
     if run["by"] == "recorder":
-        record(run, folder, monkeypatch)
+        _record_in_process(run, folder)
         return folder
     written = [spans(run)] if run["by"] == "sdk" else _linked(run)
     path = folder / "run.jsonl"
@@ -193,13 +195,22 @@ def _value(value: Any) -> dict[str, Any]:
     return {"stringValue": value}
 
 
-def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _record_in_process(run: dict[str, Any], folder: Path) -> None:
+    """Record a run in a process of its own: a provider once set stays set."""
+    options = run.get("with", {})
+    environ = {**os.environ, "AGENTOOL_DIR": str(folder)}
+    if "max_bytes" in options:
+        environ["AGENTOOL_MAX_ATTRIBUTE_BYTES"] = str(options["max_bytes"])
+        environ["AGENTOOL_OFFLOAD"] = "none"
+    command = [sys.executable, "-m", "tests.evaluation.truth.recording"]
+    subprocess.run(command, input=json.dumps(run), env=environ, cwd=_ROOT, text=True, check=True)
+    if "sdk_limit" in options:
+        _cut(folder, options["sdk_limit"])
+
+
+def record(run: dict[str, Any]) -> None:
     """Record a run with this package."""
     options = run.get("with", {})
-    monkeypatch.setenv("AGENTOOL_DIR", str(folder))
-    if "max_bytes" in options:
-        monkeypatch.setenv("AGENTOOL_MAX_ATTRIBUTE_BYTES", str(options["max_bytes"]))
-        monkeypatch.setenv("AGENTOOL_OFFLOAD", "none")
     redact = _redact(**options["redact"]) if "redact" in options else None
     agentool_otel.instrument(redact=redact, content=options.get("content", True), include=[])
     try:
@@ -214,8 +225,6 @@ def record(run: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
             recorded.output = _repeated(run["output"])
     finally:
         agentool_otel.uninstrument()
-    if "sdk_limit" in options:
-        _cut(folder, options["sdk_limit"])
 
 
 def _cut(folder: Path, limit: int) -> None:
@@ -253,3 +262,7 @@ def _text(value: Any) -> str:
 
 def _hex(seed: str, digits: int) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()[:digits]
+
+
+if __name__ == "__main__":
+    record(json.load(sys.stdin))
