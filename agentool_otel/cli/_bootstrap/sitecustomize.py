@@ -132,7 +132,7 @@ def _begin(options: "Dict[str, Any]", arguments: "Dict[str, Any]") -> None:  # n
 
 
 def _waits(names: "Any") -> bool:
-    """Whether nothing has to be instrumented before one of some packages is imported."""
+    """Return whether nothing has to be instrumented before one of some packages is imported."""
     return (
         bool(names)
         and not any(name in sys.modules for name in names)
@@ -142,7 +142,7 @@ def _waits(names: "Any") -> bool:
 
 
 def _has_plugins() -> bool:
-    """Whether somebody has an instrumentor for a framework that only that instrumentor knows."""
+    """Return whether a third party has an instrumentor for a framework of its own."""
     for folder, name in _distributions():
         try:
             with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
