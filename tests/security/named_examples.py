@@ -108,6 +108,10 @@ _files = [
     ),
     *_named(
         "files", _PASSWORD,
+        "first line\npassword:@@",
+        "retry with:\n--password @@",
+        'PASSWORD = rb"@@"',
+        "password = f'@@'",
         "DB_PASSWORD_PROD=@@\n",
         "db_password_1: @@\n",
         "password2 = '@@'\n",
@@ -395,12 +399,19 @@ PROGRAMS: dict[str, list[str]] = {
         "random.seed(42); torch.manual_seed(seed=1234567)",
         "password: Annotated[str, Field(min_length=12)]",
         "token = next(tokens); key = sorted(keys)[0]; d = {'k': 1, 'd': 2}",
+        'headers = {"Authorization": f"Bearer {token}", "X-Request-Id": request_id}',
+        'headers = {"Authorization": "Bearer " + self.api_key}',
+        "headers['Authorization'] = 'Token %s' % token",
+        'return {"Authorization": "Bearer {}".format(key)}',
+        'auth_header = f"Basic {b64encode(pair)}"; password = f"{user}-{number}"',
+        'def login(user, password=None, *, token="", secret: str | None = None) -> str:',
     ],
     "Go": [
         'if password == "" || token != expected { return errInvalid }',
         'password := r.FormValue("password")',
         "func New(password string, token *string) (*Client, error) {",
         'cfg := Config{Password: os.Getenv("DB_PASSWORD"), APIKey: opts.APIKey}',
+        'req.Header.Set("Authorization", "Bearer "+token)',
         "password := cfg.Password",
     ],
     "Rust": [
@@ -417,6 +428,7 @@ PROGRAMS: dict[str, list[str]] = {
         "INSERT INTO users (name, password) VALUES (%(name)s, %(password)s)",
     ],
     "shell": [
+        'curl -H "Authorization: Bearer $TOKEN" https://api.example.com/items',
         'if [ "$PASSWORD" = "" ]; then exit 1; fi',
         'if [[ "$PASSWORD" == "$CONFIRM" ]]; then echo same; fi',
         "[ -z $TOKEN ] && TOKEN=$(cat token.txt)",

@@ -14,7 +14,12 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
-from agentool_otel.content.masking.references import refers, stands_for_value
+from agentool_otel.content.masking.references import (
+    is_template,
+    names_value,
+    refers,
+    stands_for_value,
+)
 from agentool_otel.content.masking.secret_names import (
     QUALIFIERS,
     WORDS,
@@ -46,6 +51,8 @@ __all__ = [
 _NEAR = 24
 """Characters in which the last word of a name ends before a separator, with what may stand between:
 a qualifier, a plural s, a quote, blanks."""
+_NEAR_IN_CELL = 64
+"""The same where a table is aligned by blanks."""
 _CLOSE = 3
 """Characters between separators from which it costs less to look at all of the text."""
 _REPEATED = 12
@@ -64,30 +71,42 @@ _IN_TEXT: _Separators = {
     " ": (" is ",),
     "\uff1a": ("\uff1a",),
 }
-_IN_STRINGS: _Separators = {
-    "=": ("=",),
-    "%": ("%3D", "%3d"),
-    " ": (": ", " is "),
-    "'": ("':", ":'"),
-    "\\": ('\\":', ":\\"),
-    "\uff1a": ("\uff1a",),
-}
-_IN_JSON: _Separators = {
-    **_IN_STRINGS,
-    " ": (": ", " :", " is "),
-    "\n": ("\n:",),
-    "\t": ("\t:",),
-}
-
-_IN_JSON_AND_NAMES: _Separators = {'"': ('":',), **_IN_JSON}
+_IN_JSON: _Separators = {sign: it for sign, it in _IN_TEXT.items() if sign != ":"}
+"""Besides `_COLON_IN_STRING`."""
+_COLON_IN_STRING = re.compile(r":(?!//)(?!(?<=[0-9]{2}:)[0-9]{2})(?:(?<!\":)|(?<=\\\":))")
+"""A colon in a string of JSON, but not of a time or a URL: one behind a string ends the name of a
+member."""
 _COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
 _COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
 
 _QUALIFIER = rf"(?P<more>[_\-.]?(?:{'|'.join(QUALIFIERS)})|[ _\-.]?[0-9]{{1,4}}|[ ]provided)?"
-_SEPARATOR = (
-    rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
-    r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)(?:is|es)(?=[\s:]):?)\s{0,3}"
+_BEFORE_SIGN = rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
+_SIGN = r":=|=>|={1,3}|[:\uff1a]|(?<=\s)(?:is|es)(?=[\s:]):?"
+_NO_VALUE = (
+    r"(?P<empty>\\*[\"'])(?P=empty)(?=[\s,;:.)}\]>/]|\\[nrt]|\Z)"
+    r"|(?:none|null|true|false|string|undefined|optional|required)(?=[\s\"',;&)}\]]|\\[nrt\"']|\Z)"
+    r"|[a-z_][\w.\-/]{0,2}(?=\s|\\[nrt])"
 )
+"""What is no value, in a text in lower case or in its JSON: an empty text, a word that `refers`
+knows, and less than `_LEAST` characters."""
+_SCHEME_ALONE = (
+    r"f?(?P<quoted>\\*[\"'])(?:bearer|basic|token) {1,3}(?:\{[^{}\\\"']{0,64}\})?(?P=quoted)"
+)
+"""A header's value without the credential, or with a name in its place, likewise."""
+_COMMON = ("key", "token", "secret", "password", "passwd", "pass", "pwd", "credential", "auth")
+_PASSED_OVER = {
+    **dict.fromkeys(_COMMON, f"{_NO_VALUE}|{_SCHEME_ALONE}"),
+    "authorization": _SCHEME_ALONE,
+}
+"""What the expression itself passes over, by the word: programs are full of these."""
+
+
+def _separator(word: str) -> str:
+    no_value = _PASSED_OVER.get(word)
+    sign = f"(?:{_SIGN})(?![=>]*\\s{{0,3}}(?:{no_value}))" if no_value else _SIGN
+    return rf"{_BEFORE_SIGN}(?P<sign>%3d|{sign})\s{{0,3}}"
+
+
 _PART_OF_NAME = {
     "key": ("pi", "ss", "te", "al", "et", "ry", "sh", "ng", "on", "er", "nt", "pa", "ed"),
     "seed": ("tp", "fa", "et", "ed"),
@@ -107,7 +126,7 @@ def _word(word: str) -> str:
     return rf"{word}(?:(?<=[\w\-.]{word}){blank})"
 
 
-_ASSIGNED = {word: re.compile(_word(word) + _SEPARATOR) for word in WORDS}
+_ASSIGNED = {word: re.compile(_word(word) + _separator(word)) for word in WORDS}
 """The last word of a name and what stands between it and its value."""
 _REACH = 48
 """The longest of those: a word, a qualifier, a plural s, a sign, three blanks on both sides."""
@@ -146,8 +165,11 @@ _BLOCK = re.compile(r"(?:[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?P<indent>[ \t]+)(?=[^\s
 """What stands before a value of several lines. Source: YAML 1.2.2, 8.1."""
 _LINES = r"[^\r\n]+(?:\r?\n{0}[^\r\n]+)*"
 
-_QUOTE = re.compile(r"(?P<quote>\\*[\"'])(?!\Z|(?P=quote)(?:[\s,;:.)}\]>/]|\Z))")
-"""The quote before a value that is not empty."""
+_QUOTE = re.compile(
+    r"(?P<prefix>[BbFfRrUu]{1,2})?(?P<quote>\\*[\"'])"
+    r"(?!\Z|(?P=quote)(?:[\s,;:.)}\]>/]|\Z))"
+)
+"""The quote before a value that is not empty, and in Python the prefix of a literal."""
 _LEAST = 4
 """Characters of a value that has no end, or no quotes."""
 
@@ -197,22 +219,14 @@ def assigns(text: str) -> bool:
     return _names(text, _words_before(text, _IN_TEXT))
 
 
-def assigns_in_json(text: str, ours: bool) -> bool:
-    """The same of JSON text, for what stands inside its strings or is not written as we do.
-
-    A name and its colon without quotes and without a blank (`token:x`) do not count: clean JSON is
-    full of such colons, in times and URLs.
-
-    Args:
-        text: the JSON text.
-        ours: whether it was written without blanks between its tokens.
-    """
-    return _names(text, _words_before(text, _IN_STRINGS if ours else _IN_JSON))
+def assigns_in_json(text: str) -> bool:
+    """The same of JSON text, but for the names of its own members."""
+    return _names(text, _words_before(text, _IN_JSON))
 
 
 def may_name(text: str) -> bool:
     """Return whether large JSON text names a credential, by a member or in a string."""
-    return _names(text, _words_before(text, _IN_JSON_AND_NAMES))
+    return _names(text, _words_before(text, _IN_TEXT))
 
 
 def assigned(text: str) -> list[tuple[int, int]]:
@@ -233,8 +247,13 @@ def ends_column(text: str) -> bool:
 
 def _ends_part(text: str, separators: _Separators) -> bool:
     for piece in (text,) if len(text) <= _WINDOW else _pieces(text):
-        parts = _parts(piece, separators, _CLOSE_CELLS)
-        if has_common_word(piece) if parts is None else parts and _words_at_end(parts):
+        parts = _parts(piece, separators)
+        if parts is None or len(parts) * _CLOSE_CELLS > len(piece):
+            if not has_common_word(piece):
+                continue
+            if parts is None:
+                return True
+        if parts and _words_at_end(parts, _NEAR_IN_CELL):
             return True
     return False
 
@@ -243,7 +262,10 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     """Return the words of which one may end a name before a separator; most texts have none."""
     if len(text) > _WINDOW:
         return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
-    parts = _parts(text, separators, _CLOSE)
+    parts = _parts(text, separators)
+    if separators is _IN_JSON and parts is not None:
+        colons = [colon.start() for colon in _COLON_IN_STRING.finditer(text)]
+        parts += [text[max(0, at - _NEAR) : at] for at in colons]
     if not parts:
         return WORDS if parts is None and has_word(text) else ()
     words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
@@ -257,7 +279,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[at : at + _WINDOW]
 
 
-def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
+def _parts(text: str, separators: _Separators) -> list[str] | None:
     """Return what stands before each separator, None where separators are so many that it costs
     less to look at all of the text."""
     parts: list[str] = []
@@ -266,16 +288,16 @@ def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
             for separator in with_sign:
                 if separator in text:
                     parts += text.split(separator)[:-1]  # before the end stands none
-            if len(parts) * close > len(text):
+            if len(parts) * _CLOSE > len(text):
                 return None
     return parts
 
 
-def _words_at_end(parts: Collection[str]) -> Collection[str]:
+def _words_at_end(parts: Collection[str], reach: int = _NEAR) -> Collection[str]:
     """Return the words that may end a name at the end of a part of a text."""
     # Few parts end like a word: only those are looked at more closely.
-    tails = {part[-_NEAR:] for part in parts if part[-_END:] in _BY_ENDING}
-    if odd := {part[-_NEAR:] for part in parts if part[-1:] in _NO_LETTERS}:
+    tails = {part[-reach:] for part in parts if part[-_END:] in _BY_ENDING}
+    if odd := {part[-reach:] for part in parts if part[-1:] in _NO_LETTERS}:
         tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
     if not tails:
         return ()
@@ -379,7 +401,7 @@ def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
         signatures = _SIGNATURES.match(text, name.ends)
         return None if signatures is None else signatures.span()
     line = _SCHEME.match(text, name.ends)
-    return None if line is None else line.span()
+    return None if line is None or names_value(text, name.ends) else line.span()
 
 
 def value_at(text: str, at: int) -> tuple[int, int] | None:
@@ -391,10 +413,13 @@ def value_at(text: str, at: int) -> tuple[int, int] | None:
 def _value(text: str, name: _Name) -> tuple[int, int] | None:
     quote = _QUOTE.match(text, name.ends)
     if quote is not None:
-        if name.sign == ":" and _closes(text, quote):
+        if name.sign == ":" and not quote["prefix"] and _closes(text, quote):
             return None
         span = quoted(text, quote.end(), quote["quote"])
-        return None if span is None or refers(text, *span) else span
+        if span is None or refers(text, *span):
+            return None
+        in_template = "f" in (quote["prefix"] or "").lower()
+        return None if in_template and is_template(text, *span) else span
     if name.sign == "%3d":
         return name.ends, _IN_URL.end(text, name.ends)
     if name.judge is is_mnemonic:

@@ -100,7 +100,8 @@ _HERE = re.compile(
 _PIPED_VALUE = re.compile(r"[^\s|\"'\\]+")
 
 MAY_BE_OPTION = (
-    r"(?<![\w\-]-)(?:[upawPS](?<=[ \"']-\w)|(?:hp|pw)(?<=[ \"']-\w\w)|[sdk][a-z]{2,12}pass |"
+    r"(?:(?<![\w\-]-)|(?<=\\[nrt]-))"
+    r"(?:[upawPS](?<=[ \"']-\w)|(?:hp|pw)(?<=[ \"']-\w\w)|[sdk][a-z]{2,12}pass |"
     r"-?(?=[A-Za-z])[A-Za-z0-9_\-]{0,20}?"
     r"(?:[Pp]ass|pwd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]red|[Aa]uth|user|cookie))"
 )

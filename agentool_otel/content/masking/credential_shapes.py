@@ -145,15 +145,15 @@ _SHAPES = tuple(_shapes())
 """One that has found `vain` is no credential: a later one cannot begin in it."""
 
 
-def _gate(sign: str) -> re.Pattern[str]:
-    """Return what finds the beginnings of a sort by the sign they end in and the two characters
-    before it: one search for a single character instead of one for each beginning."""
+def _gate(sign: str) -> str:
+    """Return an expression for what follows the beginnings of a sort, behind the sign that they end
+    in: one search for a single character instead of one for each beginning."""
     ends = {start[-3:-1] for start, _, _ in _SHAPES if start.endswith(sign)}
-    sign = re.escape(sign)
-    return re.compile(rf"{sign}(?<=(?:{'|'.join(sorted(ends))}){sign}){_TOKEN}{{10}}")
+    return rf"(?<=(?:{'|'.join(sorted(ends))}){re.escape(sign)}){_TOKEN}{{10}}"
 
 
-_DASHED, _UNDERSCORED, _DOTTED = map(_gate, "-_.")
+_ENDS_IN_DASH = _gate("-")
+_DASHED, _UNDERSCORED, _DOTTED = (re.compile(re.escape(it) + _gate(it)) for it in "-_.")
 
 
 class _Group(NamedTuple):
@@ -174,11 +174,18 @@ _GROUPS = (
     ),
     _Group("", None, tuple(shape for shape in _SHAPES if shape[0][-1] not in "-_.")),
 )
-_SCHEME = re.compile(r"b(?:earer|asic) ")
+_SCHEME_IN_CAPITALS = re.compile(r"B(?:earer|EARER|asic) [A-Za-z0-9_\-.=+/~\\]{8}")
+_SCHEME = re.compile(r"b(?:earer|asic) [A-Za-z0-9_\-.=+/~\\]{8}")
+"""With the backslash that JSON may have before a slash."""
 _TWILIO = re.compile(r"SK[a-f0-9]{32}")
 _CRYPT = re.compile(r"\$(?:apr1|2[abxy]|[156y]|argon2)")
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_WITH_A = re.compile(r"A(?:KIA|SIA|Iza|A(?<=:AA))")
+_IN_QUERY = re.compile(r"=(?:(?<=[?&]key=)|(?<=[?&]code=)|(?<=response=))")
+_WITH_DASHES = re.compile(
+    rf"-(?:{_ENDS_IN_DASH}|----BEGIN |(?<=AGE-)SECRET-KEY-1|(?<=Private-)Lines:)"
+)
 
 
 def may_hold(text: str) -> bool:
@@ -187,14 +194,14 @@ def may_hold(text: str) -> bool:
     A single character is found twenty times as fast as several.
     """
     return (
-        ("-" in text and (_DASHED.search(text) is not None or _holds_dashed(text)))
+        ("-" in text and _WITH_DASHES.search(text) is not None)
         or ("_" in text and _UNDERSCORED.search(text) is not None)
         or (("v" in text or "G" in text or "9" in text) and _DOTTED.search(text) is not None)
         or ("J" in text and "eyJ" in text)
-        or ("A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text or ":AA" in text))
-        or ("B" in text and ("Bearer " in text or "Basic " in text or "BEARER " in text))
+        or ("A" in text and _WITH_A.search(text) is not None)
+        or ("B" in text and _SCHEME_IN_CAPITALS.search(text) is not None)
         or ("b" in text and _SCHEME.search(text) is not None)
-        or ("=" in text and _holds_assigned(text))
+        or ("=" in text and _IN_QUERY.search(text) is not None)
         or ("@" in text and "://" in text)
         or ("K" in text and _TWILIO.search(text) is not None)
         or ("Z" in text and "b3BlbnNzaC1rZXktdjE" in text)
@@ -203,18 +210,6 @@ def may_hold(text: str) -> bool:
         or ("$" in text and _CRYPT.search(text) is not None)
         or "dapi" in text
     )
-
-
-def _holds_assigned(text: str) -> bool:
-    return (
-        ("key=" in text and ("?key=" in text or "&key=" in text))
-        or ("code=" in text and ("?code=" in text or "&code=" in text))
-        or "response=" in text
-    )
-
-
-def _holds_dashed(text: str) -> bool:
-    return "-----BEGIN " in text or "AGE-SECRET-KEY-1" in text or "Private-Lines:" in text
 
 
 def shaped(text: str) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ number of times.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from agentool_otel.content.masking.assignments import (
@@ -109,18 +109,19 @@ def suspicious(text: str) -> bool:
     names = {part[part.rfind('"') + 1 :] for part in before}
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return True
-    return may_hold(text) or assigns_in_json(text, ours=False) or may_introduce(text)
+    return may_hold(text) or assigns_in_json(text) or may_introduce(text)
 
 
 def holds_secret(text: str) -> bool:
     """The same of JSON text of ours whose own member names are known to be harmless."""
-    return may_hold(text) or assigns_in_json(text, ours=True) or may_introduce(text)
+    return may_hold(text) or assigns_in_json(text) or may_introduce(text)
 
 
 def _new_secret(names: set[str]) -> bool:
     """Look at member names not seen before, and remember the harmless ones: those that neither name
     a credential nor hold one."""
-    new = names - HARMLESS
+    # A name in a string of the string's own JSON is found by `assigns_in_json`.
+    new = {name for name in names - HARMLESS if name[-1:] != "\\" or name.endswith(_DEEP)}
     together = NAMES(new)
     if has_word(together) and any(names_secret(name) or assigned(name) for name in new):
         return True
@@ -165,13 +166,25 @@ def masked(text: str) -> str:
 
 def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
-    if spans := shaped(text):
-        text = _cut(text, spans)
-    if spans := assigned(text):
-        text = _cut(text, spans)
-    if spans := introduced(text):
-        text = _cut(text, spans)
+    return _mask_found(text, _SEARCHES)
+
+
+_Search = Callable[[str], list[tuple[int, int]]]
+_SEARCHES: tuple[_Search, ...] = (shaped, assigned, introduced)
+
+
+def _mask_found(text: str, searches: tuple[_Search, ...]) -> str:
+    for search in searches:
+        if spans := search(text):
+            text = _cut(text, spans)
     return text
+
+
+def _searches_in(text: str) -> tuple[_Search, ...]:
+    """Return the searches that may find something in a part of a text."""
+    introduces = may_introduce(text) or ("{" in text and "kty" in text)
+    may_find = (bool(shaped(text)), assigns(text), introduces)
+    return tuple(search for search, may in zip(_SEARCHES, may_find, strict=True) if may)
 
 
 def mask_name(name: str) -> str:
@@ -221,21 +234,17 @@ def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
     containers, texts, changed = _mask_named(holder)
     # Looked at together, many cost a fifth of what each costs by itself.
     together = "" if len(texts) <= _FEW else "\n".join(("", *texts))
-    plain = len(texts) <= _FEW or _may_hold_any(together)
-    if not plain and "\n{" not in together and "\n[" not in together:
+    searches = _SEARCHES if len(texts) <= _FEW else _searches_in(together)
+    if not searches and "\n{" not in together and "\n[" not in together:
         return holder[0], changed
     for container in containers:
         for key, value in _members(container):
             if isinstance(value, str):
-                clean = _mask_member(value, plain, depth + 1)
+                clean = _mask_member(value, searches, depth + 1)
                 if clean != value:
                     container[key] = clean
                     changed = True
     return holder[0], changed
-
-
-def _may_hold_any(text: str) -> bool:
-    return bool(shaped(text)) or may_introduce(text) or assigns(text)
 
 
 _FEW = 8
@@ -338,13 +347,13 @@ def _members(container: Any) -> Iterable[tuple[Any, Any]]:
     return container.items() if isinstance(container, dict) else enumerate(container)
 
 
-def _mask_member(text: str, plain: bool, depth: int) -> str:
+def _mask_member(text: str, searches: tuple[_Search, ...], depth: int) -> str:
     """Mask a string in JSON, which may be JSON itself: one that is suspicious, and deeper than any
     is read, is withheld.
 
     Args:
         text: the string.
-        plain: whether it may hold a credential where it is none.
+        searches: what may find a credential in it where it is none.
         depth: how many other JSON texts it stands in.
     """
     if text[:1] in ("{", "[") and suspicious(text):
@@ -352,7 +361,7 @@ def _mask_member(text: str, plain: bool, depth: int) -> str:
             return mask_json(text, depth)
         masks.masked += 1
         return MASK
-    return mask_text(text) if plain else text
+    return _mask_found(text, searches)
 
 
 def _may_name_secret(members: dict[Any, Any]) -> bool:

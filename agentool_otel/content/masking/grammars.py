@@ -187,7 +187,8 @@ _FORMS = {form for it in ANY_SCRIPT for form in (it, it.upper(), it.capitalize()
 _NO_LM_HASH = "aad3b435b51404ee"
 """Half of the LM hash that stands where there is none, as in Windows since 2008."""
 _ESCAPED = re.compile(
-    rf"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
+    r"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?i:ff1a)|"
+    rf"(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
 )
 """A printable character of ASCII in JSON that had no need to be escaped, or a word that did."""
 _DASHED = re.compile(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from agentool_otel.content.masking.secret_names import judge_of
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["refers", "stands_for_value"]
+__all__ = ["is_template", "names_value", "refers", "stands_for_value"]
 
+_SCHEMES = r"(?i:bearer|basic|token|digest|negotiate|api-?key|key|jwt|oauth|bot)"
+"""Schemes that stand before a credential in a header. Source: RFC 9110, 11.1, and the vendors."""
 _NO_VALUE = re.compile(
     # A place to fill in, a reference to a variable, a call, the name of a type: none of them is it.
     r"\*\*|\{|<[A-Za-z][A-Za-z_ \-]{0,40}>|\([A-Za-z_ ,\-]{0,40}\)"
@@ -28,8 +30,15 @@ _NO_VALUE = re.compile(
 _REFERENCE = re.compile(
     r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
     r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
+    rf"|{_SCHEMES}[ \t]{{1,3}}"
+    r"(?:\$?\{[^{}]{0,200}\}|%s|%\([a-z_]{1,40}\)s|\$[A-Za-z_]\w{0,64})?"
 )
 """All of a value in quotes that refers to the credential."""
+_NAMED_BEHIND_SCHEME = re.compile(rf"{_SCHEMES}[ \t]{{1,3}}(?:\$\{{?[A-Za-z_]|\{{|%s|<[A-Za-z])")
+_TEMPLATE = re.compile(
+    rf"(?:{_SCHEMES}[ ]{{1,3}})?(?:[^{{}}\w]{{0,8}}\{{[^{{}}]{{0,64}}\}}){{1,8}}[^{{}}\w]{{0,8}}"
+)
+"""All of an f-string in which nothing but other values stands."""
 _LONGEST_REFERENCE = 210
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
 """A value that may be the name of another variable."""
@@ -37,14 +46,26 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
 
 def stands_for_value(text: str, at: int) -> bool:
     """Return whether something else than a credential begins at a place, unquoted."""
-    if _NO_VALUE.match(text, at) is not None:
+    if _NO_VALUE.match(text, at) is not None or names_value(text, at):
         return True
     other = _NAME.match(text, at)
     return other is not None and judge_of(other[0]) is not None
+
+
+def names_value(text: str, at: int) -> bool:
+    """Return whether a scheme and the name of a credential begin at a place, unquoted."""
+    return _NAMED_BEHIND_SCHEME.match(text, at) is not None
 
 
 def refers(text: str, begins: int, ends: int) -> bool:
     """Return whether a value, in quotes, is a reference to a credential or a placeholder of it."""
     return (
         ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
+    )
+
+
+def is_template(text: str, begins: int, ends: int) -> bool:
+    """Return whether all that stands in an f-string are other values and a scheme before them."""
+    return (
+        ends - begins <= _LONGEST_REFERENCE and _TEMPLATE.fullmatch(text[begins:ends]) is not None
     )
