@@ -85,10 +85,12 @@ def _remote(scheme: str, where: str) -> Source:
     if is_remote(scheme.lower()):
         files = remote_files(where, _SUFFIXES)
         return SpanFiles(files, without_credentials(where))
+    from agentool_otel.ground.installing import install_command
+
     schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
     raise SourceError(
         f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
-        ", with pip install 'agentool-otel[remote]'"
+        f", with {install_command('remote', 'fsspec')}"
         "; hint: name a file, a folder or `-` for standard input"
     )
 
