@@ -181,6 +181,9 @@ def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
     for name in ("tokens", "tools", "steps"):
         if width - sum(widths.values()) - 2 * len(widths) < _LEAST:
             del widths[name]
+    for name in ("trace", "duration", "status"):  # left out rather than cut: a number has a unit
+        if width < sum(widths.values()) + 2 * len(widths):
+            del widths[name]
     return widths
 
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,6 +281,8 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
     whether there was anything."""
     if not any(folder.glob(f"*{JOURNAL}")):
         return False  # loading what recovers takes as long as a small program
+    if find_spec("opentelemetry.sdk") is None:
+        return False  # the program may have had a Python with it
     from agentool_otel.cli.recover import recover
     from agentool_otel.export.send.otlp import OtlpTarget
 
@@ -321,9 +324,18 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
         say(f"  hint: {_room_hint(folder)}")
     elif sent and not files:
         _sum_up_sent(sent)
+    elif not files and notes and all(map(_is_off, notes.values())):
+        say("agentool-otel: nothing recorded: recording was off in the program", fg="yellow")
+        say("  hint: agentool-otel doctor names what is missing")
     elif not files and len(failed) < len(notes) and not recovered:
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")
+
+
+def _is_off(note: dict[str, Any]) -> bool:
+    """Return whether a process ended without a destination for spans: the SDK was missing there, or
+    the program has switched recording off."""
+    return "destination" in note and note["destination"] is None
 
 
 def _room_hint(folder: Path) -> str:
