@@ -180,6 +180,7 @@ def _run(command: list[str], block: Block, folder: Path, environ: dict[str, str]
 
 def _check_code(block: Block, code: int, output: str) -> None:
     expected = int(block.value) if block.mark == "exit" else 0
+    code = code if code >= 0 else 128 - code  # as a shell has the signal that ended a command
     if code != expected:
         raise BlockError(f"{block.place}: exit code {code}, expected {expected}\n{output}")
 
