@@ -24,7 +24,7 @@ from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
 from tests import content_names
-from tests.docs import assertion_examples, decisions
+from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
 
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
@@ -235,7 +235,11 @@ def _names() -> str:
     return _table(
         ("name", "type", "what"),
         (
-            (f"`{name}`", _TYPES[ATTRIBUTES[name].type] if name in ATTRIBUTES else "", meaning)
+            (
+                f"`{name}`",
+                convention_tables.TYPES[ATTRIBUTES[name].type] if name in ATTRIBUTES else "",
+                meaning,
+            )
             for vocabulary in (agentool.MEANING, agent_tool.MEANING)
             for name, meaning in vocabulary.items()
         ),
@@ -258,11 +262,6 @@ def _collector() -> str:
     )
 
 
-_TYPES = {
-    "s": "string", "s[]": "strings", "i": "integer", "d": "double", "b": "boolean", "e": "word",
-    "any": "any value",
-}  # fmt: skip
-
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
@@ -270,9 +269,13 @@ TABLES: dict[str, Callable[[], str]] = {
     "collector": _collector,
     "decisions": decisions.index,
     "containers": _containers,
+    "convention_attributes": convention_tables.attributes,
+    "convention_metrics": convention_tables.metrics,
+    "convention_spans": convention_tables.spans,
     "converters": _converters,
     "dialects": _dialects,
     "formats": _formats,
+    "generations": convention_tables.generations,
     "names": _names,
     "servers": _servers,
     "unsupported": _unsupported,
