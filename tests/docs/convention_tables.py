@@ -14,8 +14,8 @@ TYPES = {
     "any": "any value",
 }  # fmt: skip
 """The types of attributes, as people call them."""
-_LEFT_OUT = ("ours", "P")
-"""The marks of our own names, which have a table, and of names that are read and not written."""
+_LEFT_OUT = ("ours", "P", "U")
+"""The marks of our own names, which have a table, and of names that we do not write."""
 
 
 def spans() -> str:
