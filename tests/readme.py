@@ -1,4 +1,4 @@
-"""Write the tables of README.md and REFERENCE.md from the registries and the docstrings.
+"""Write the tables of the documents from the registries and the docstrings.
 
     python -m tests.readme        and the names that hold content, see `content_names`
 
@@ -32,7 +32,12 @@ from tests.situations.task import Row, rows
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = (ROOT / "README.md", ROOT / "REFERENCE.md")
+DOCUMENTS = tuple(
+    path
+    for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
+    if "<!-- table: " in path.read_text(encoding="utf-8")
+)
+"""Every document with a table."""
 _REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 

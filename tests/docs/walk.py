@@ -1,0 +1,247 @@
+"""Run the blocks of a page of documentation in their order, in one shell and one folder.
+
+    python -m tests.docs.walk docs/start/ten-minutes.md       # writes the real output into the page
+
+`python` and `shell` blocks run; other blocks are only text. A comment on the line before a block
+changes that:
+
+    <!-- file: NAME -->        the block is the content of a file
+    <!-- exit: N -->           one command of the block ends with N
+    <!-- background -->        the command goes on until the page ends
+    <!-- output -->            the block is the output of the block before it
+    <!-- with: SERVER -->      the block runs where this server does; else the page ends there
+    <!-- not run: REASON -->   the block does not run
+
+    <!-- setup                 lines of shell that readers do not see
+    ...
+    -->
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+__all__ = [
+    "Block", "Outcome", "blocks", "comparable", "expected_outputs", "walk", "with_real_outputs",
+]  # fmt: skip
+
+ROOT = Path(__file__).parent.parent.parent
+LOOPBACK_PORT = "8900"
+"""The port of the loopback model in pages; a run takes a free one."""
+_BLOCK = re.compile(
+    r"(?:<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$"
+    r"|<!-- setup\n(?P<setup>.*?)^-->$",
+    re.S | re.M,
+)
+
+
+class Block(NamedTuple):
+    """A block of code in a page."""
+
+    language: str
+    body: str
+    note: str
+    """The word of the comment before the block, such as `file` or `not run`."""
+    argument: str
+    line: int
+    span: tuple[int, int]
+    """Where the body stands in the page."""
+
+
+class Outcome(NamedTuple):
+    """What running one block has shown."""
+
+    block: Block
+    output: str
+    failures: tuple[int, ...]
+    """Exit codes other than 0 of the commands in the block."""
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """Yield the blocks of a page in their order."""
+    for match in _BLOCK.finditer(page):
+        group = "setup" if match["setup"] is not None else "body"
+        note, _, argument = (match["note"] or "").partition(": ")
+        language = match["language"] or "setup"
+        line = page.count("\n", 0, match.start(group)) + 1
+        yield Block(language, match[group], note, argument, line, match.span(group))
+
+
+def walk(
+    page: str, folder: Path, *, servers: frozenset[str] = frozenset(), ports: Mapping[str, str] = {}
+) -> list[Outcome]:
+    """Run the blocks of a page.
+
+    Args:
+        page: text of the page.
+        folder: an empty folder to run in.
+        servers: names of the servers that run.
+        ports: ports that replace those in the page.
+    """
+    ports = {LOOPBACK_PORT: str(_free_port()), **ports}
+    runnable = list(_runnable(page, servers))
+    script = "\n".join([_PROLOGUE, *(_script(n, it) for n, it in enumerate(runnable)), _EPILOGUE])
+    for stated, taken in ports.items():
+        script = re.sub(rf"\b{stated}\b", taken, script)
+    output = _run(script, folder)
+    for stated, taken in ports.items():
+        output = re.sub(rf"\b{taken}\b", stated, output)
+    found = re.findall(r"\x1e(\d+)\x1f(.*?)\x1eend\x1f([ \d]*)\x1e", output, re.S)
+    assert len(found) == len(runnable), f"the shell ended early: {output[-500:]}"
+    return [
+        Outcome(block, text, tuple(int(code) for code in codes.split()))
+        for block, (_, text, codes) in zip(runnable, found, strict=True)
+    ]
+
+
+def expected_outputs(page: str) -> Iterator[tuple[Block, Block]]:
+    """Yield each block with output in the page, after the block that prints it."""
+    earlier = None
+    for block in blocks(page):
+        if block.note == "output":
+            assert earlier is not None, f"line {block.line}: no block before this output"
+            yield earlier, block
+        else:
+            earlier = block
+
+
+def with_real_outputs(page: str, outcomes: list[Outcome]) -> str:
+    """Return a page with what its blocks have printed in place of the old output."""
+    printed = {outcome.block.span: outcome.output for outcome in outcomes}
+    for producer, shown in reversed(list(expected_outputs(page))):
+        if producer.span in printed:
+            start, end = shown.span
+            lines = [line.rstrip() for line in printed[producer.span].strip("\n").splitlines()]
+            page = page[:start] + "\n".join(lines) + "\n" + page[end:]
+    return page
+
+
+def comparable(output: str) -> str:
+    """Return output without what differs from run to run: ids, times, numbers, layout."""
+    output = re.sub(r"traces-\S+?\.jsonl", "RECORDING", output)
+    output = re.sub(r"\b[0-9a-f]{8,}\b", "ID", output)
+    output = re.sub(r"\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
+    output = re.sub(r"[-─]{2,}", "--", output)
+    return "\n".join(" ".join(line.split()) for line in output.strip().splitlines())
+
+
+def _runnable(page: str, servers: frozenset[str]) -> Iterator[Block]:
+    for block in blocks(page):
+        if block.note == "with" and block.argument not in servers:
+            return
+        runs = block.language in ("python", "shell", "setup") or block.note == "file"
+        if runs and block.note != "not run":
+            yield block
+
+
+def _script(number: int, block: Block) -> str:
+    start = f"printf '\\036{number}\\037'; failures="
+    end = "printf '\\036end\\037%s\\036' \"$failures\""
+    return "\n".join([start, *_commands(number, block), end])
+
+
+def _commands(number: int, block: Block) -> list[str]:
+    if block.note == "file":
+        name = shlex.quote(block.argument)
+        return [f'mkdir -p "$(dirname {name})"', f"cat > {name} <<'END_OF_FILE'",
+                block.body.rstrip("\n"), "END_OF_FILE"]  # fmt: skip
+    if block.language == "python":
+        return [f"cat > \"$blocks/example{number}.py\" <<'END_OF_FILE'", block.body.rstrip("\n"),
+                "END_OF_FILE", f'python "$blocks/example{number}.py"']  # fmt: skip
+    if block.note == "background":
+        log = f'"$blocks/{number}.log"'
+        return [f'{block.body.strip()} > {log} 2>&1 & started="$started $!"',
+                f"for _ in $(seq 200); do [ -s {log} ] && break; sleep 0.1; done; cat {log}"]  # fmt: skip
+    return [block.body.rstrip("\n")]
+
+
+_PROLOGUE = """\
+blocks=$(mktemp -d); started=
+trap 'failures="$failures $?"' ERR"""
+_EPILOGUE = """\
+trap - ERR; [ -z "$started" ] || kill $started; rm -r "$blocks" """
+
+
+def _run(script: str, folder: Path) -> str:
+    """Run a script where the commands see a terminal of 110 columns, and return all output."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("OTEL_", "AGENTOOL_", "OPENAI_", "PYTEST_", "PYTHON"))
+    }
+    environ = kept | {
+        "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
+        "CHECKOUT": str(ROOT),
+        "COLUMNS": "110",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
+    reader, terminal = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "-c", script], cwd=folder, env=environ,
+        stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    pieces = list(_pieces(reader))
+    os.close(reader)
+    shell.wait()
+    text = b"".join(pieces).decode("utf-8", "replace").replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[\d;]*m", "", text)  # bold and dim, which NO_COLOR allows
+
+
+def _pieces(reader: int) -> Iterator[bytes]:
+    while True:
+        try:
+            piece = os.read(reader, 65536)
+        except OSError:  # Linux: the last process that had the terminal has ended
+            return
+        if not piece:
+            return
+        yield piece
+
+
+def _free_port() -> int:
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def main(names: list[str]) -> None:
+    from tests.backends.built import built
+    from tests.backends.servers import jaeger
+
+    for name in names:
+        path = Path(name)
+        page = path.read_text(encoding="utf-8")
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            ports, servers = dict[str, str](), frozenset[str]()
+            if "<!-- with: jaeger -->" in page and built("jaeger"):
+                running = stack.enter_context(jaeger(folder))
+                ports, servers = jaeger_ports(running.http, running.query), frozenset({"jaeger"})
+            (folder / "project").mkdir()
+            outcomes = walk(page, folder / "project", servers=servers, ports=ports)
+        for outcome in outcomes:
+            for code in outcome.failures:
+                print(f"{name}:{outcome.block.line}: exit {code}\n{outcome.output}")
+        path.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
+
+
+def jaeger_ports(http: str, query: str) -> dict[str, str]:
+    """Return the ports of a Jaeger at these URLs, by the ports that pages name."""
+    return {"4318": http.rpartition(":")[2], "16686": query.rpartition(":")[2]}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
