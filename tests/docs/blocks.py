@@ -39,7 +39,9 @@ from agentool_otel.testing.loopback_model import LoopbackModel
 __all__ = ["LANGUAGES", "Block", "BlockError", "blocks", "walk"]
 
 LANGUAGES = frozenset(("python", "sh", "console", "yaml", "json", "jsonl", "toml", "text"))
-_MARK = re.compile(r"<!--\s*(not run|file|exit|output|setup)\b:?\s*(.*?)\s*-->", re.S)
+_MARK = re.compile(
+    r"<!--\s*(not run|file|exit|output|setup|background|with)\b:?\s*(.*?)\s*-->", re.S
+)
 _TIMEOUT_S = 120
 
 

@@ -11,7 +11,8 @@ import pytest
 from agentool_otel.setup.frameworks import instrumentors
 from tests import readme
 from tests.backends.servers import jaeger
-from tests.docs.walk import Outcome, blocks, comparable, expected_outputs, jaeger_ports, walk
+from tests.docs.blocks import LANGUAGES, blocks
+from tests.docs.terminal import Outcome, comparable, expected_outputs, jaeger_ports, walk
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,35 +29,33 @@ def failures(outcomes: Iterable[Outcome]) -> list[str]:
     return [
         f"line {it.block.line}: {it.failures}\n{it.output}"
         for it in outcomes
-        if it.failures != ((int(it.block.argument),) if it.block.note == "exit" else ())
+        if it.failures != ((int(it.block.value),) if it.block.mark == "exit" else ())
     ]
 
 
-def outdated(page: str, outcomes: Iterable[Outcome]) -> list[str]:
+def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
     """Return each output in the page that differs from what the block prints."""
-    printed = {it.block.span: it.output for it in outcomes}
+    printed = {it.block: it.output for it in outcomes}
     return [
-        f"line {shown.line}:\n{printed[producer.span]}"
+        f"line {shown.line}:\n{printed[producer]}"
         for producer, shown in expected_outputs(page)
-        if producer.span in printed
-        and comparable(printed[producer.span]) != comparable(shown.body)
+        if producer in printed
+        and comparable(printed[producer]) != comparable(shown.text)
     ]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda it: it.stem)
-def test_the_blocks_of_a_page_run(path: Path, tmp_path: Path) -> None:
-    page = path.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda it: it.stem)
+def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     outcomes = walk(page, tmp_path)
     assert failures(outcomes) == []
-    assert outdated(page, outcomes) == [], "python -m tests.docs.walk PAGE writes the output"
+    assert outdated(page, outcomes) == [], "python -m tests.docs.terminal PAGE writes the output"
 
 
 @pytest.mark.backends
 @pytest.mark.parametrize(
-    "path", [it for it in PAGES if "<!-- with: jaeger -->" in it.read_text()], ids=lambda it: it.stem
+    "page", [it for it in PAGES if "<!-- with: jaeger -->" in it.read_text()], ids=lambda it: it.stem
 )
-def test_the_blocks_of_a_page_run_with_jaeger(path: Path, tmp_path: Path) -> None:
-    page = path.read_text(encoding="utf-8")
+def test_the_blocks_of_a_page_run_with_jaeger(page: Path, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     with jaeger(tmp_path) as running:
         outcomes = walk(
@@ -69,17 +68,19 @@ def test_the_blocks_of_a_page_run_with_jaeger(path: Path, tmp_path: Path) -> Non
     assert outdated(page, outcomes) == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda it: it.stem)
-def test_a_block_that_does_not_run_has_a_reason(path: Path) -> None:
-    for block in blocks(path.read_text(encoding="utf-8")):
-        assert block.note != "not run" or len(block.argument.split()) > 2, f"line {block.line}"
+@pytest.mark.parametrize("page", PAGES, ids=lambda it: it.stem)
+def test_a_block_has_a_language_and_one_that_does_not_run_a_reason(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES or page.name == "README.md", block.place
+        assert block.mark != "not run" or len(block.value.split()) > 2, block.place
 
 
 def test_a_wrong_block_and_a_wrong_output_are_found(tmp_path: Path) -> None:
-    page = "```shell\nfalse\n```\n```shell\necho 1 one\n```\n<!-- output -->\n```text\n1 two\n```\n"
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nfalse\n```\n```sh\necho 1 one\n```\n<!-- output -->\n```text\n1 two\n```\n")
     outcomes = walk(page, tmp_path)
-    assert failures(outcomes) == ["line 2: (1,)\n"]
-    assert outdated(page, outcomes) == ["line 9:\n1 one\n"]
+    assert failures(outcomes) == ["line 1: (1,)\n"]
+    assert outdated(page, outcomes) == ["line 8:\n1 one\n"]
 
 
 def test_readme_has_at_most_120_lines_of_120_characters() -> None:

@@ -1,20 +1,13 @@
-"""Run the blocks of a page of documentation in their order, in one shell and one folder.
+"""Run the blocks of a page in one shell that has a terminal, so that output is what a reader sees.
 
-    python -m tests.docs.walk docs/start/ten-minutes.md       # writes the real output into the page
+    python -m tests.docs.terminal docs/start/ten-minutes.md     # writes the real output into the page
 
-`python` and `shell` blocks run; other blocks are only text. A comment on the line before a block
-changes that:
+The marks are those of `tests.docs.blocks`, and two more:
 
-    <!-- file: NAME -->        the block is the content of a file
-    <!-- exit: N -->           one command of the block ends with N
     <!-- background -->        the command goes on until the page ends
-    <!-- output -->            the block is the output of the block before it
     <!-- with: SERVER -->      the block runs where this server does; else the page ends there
-    <!-- not run: REASON -->   the block does not run
 
-    <!-- setup                 lines of shell that readers do not see
-    ...
-    -->
+Output of the page and of the block are compared without ids, times and numbers.
 """
 
 from __future__ import annotations
@@ -32,35 +25,23 @@ from socket import socket
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from tests.docs.blocks import Block, blocks
+
 __all__ = [
-    "Block", "Outcome", "blocks", "comparable", "expected_outputs", "walk", "with_real_outputs",
-]  # fmt: skip
+    "Outcome",
+    "comparable",
+    "expected_outputs",
+    "jaeger_ports",
+    "walk",
+    "with_real_outputs",
+]
 
 ROOT = Path(__file__).parent.parent.parent
 LOOPBACK_PORT = "8900"
 """The port of the loopback model in pages; a run takes a free one."""
-_BLOCK = re.compile(
-    r"(?:<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$"
-    r"|<!-- setup\n(?P<setup>.*?)^-->$",
-    re.S | re.M,
-)
-
-
-class Block(NamedTuple):
-    """A block of code in a page."""
-
-    language: str
-    body: str
-    note: str
-    """The word of the comment before the block, such as `file` or `not run`."""
-    argument: str
-    line: int
-    span: tuple[int, int]
-    """Where the body stands in the page."""
-
 
 class Outcome(NamedTuple):
-    """What running one block has shown."""
+    """What a block has printed."""
 
     block: Block
     output: str
@@ -68,23 +49,13 @@ class Outcome(NamedTuple):
     """Exit codes other than 0 of the commands in the block."""
 
 
-def blocks(page: str) -> Iterator[Block]:
-    """Yield the blocks of a page in their order."""
-    for match in _BLOCK.finditer(page):
-        group = "setup" if match["setup"] is not None else "body"
-        note, _, argument = (match["note"] or "").partition(": ")
-        language = match["language"] or "setup"
-        line = page.count("\n", 0, match.start(group)) + 1
-        yield Block(language, match[group], note, argument, line, match.span(group))
-
-
 def walk(
-    page: str, folder: Path, *, servers: frozenset[str] = frozenset(), ports: Mapping[str, str] = {}
+    page: Path, folder: Path, *, servers: frozenset[str] = frozenset(), ports: Mapping[str, str] = {}
 ) -> list[Outcome]:
     """Run the blocks of a page.
 
     Args:
-        page: text of the page.
+        page: file of the page.
         folder: an empty folder to run in.
         servers: names of the servers that run.
         ports: ports that replace those in the page.
@@ -105,26 +76,26 @@ def walk(
     ]
 
 
-def expected_outputs(page: str) -> Iterator[tuple[Block, Block]]:
+def expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
     """Yield each block with output in the page, after the block that prints it."""
     earlier = None
     for block in blocks(page):
-        if block.note == "output":
+        if block.mark == "output":
             assert earlier is not None, f"line {block.line}: no block before this output"
             yield earlier, block
         else:
             earlier = block
 
 
-def with_real_outputs(page: str, outcomes: list[Outcome]) -> str:
-    """Return a page with what its blocks have printed in place of the old output."""
-    printed = {outcome.block.span: outcome.output for outcome in outcomes}
+def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
+    """Return the text of a page with what its blocks have printed in place of the old output."""
+    printed = {outcome.block: outcome.output for outcome in outcomes}
+    lines = page.read_text(encoding="utf-8").splitlines()
     for producer, shown in reversed(list(expected_outputs(page))):
-        if producer.span in printed:
-            start, end = shown.span
-            lines = [line.rstrip() for line in printed[producer.span].strip("\n").splitlines()]
-            page = page[:start] + "\n".join(lines) + "\n" + page[end:]
-    return page
+        if producer in printed:
+            new = [line.rstrip() for line in printed[producer].strip("\n").splitlines()]
+            lines[shown.line : shown.line + shown.text.count("\n")] = new
+    return "\n".join(lines) + "\n"
 
 
 def comparable(output: str) -> str:
@@ -136,12 +107,12 @@ def comparable(output: str) -> str:
     return "\n".join(" ".join(line.split()) for line in output.strip().splitlines())
 
 
-def _runnable(page: str, servers: frozenset[str]) -> Iterator[Block]:
+def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
     for block in blocks(page):
-        if block.note == "with" and block.argument not in servers:
+        if block.mark == "with" and block.value not in servers:
             return
-        runs = block.language in ("python", "shell", "setup") or block.note == "file"
-        if runs and block.note != "not run":
+        runs = block.language in ("python", "sh") or block.mark == "file"
+        if runs and block.mark != "not run":
             yield block
 
 
@@ -152,18 +123,18 @@ def _script(number: int, block: Block) -> str:
 
 
 def _commands(number: int, block: Block) -> list[str]:
-    if block.note == "file":
-        name = shlex.quote(block.argument)
+    if block.mark == "file":
+        name = shlex.quote(block.value)
         return [f'mkdir -p "$(dirname {name})"', f"cat > {name} <<'END_OF_FILE'",
-                block.body.rstrip("\n"), "END_OF_FILE"]  # fmt: skip
+                block.text.rstrip("\n"), "END_OF_FILE"]  # fmt: skip
     if block.language == "python":
-        return [f"cat > \"$blocks/example{number}.py\" <<'END_OF_FILE'", block.body.rstrip("\n"),
+        return [f"cat > \"$blocks/example{number}.py\" <<'END_OF_FILE'", block.text.rstrip("\n"),
                 "END_OF_FILE", f'python "$blocks/example{number}.py"']  # fmt: skip
-    if block.note == "background":
+    if block.mark == "background":
         log = f'"$blocks/{number}.log"'
-        return [f'{block.body.strip()} > {log} 2>&1 & started="$started $!"',
+        return [f'{block.text.strip()} > {log} 2>&1 & started="$started $!"',
                 f"for _ in $(seq 200); do [ -s {log} ] && break; sleep 0.1; done; cat {log}"]  # fmt: skip
-    return [block.body.rstrip("\n")]
+    return [block.text.rstrip("\n")]
 
 
 _PROLOGUE = """\
@@ -222,12 +193,11 @@ def main(names: list[str]) -> None:
     from tests.backends.servers import jaeger
 
     for name in names:
-        path = Path(name)
-        page = path.read_text(encoding="utf-8")
+        page = Path(name)
         with ExitStack() as stack:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             ports, servers = dict[str, str](), frozenset[str]()
-            if "<!-- with: jaeger -->" in page and built("jaeger"):
+            if "<!-- with: jaeger -->" in page.read_text(encoding="utf-8") and built("jaeger"):
                 running = stack.enter_context(jaeger(folder))
                 ports, servers = jaeger_ports(running.http, running.query), frozenset({"jaeger"})
             (folder / "project").mkdir()
@@ -235,7 +205,7 @@ def main(names: list[str]) -> None:
         for outcome in outcomes:
             for code in outcome.failures:
                 print(f"{name}:{outcome.block.line}: exit {code}\n{outcome.output}")
-        path.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
+        page.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
 
 
 def jaeger_ports(http: str, query: str) -> dict[str, str]:
