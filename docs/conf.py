@@ -8,17 +8,35 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from generators import filled
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "agentool_otel"
 html_title = "agentool_otel"
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
+html_show_sourcelink = False
 html_show_sphinx = False
+html_use_index = False
 
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
-exclude_patterns: list[str] = []
-nitpicky = True
+myst_enable_extensions = ["colon_fence"]
+exclude_patterns = ["generators", "static"]
+
+
+def setup(app: Sphinx) -> None:
+    """Fill the generated parts of each page before it is parsed."""
+
+    def fill(app: Sphinx, name: str, source: list[str]) -> None:
+        source[0] = filled(source[0])
+
+    app.connect("source-read", fill)
