@@ -17,8 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-import msgspec
-
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED

@@ -1,6 +1,6 @@
 """Run the blocks of a page in one shell that has a terminal, so that output is what a reader sees.
 
-    python -m tests.docs.terminal docs/start/ten-minutes.md     # writes the real output into the page
+    python -m tests.docs.terminal docs/start/ten-minutes.md     # writes real output into the page
 
 The marks are those of `tests.docs.blocks`, and two more:
 
@@ -31,6 +31,7 @@ __all__ = [
     "Outcome",
     "comparable",
     "expected_outputs",
+    "in_terminal",
     "jaeger_ports",
     "walk",
     "with_real_outputs",
@@ -40,6 +41,7 @@ ROOT = Path(__file__).parent.parent.parent
 LOOPBACK_PORT = "8900"
 """The port of the loopback model in pages; a run takes a free one."""
 
+
 class Outcome(NamedTuple):
     """What a block has printed."""
 
@@ -48,9 +50,19 @@ class Outcome(NamedTuple):
     failures: tuple[int, ...]
     """Exit codes other than 0 of the commands in the block."""
 
+    @property
+    def as_stated(self) -> bool:
+        """Whether the exit codes are those that the page states."""
+        expected = (int(self.block.value),) if self.block.mark == "exit" else ()
+        return self.failures == expected
+
 
 def walk(
-    page: Path, folder: Path, *, servers: frozenset[str] = frozenset(), ports: Mapping[str, str] = {}
+    page: Path,
+    folder: Path,
+    *,
+    servers: frozenset[str] = frozenset(),
+    ports: Mapping[str, str] = {},
 ) -> list[Outcome]:
     """Run the blocks of a page.
 
@@ -74,6 +86,12 @@ def walk(
         Outcome(block, text, tuple(int(code) for code in codes.split()))
         for block, (_, text, codes) in zip(runnable, found, strict=True)
     ]
+
+
+def in_terminal(page: Path) -> bool:
+    """Return whether a page is run here: one of *Start* or *Guides* that has no `console` block."""
+    part = page.parent.name in ("start", "guides")
+    return part and all(block.language != "console" for block in blocks(page))
 
 
 def expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
@@ -104,7 +122,8 @@ def comparable(output: str) -> str:
     output = re.sub(r"\b[0-9a-f]{8,}\b", "ID", output)
     output = re.sub(r"\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
     output = re.sub(r"[-─]{2,}", "--", output)
-    return "\n".join(" ".join(line.split()) for line in output.strip().splitlines())
+    lines = (" ".join(line.split()) for line in output.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
@@ -125,16 +144,19 @@ def _script(number: int, block: Block) -> str:
 def _commands(number: int, block: Block) -> list[str]:
     if block.mark == "file":
         name = shlex.quote(block.value)
-        return [f'mkdir -p "$(dirname {name})"', f"cat > {name} <<'END_OF_FILE'",
-                block.text.rstrip("\n"), "END_OF_FILE"]  # fmt: skip
+        return [f'mkdir -p "$(dirname {name})"', *_here_document(name, block.text)]
     if block.language == "python":
-        return [f"cat > \"$blocks/example{number}.py\" <<'END_OF_FILE'", block.text.rstrip("\n"),
-                "END_OF_FILE", f'python "$blocks/example{number}.py"']  # fmt: skip
+        program = f'"$blocks/example{number}.py"'
+        return [*_here_document(program, block.text), f"python {program}"]
     if block.mark == "background":
         log = f'"$blocks/{number}.log"'
-        return [f'{block.text.strip()} > {log} 2>&1 & started="$started $!"',
-                f"for _ in $(seq 200); do [ -s {log} ] && break; sleep 0.1; done; cat {log}"]  # fmt: skip
+        wait = f"for _ in $(seq 200); do [ -s {log} ] && break; sleep 0.1; done"
+        return [f'{block.text.strip()} > {log} 2>&1 & started="$started $!"', wait, f"cat {log}"]
     return [block.text.rstrip("\n")]
+
+
+def _here_document(name: str, text: str) -> list[str]:
+    return [f"cat > {name} <<'END_OF_FILE'", text.rstrip("\n"), "END_OF_FILE"]
 
 
 _PROLOGUE = """\
@@ -168,7 +190,7 @@ def _run(script: str, folder: Path) -> str:
     os.close(reader)
     shell.wait()
     text = b"".join(pieces).decode("utf-8", "replace").replace("\r\n", "\n")
-    return re.sub(r"\x1b\[[\d;]*m", "", text)  # bold and dim, which NO_COLOR allows
+    return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)  # bold and dim, which NO_COLOR allows
 
 
 def _pieces(reader: int) -> Iterator[bytes]:
@@ -203,8 +225,8 @@ def main(names: list[str]) -> None:
             (folder / "project").mkdir()
             outcomes = walk(page, folder / "project", servers=servers, ports=ports)
         for outcome in outcomes:
-            for code in outcome.failures:
-                print(f"{name}:{outcome.block.line}: exit {code}\n{outcome.output}")
+            if not outcome.as_stated:
+                print(f"{outcome.block.place}: {outcome.failures}\n{outcome.output}")
         page.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
 
 
