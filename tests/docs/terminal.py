@@ -12,12 +12,15 @@ Output of the page and of the block are compared without ids, times and numbers.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -171,16 +174,16 @@ def _run(script: str, folder: Path) -> str:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("OTEL_", "AGENTOOL_", "OPENAI_", "PYTEST_", "PYTHON"))
+        if not name.startswith(("OTEL_", "AGENTOOL_", "OPENAI_", "PYTEST_", "PYTHON", "COLUMNS"))
     }
     environ = kept | {
         "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
         "CHECKOUT": str(ROOT),
-        "COLUMNS": "110",
         "NO_COLOR": "1",
         "TERM": "dumb",
     }
     reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
     shell = subprocess.Popen(
         ["bash", "-c", script], cwd=folder, env=environ,
         stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, start_new_session=True,
