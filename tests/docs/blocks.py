@@ -1,11 +1,11 @@
 """Run the code blocks of a Markdown page, as a reader would.
 
-A page is one walk: its blocks run from top to bottom in one empty folder. The language of a block
-decides what happens:
+A page is one walk: its blocks run from top to bottom in one folder. At first it has the files that
+lie beside the page, other pages excepted. The language of a block decides what happens:
 
     python      runs; blocks that follow each other share one process and their names
     sh          runs, each line a command; the first that fails ends the walk
-    console     lines after `$ ` run as in `sh`; the other lines are the output that is expected
+    console     lines after `$ ` run in a terminal of 80 columns; the other lines are the output
     yaml, json, jsonl, toml     have to parse
     text        is only shown
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from agentool_otel.testing.loopback_model import LoopbackModel
+from tests.docs.terminal import run_in_terminal
 
 __all__ = ["LANGUAGES", "Block", "BlockError", "blocks", "walk"]
 
@@ -43,6 +45,7 @@ _MARK = re.compile(
     r"<!--\s*(not run|file|exit|output|setup|background|with)\b:?\s*(.*?)\s*-->", re.S
 )
 _TIMEOUT_S = 120
+_BASH = ("bash", "-euo", "pipefail", "-c")
 
 
 class BlockError(AssertionError):
@@ -89,6 +92,9 @@ def blocks(page: Path) -> list[Block]:
 
 def walk(page: Path, folder: Path) -> None:
     """Run the blocks of a page in an empty folder. Raises: BlockError."""
+    for file in page.parent.iterdir():
+        if file.is_file() and file.suffix != ".md" and folder != page.parent:
+            shutil.copy(file, folder)
     todo = [it for it in blocks(page) if it.mark != "not run"]
     output = ""
     with LoopbackModel() as model:
@@ -136,10 +142,14 @@ def _program(group: list[Block]) -> str:
 
 def _shell(block: Block, folder: Path, environ: dict[str, str]) -> str:
     if block.language == "sh":
-        return _run(["bash", "-euo", "pipefail", "-c", block.text], block, folder, environ)
+        return _run([*_BASH, block.text], block, folder, environ)
     output = ""
     for command, expected in _dialogue(block):
-        output = _run(["bash", "-euo", "pipefail", "-c", command], block, folder, environ)
+        try:
+            code, output = run_in_terminal([*_BASH, command], folder, environ, _TIMEOUT_S)
+        except TimeoutError as error:
+            raise BlockError(f"{block.place}: {command!r} does not end") from error
+        _check_code(block, code, output)
         _compare(block, expected, output)
     return output
 
@@ -166,12 +176,15 @@ def _run(command: list[str], block: Block, folder: Path, environ: dict[str, str]
         check=False,
         timeout=_TIMEOUT_S,
     )
-    expected = int(block.value) if block.mark == "exit" else 0
-    if done.returncode != expected:
-        raise BlockError(
-            f"{block.place}: exit code {done.returncode}, expected {expected}\n{done.stdout}"
-        )
+    _check_code(block, done.returncode, done.stdout)
     return done.stdout
+
+
+def _check_code(block: Block, code: int, output: str) -> None:
+    expected = int(block.value) if block.mark == "exit" else 0
+    code = code if code >= 0 else 128 - code  # as a shell has the signal that ended a command
+    if code != expected:
+        raise BlockError(f"{block.place}: exit code {code}, expected {expected}\n{output}")
 
 
 def _compare(block: Block, expected: str, output: str) -> None:
@@ -199,6 +212,7 @@ def _environment(folder: Path, model: LoopbackModel) -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
         "NO_COLOR": "1",
+        "TERM": "dumb",
         "PYTHONUTF8": "1",
     }
 

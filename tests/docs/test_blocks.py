@@ -28,6 +28,8 @@ GOOD = {
     "not run": "<!-- not run: needs a network -->\n```sh\nfalse\n```\n",
     "a directive": "```{toctree}\nfalse\n```\n",
     "data": '```json\n{"a": 1}\n```\n```yaml\n- a: 1\n```\n',
+    "a terminal": "```console\n$ test -t 1 && echo yes\nyes\n```\n",
+    "a line that is written again": "```console\n$ printf 'a\\rb\\n'\nb\n```\n",
     "a model server": '```sh\ntest -n "$OPENAI_BASE_URL"\n```\n',
 }
 BAD = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import LANGUAGES, blocks, walk
-from tests.docs.terminal import in_terminal
+from tests.docs.walks import in_terminal
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

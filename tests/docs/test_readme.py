@@ -12,7 +12,7 @@ from agentool_otel.setup.frameworks import instrumentors
 from tests import readme
 from tests.backends.servers import jaeger
 from tests.docs.blocks import LANGUAGES, blocks
-from tests.docs.terminal import (
+from tests.docs.walks import (
     Outcome,
     comparable,
     expected_outputs,
@@ -51,7 +51,7 @@ def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     outcomes = walk(page, tmp_path)
     assert failures(outcomes) == []
-    assert outdated(page, outcomes) == [], "python -m tests.docs.terminal PAGE writes the output"
+    assert outdated(page, outcomes) == [], "python -m tests.docs.walks PAGE writes the output"
 
 
 @pytest.mark.backends
