@@ -78,10 +78,10 @@ def walk(
     script = "\n".join([_PROLOGUE, *(_script(n, it) for n, it in enumerate(runnable)), _EPILOGUE])
     for stated, taken in ports.items():
         script = re.sub(rf"\b{stated}\b", taken, script)
-    _, output = run_in_terminal(_BASH + (script,), folder, _environment(), _TIMEOUT_S)
+    _, output = run_in_terminal((*_BASH, script), folder, _environment(), _TIMEOUT_S)
     for stated, taken in ports.items():
         output = re.sub(rf"\b{taken}\b", stated, output)
-    found = re.findall(r"\x1e(\d+)\x1f(.*?)\x1eend\x1f([ \d]*)\x1e", output, re.S)
+    found = re.findall(r"\x02(\d+)\x03(.*?)\x02end\x03([ \d]*)\x02", output, re.S)
     assert len(found) == len(runnable), f"the shell ended early: {output[-500:]}"
     return [
         Outcome(block, text, tuple(int(code) for code in codes.split()))
@@ -107,11 +107,11 @@ def expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
 
 
 def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
-    """Return the text of a page with what its blocks have printed in place of the old output."""
+    """Return the text of a page with what its blocks have printed in place of outdated output."""
     printed = {outcome.block: outcome.output for outcome in outcomes}
     lines = page.read_text(encoding="utf-8").splitlines()
     for producer, shown in reversed(list(expected_outputs(page))):
-        if producer in printed:
+        if producer in printed and comparable(printed[producer]) != comparable(shown.text):
             new = [line.rstrip() for line in printed[producer].strip("\n").splitlines()]
             lines[shown.line : shown.line + shown.text.count("\n")] = new
     return "\n".join(lines) + "\n"
@@ -137,8 +137,8 @@ def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
 
 
 def _script(number: int, block: Block) -> str:
-    start = f"printf '\\036{number}\\037'; failures="
-    end = "printf '\\036end\\037%s\\036' \"$failures\""
+    start = f"printf '\\002{number}\\003'; failures="
+    end = "printf '\\002end\\003%s\\002' \"$failures\""
     return "\n".join([start, *_commands(number, block), end])
 
 
