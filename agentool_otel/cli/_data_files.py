@@ -3,7 +3,6 @@ unchanged."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -20,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.cli._output import data_stream
+from agentool_otel.cli._system_errors import hint_for
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.sources.files.streams import SpanFile
 
@@ -66,9 +66,10 @@ def data_files(
             try:
                 output.open()
             except OSError as error:
+                hint = hint_for(error, option)
                 raise ConfigurationError(
                     f"{wanted[option]} cannot be written: {error.strerror or error}"
-                    f"; hint: name a file in a folder that you may write to with {option}"
+                    f"{f'; hint: {hint}' if hint else ''}"
                 ) from error
         yield {option: output.stream for option, output in outputs.items()}
         for output in outputs.values():
@@ -184,11 +185,7 @@ class _Named(FileIO):
 
 
 def _named(error: OSError, place: Path) -> OSError:
-    hint = "; hint: make room, or name a file on another disk" if error.errno in _FULL else ""
-    return OSError(error.errno, f"{error.strerror}{hint}", str(place))
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+    return OSError(error.errno, error.strerror, str(place))
 
 
 def _opened_already(place: Path) -> int | None:

@@ -11,7 +11,10 @@ import click
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.times import parse_time
 
-__all__ = ["selecting"]
+__all__ = ["last_option", "selecting"]
+
+
+_Command = Callable[..., int]
 
 
 class _Time(click.ParamType[int]):
@@ -23,6 +26,13 @@ class _Time(click.ParamType[int]):
         if (at := parse_time(value, time.time_ns())) is None:
             self.fail(f"{value!r} is no time, as 2026-11-22T10:00:00Z, no day and no 2h or 30m ago")
         return at
+
+
+def last_option(words: str) -> Callable[[_Command], _Command]:
+    """Return a decorator that adds `--last`; the words of its help follow "Only the N"."""
+    return click.option(
+        "--last", type=click.IntRange(min=1), metavar="N", help=f"Only the N {words}"
+    )
 
 
 _OPTIONS = (
@@ -55,7 +65,7 @@ _OPTIONS = (
 )
 
 
-def selecting(command: Callable[..., int]) -> Callable[..., int]:
+def selecting(command: _Command) -> _Command:
     """Add the options; the command receives what they select as `selection`.
 
     Names may be given more than once, and may be shell patterns, as `research*`.
@@ -77,7 +87,7 @@ def selecting(command: Callable[..., int]) -> Callable[..., int]:
 
     selected.__doc__ = command.__doc__
     selected.__dict__.update(command.__dict__)
-    decorated: Callable[..., int] = selected
+    decorated: _Command = selected
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated

@@ -122,16 +122,18 @@ class Evaluation:
         match: MatchRule | None = None,
         scope: Scope = "tree",
         selection: Selection | None = None,
+        last: int | None = None,
     ):
         """Prepare cases.
 
         Args:
             cases, min_evaluated, judge, match, scope: as `evaluate` has them.
             selection: what a run has to be; None for all.
+            last: how many of these runs, counted from the newest; None for all.
 
         Raises: as `evaluate`.
         """
-        self._units = Units(scope, selection)
+        self._units = Units(scope, selection, last)
         if not 0 <= min_evaluated <= 1:
             raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
         if judge is not None and not callable(judge):
@@ -194,6 +196,11 @@ class Evaluation:
     def unselected(self) -> int:
         """The number of runs that are not selected, each counted with the runs inside it."""
         return self._units.unselected
+
+    @property
+    def older(self) -> int:
+        """The number of runs that are selected and older than the last ones."""
+        return self._units.older
 
     def _evaluated(self, unit: Unit) -> Iterable[TraceResults]:
         trace = judged_trace(unit)

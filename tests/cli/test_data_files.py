@@ -237,7 +237,9 @@ def test_a_full_disk_costs_nothing_but_the_new_file(
         ["sh", "-c", script], input=DOCUMENT * 300, capture_output=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == b"error: out/t.jsonl: File too large\n"
+    assert result.stderr == (
+        b"error: out/t.jsonl: File too large\n hint: make room, or name a file on another disk\n"
+    )
     assert [file.read_bytes() for file in folder.iterdir()] == ([] if old is None else [old])
 
 
