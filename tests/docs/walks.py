@@ -120,8 +120,8 @@ def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
 def comparable(output: str) -> str:
     """Return output without what differs from run to run: ids, times, numbers, layout."""
     output = re.sub(r"traces-\S+?\.jsonl", "RECORDING", output)
-    output = re.sub(r"\b[0-9a-f]{8,}\b", "ID", output)
-    output = re.sub(r"\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
+    output = re.sub(r"\b[0-9a-f]{8,}(:[0-9a-f]{4}\b)?", "ID", output)
+    output = re.sub(r"[+-]?\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
     output = re.sub(r"[-─]{2,}", "--", output)
     lines = (" ".join(line.split()) for line in output.splitlines())
     return "\n".join(line for line in lines if line)
