@@ -29,6 +29,12 @@ _READING = frozenset({"show", "rebuild", "eval", "diff", "export", "validate"})
 _EPILOG = """\b
 Options: --version, --debug, -h. Those of a command, and an example:
 agentool-otel COMMAND --help. What a SOURCE is: agentool-otel help source."""
+_LIBRARIES = {
+    "opentelemetry.sdk": "opentelemetry-sdk",
+    "opentelemetry.exporter": "opentelemetry-exporter-otlp",
+    "opentelemetry.proto": "opentelemetry-proto",
+}
+"""Libraries of ours that some environments are without, by package: reading needs none of them."""
 _DEBUG_HINT = "--debug shows where it happened"
 _UNREADABLE = 3
 _USAGE = 2
@@ -115,6 +121,13 @@ class _Commands(click.Group):
             shown = _instead_of_spans(error) if isinstance(error, DecodeError) else error
             explain(shown, _help_about(shown))
             code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
+        except ModuleNotFoundError as error:
+            if (library := _LIBRARIES.get(_package(error.name))) is None:
+                raise
+            _print_traceback()
+            what = f"{_last.name or 'this'} needs {library}, which is not installed"
+            print_error(what, f"pip install {library}")
+            code = _USAGE
         except OSError as error:
             _print_traceback()
             where = f"{error.filename}: " if error.filename else ""
@@ -122,6 +135,12 @@ class _Commands(click.Group):
             print_error(f"{where}{error.strerror or error}", hint or _DEBUG_HINT)
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _package(module: str | None) -> str:
+    """Return the first two parts of a module's name, which tell the libraries of OpenTelemetry
+    apart."""
+    return ".".join((module or "").split(".")[:2])
 
 
 def _instead_of_spans(error: DecodeError) -> AgentoolError:

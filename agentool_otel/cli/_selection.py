@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, get_args
 
 import click
 
 from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.model.documents import Status
 from agentool_otel.model.times import parse_time
+from agentool_otel.reconstruction.endings import STOPPED
 
 __all__ = ["last_option", "selecting"]
 
 
 _Command = Callable[..., int]
+_STATUSES = (*get_args(Status), *STOPPED)
 
 
 class _Time(click.ParamType[int]):
@@ -26,6 +30,19 @@ class _Time(click.ParamType[int]):
         if (at := parse_time(value, time.time_ns())) is None:
             self.fail(f"{value!r} is no time, as 2026-11-22T10:00:00Z, no day and no 2h or 30m ago")
         return at
+
+
+def _statuses(
+    ctx: click.Context, option: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse a misspelt status. Traces may have other words than the known ones."""
+    for word in words:
+        is_pattern = any(it in word for it in "*?[")
+        if word in _STATUSES or is_pattern:
+            continue
+        if similar := get_close_matches(word, _STATUSES, n=1):
+            raise click.BadParameter(f"{word!r}; hint: did you mean {similar[0]!r}?", ctx, option)
+    return words
 
 
 def last_option(words: str) -> Callable[[_Command], _Command]:
@@ -46,6 +63,7 @@ _OPTIONS = (
         "statuses",
         multiple=True,
         metavar="WORD",
+        callback=_statuses,
         help="Only runs that ended so: a status, cancelled, interrupted or exited.",
     ),
     click.option(

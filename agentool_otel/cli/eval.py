@@ -35,7 +35,7 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.sources.source import Source, inputs_of
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
@@ -195,7 +195,7 @@ def command(
     for_people = sys.stdout.isatty()
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
-        inputs = [*files_of(spans), *([place] if place is not None else [])]
+        inputs = [*inputs_of(spans), *([place] if place is not None else [])]
         places = {"--output": target, **{f"--{name}": place for name, place in reports.items()}}
         data = open_files.enter_context(data_files(places, inputs))
         open_files.enter_context(closing(evaluation))

@@ -33,7 +33,7 @@ from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.sources.source import Source, inputs_of
 
 __all__ = ["command"]
 
@@ -147,7 +147,7 @@ def command(
     with ExitStack() as open_files:
         places = {"--output": output or STDOUT, "--fidelity": fidelity, "--results": results}
         places["--documents"] = documents
-        data = open_files.enter_context(data_files(places, files_of(source)))
+        data = open_files.enter_context(data_files(places, inputs_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
         output_files = _Output(Writer(data["--output"], chosen), data, source)
         runs = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertion_checks import judgings
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
+from agentool_otel.evaluation.given_traces import given_traces
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
@@ -143,6 +144,11 @@ class Evaluation:
             )
         of_cases, self._for_all = _prepared(cases)
         self._cases = Cases(of_cases, match)
+        if match is not None and self._for_all:
+            raise EvaluationError(
+                "match chooses between cases, and these are assertions alone, which apply to every"
+                " trace; hint: leave match out, or put the assertions into cases"
+            )
         self._asking = _asking(judge) if judge is not None else None
         self._window: Window[TraceResults] = Window(
             _AHEAD * self._asking.concurrency if self._asking is not None else 0
@@ -173,7 +179,7 @@ class Evaluation:
             self.close()
 
     def _outcomes(self, traces: Iterable[_Trace]) -> Iterator[TraceResults]:
-        for source in traces:
+        for source in given_traces(traces):
             yield from self.put(source)
         yield from self.rest()
 

@@ -86,6 +86,8 @@ class SpanFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.other: Callable[[Json], None] | None = None
         self.files = files
+        self.folders: tuple[Path, ...] = ()
+        """The folders of which all recordings are read."""
         allow_beside(file for file in files if isinstance(file, Path))
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
