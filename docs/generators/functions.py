@@ -67,7 +67,7 @@ def _section(name: str, obj: Any, level: str) -> str:
     plain = _fixture(obj) or obj
     doc = docstring(_own_doc(plain))
     kind = "class " if inspect.isclass(plain) else ""
-    parts = [f"{level} {name}", f"```text\n{kind}{name}{_signature(plain)}\n```", doc]
+    parts = [f"{level} {name}", f"```python\n{kind}{name}{_signature(plain)}\n```", doc]
     if inspect.isclass(plain):
         parts += _class_parts(plain)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -116,7 +116,7 @@ def _listed(parameters: list[inspect.Parameter]) -> Iterator[str]:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = ("*", "**")[parameter.kind is parameter.VAR_KEYWORD] if parameter.kind in _MANY else ""
     text = f"{stars}{parameter.name}"
     typed = parameter.annotation is not parameter.empty
     if typed:
@@ -124,6 +124,9 @@ def _parameter(parameter: inspect.Parameter) -> str:
     if parameter.default is parameter.empty:
         return text
     return f"{text}{' = ' if typed else '='}{parameter.default!r}"
+
+
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _type(annotation: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,11 +48,14 @@ def evaluated(name: str) -> Iterator[Example]:
     for entry in EXAMPLES[name]:
         check = {"type": name, **{key: entry[key] for key in entry if key != "judge"}}
         answer = entry.get("judge")
-        (result,) = agentool_otel.evaluate(
-            [agentool_otel.Assertion.from_dict(check)], [RUN], judge=lambda _, it=answer: it
-        )
+        checks = [agentool_otel.Assertion.from_dict(check)]
+        (result,) = agentool_otel.evaluate(checks, [RUN], judge=_judge(answer))
         (outcome,) = result.to_dict()["assertion_results"]
         yield Example(check, answer, _WORDS[outcome["passed"]], outcome["reason"])
+
+
+def _judge(answer: Any) -> Callable[[Any], Any]:
+    return lambda question: answer
 
 
 def sections() -> str:

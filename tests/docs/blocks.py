@@ -6,8 +6,8 @@ lie beside the page, other pages excepted. The language of a block decides what 
     python      runs; blocks that follow each other share one process and their names
     sh          runs, each line a command; the first that fails ends the walk
     console     lines after `$ ` run in a terminal of 80 columns; the other lines are the output
-    yaml, json, jsonl, toml     have to parse
-    text        is only shown
+    yaml, json, jsonl     have to parse
+    toml, text  are only shown
 
 A comment before a block changes that. Neither GitHub nor the site shows it:
 
@@ -28,7 +28,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -217,19 +217,10 @@ def _environment(folder: Path, model: LoopbackModel) -> dict[str, str]:
     }
 
 
-def _toml(text: str) -> Any:
-    if sys.version_info < (3, 11):
-        return None
-    import tomllib
-
-    return tomllib.loads(text)
-
-
-_PARSERS = {
+_PARSERS: dict[str, Callable[[str], Any]] = {
     "yaml": lambda text: list(yaml.safe_load_all(text)),
     "json": json.loads,
     "jsonl": lambda text: [json.loads(line) for line in text.splitlines() if line.strip()],
-    "toml": _toml,
 }
 
 
