@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -29,13 +30,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 @pytest.mark.parametrize("name", [it for it in agentool_otel.__all__ if not it.startswith("_")])
 def test_every_public_name_has_a_section(name: str) -> None:
-    section = _section(PARTS["functions"](), name)
+    section = _section("functions", name)
     assert len(section.split()) > 8, "a signature and a docstring"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_section_with_its_options(name: str) -> None:
-    section = _section(PARTS["commands"](), name)
+    section = _section("commands", name)
     command = group.get_command(click.Context(group), name)
     assert command is not None
     options = {
@@ -44,8 +45,14 @@ def test_every_command_has_a_section_with_its_options(name: str) -> None:
     assert [it for it in options if it not in section] == []
 
 
-def _section(page: str, name: str) -> str:
-    return re.split(r"^## ", page.partition(f"## {name}\n")[2], maxsplit=1, flags=re.M)[0]
+@cache
+def _part(name: str) -> str:
+    return PARTS[name]()
+
+
+def _section(part: str, name: str) -> str:
+    after = _part(part).partition(f"## {name}\n")[2]
+    return re.split(r"^## ", after, maxsplit=1, flags=re.M)[0]
 
 
 # ------------------------------------------------------------------------------- command lines
