@@ -65,19 +65,31 @@ class DecodeError(AgentoolError, ValueError):
         path: JSON path of the offending value, `$` for the whole document.
         expected: what should stand there.
         found: what does, shortened.
+        where: the file or record it happened in, None where it is not known.
+        hint: what the user can do, None where nothing general helps.
     """
 
-    def __init__(self, expected: str, found: str, path: str = "$", *, where: str | None = None):
+    def __init__(
+        self,
+        expected: str,
+        found: str,
+        path: str = "$",
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+    ):
         self.expected = expected
         self.found = found
         self.path = path
         self.where = where
+        self.hint = hint
         place = f"{path} in {where}" if where else path
-        super().__init__(f"expected {expected}, got {found} - at {place}")
+        end = f"; hint: {hint}" if hint else ""
+        super().__init__(f"expected {expected}, got {found} - at {place}{end}")
 
     def within(self, where: str) -> DecodeError:
         """Return the same error, naming the file or record it happened in."""
-        return DecodeError(self.expected, self.found, self.path, where=where)
+        return DecodeError(self.expected, self.found, self.path, where=where, hint=self.hint)
 
 
 class EvaluationError(AgentoolError):

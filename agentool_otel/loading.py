@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
@@ -15,7 +17,8 @@ from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import grouped
-from agentool_otel.sources.opening import open_source
+from agentool_otel.sources.opening import open_source, open_spans
+from agentool_otel.sources.source import Source
 
 __all__ = ["load", "rebuild"]
 
@@ -37,27 +40,71 @@ def rebuild(
         prices: computes the cost of model calls whose spans do not say it.
         report: takes what is wrong with a trace that cannot be rebuilt and is left out; without it
             that is logged as a warning. The others are not affected.
+
+    Raises:
+        DecodeError: these are no spans but a path, traces, or anything else.
     """
-    return rebuild_groups(grouped(spans, census=census), prices, report)
+    return rebuild_groups(grouped(_checked(spans), census=census), prices, report)
 
 
-def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
+def _checked(
+    spans: Iterable[SpanRecord | UndecodedSpan],
+) -> Iterator[SpanRecord | UndecodedSpan]:
+    """Pass on spans, after a look at the first of them."""
+    if isinstance(spans, (str, bytes, os.PathLike)):
+        raise DecodeError("spans", f"the path {spans!r}", hint=f"load({spans!r}) reads a place")
+    if not isinstance(spans, Iterable):
+        raise DecodeError("spans", f"an object of type {type(spans).__name__}")
+    items = iter(spans)
+    for first in items:
+        if not isinstance(first, (SpanRecord, UndecodedSpan)):
+            raise DecodeError(
+                "spans",
+                f"an object of type {type(first).__name__}",
+                "$[0]",
+                hint="load(place) and evaluate(cases, traces) take what is no span",
+            )
+        yield first
+        break
+    yield from items
+
+
+def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[ReasoningTrace]:
     """Yield ReasoningTraces from a place: recorded spans, or documents of traces.
 
     Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; spans may stand
     beside them. A document and the spans of the same trace are one trace.
 
     Args:
-        source: a file, a folder, a glob or `-`; `.agentool/` by default. What cannot be read of it
-            is skipped; `open_source` gives access to those problems.
+        source: a file, a folder, a glob or `-`; `.agentool/` by default. Several are read as one.
+            What cannot be read of it is skipped; `open_source` gives access to those problems.
 
     Raises:
         SourceError: if the place cannot be read at all.
-        DecodeError: if nothing in it is recognised.
+        DecodeError: if nothing in it is recognised, or what is given is no place.
     """
-    contents = Contents(open_source(source))
+    contents = Contents(_source(source))
     yield from contents.leading()
     for rebuilt in rebuild(contents.spans(), contents.census):
         if contents.is_new(rebuilt.trace_id):
             yield rebuilt.trace
     yield from contents.documents()
+
+
+def _source(given: object) -> Source:
+    if given is None:
+        return open_source()
+    several = isinstance(given, (list, tuple))
+    places: list[str] = []
+    for at, place in enumerate(given if isinstance(given, (list, tuple)) else [given]):
+        if not isinstance(place, (str, os.PathLike)):
+            raise DecodeError(
+                "a file, a folder, a glob or `-`",
+                f"an object of type {type(place).__name__}",
+                f"$[{at}]" if several else "$",
+                hint="rebuild(spans) and evaluate(cases, traces) take what is in memory",
+            )
+        places.append(os.fspath(place))
+    if not places:
+        raise DecodeError("a file, a folder, a glob or `-`", "an empty list")
+    return open_source(given) if isinstance(given, Path) else open_spans(places)

@@ -111,6 +111,13 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
     """
     if kind not in get_args(StepType):
         known = ", ".join(get_args(StepType))
+        given: object = kind
+        if callable(given):
+            name = getattr(given, "__name__", "the function")
+            raise ConfigurationError(
+                f"@step needs the type of the step: {known}"
+                f"; hint: @agentool_otel.step('reasoning') above {name}"
+            )
         raise ConfigurationError(f"unknown step type {kind!r}: use one of {known}")
     if kind in ("tool_call", "tool_result"):
         return tool(name=name)

@@ -3,7 +3,6 @@ unchanged."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -20,8 +19,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.cli._output import data_stream
+from agentool_otel.cli._system_errors import hint_for
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.sources.files.streams import SpanFile
+from agentool_otel.sources.opening import is_recording
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -48,16 +49,19 @@ def data_files(
 
     Args:
         places: by option, the file that it names; `STDOUT`, or None where it is not given.
-        inputs: what the command reads. None of it has to be open.
+        inputs: what the command reads: files, and folders of which all recordings are read. None
+            of it has to be open.
 
     Raises:
-        ConfigurationError: a file is one of the inputs, is named twice, is a URL, or cannot be
-            written.
+        ConfigurationError: a file is one of the inputs or would be the next time, is named twice,
+            is a URL, or cannot be written.
         OSError: writing fails, as where the disk is full.
     """
     wanted = {option: place for option, place in places.items() if place is not None}
     _refuse_urls(wanted)
+    inputs = list(inputs)
     _refuse_inputs(wanted, inputs)
+    _refuse_folders(wanted, [it for it in inputs if isinstance(it, Path) and it.is_dir()])
     _refuse_the_same(wanted)
     outputs = {option: _Output(place) for option, place in wanted.items()}
     with _ended_in_order(), ExitStack() as at_the_end:
@@ -66,9 +70,10 @@ def data_files(
             try:
                 output.open()
             except OSError as error:
+                hint = hint_for(error, option)
                 raise ConfigurationError(
                     f"{wanted[option]} cannot be written: {error.strerror or error}"
-                    f"; hint: name a file in a folder that you may write to with {option}"
+                    f"{f'; hint: {hint}' if hint else ''}"
                 ) from error
         yield {option: output.stream for option, output in outputs.items()}
         for output in outputs.values():
@@ -184,11 +189,7 @@ class _Named(FileIO):
 
 
 def _named(error: OSError, place: Path) -> OSError:
-    hint = "; hint: make room, or name a file on another disk" if error.errno in _FULL else ""
-    return OSError(error.errno, f"{error.strerror}{hint}", str(place))
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+    return OSError(error.errno, error.strerror, str(place))
 
 
 def _opened_already(place: Path) -> int | None:
@@ -235,6 +236,22 @@ def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> No
                     f"{_label(wanted[option])} is also read: {_label(read)} is the same file"
                     f"; hint: name another file with {option}, outside of what is read"
                 )
+
+
+def _refuse_folders(wanted: Mapping[str, Path], folders: Iterable[Path]) -> None:
+    """Refuse files that the same command would read the next time."""
+    for option, place in wanted.items():
+        path = Path(os.path.realpath(place))
+        for folder in folders:
+            if place != STDOUT and is_recording(path) and _contains(folder, path):
+                raise ConfigurationError(
+                    f"{place} is in {folder}, of which all recordings are read"
+                    f"; hint: name a file outside of it with {option}"
+                )
+
+
+def _contains(folder: Path, path: Path) -> bool:
+    return path.is_relative_to(os.path.realpath(folder))
 
 
 def _refuse_urls(wanted: Mapping[str, Path]) -> None:

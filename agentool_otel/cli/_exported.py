@@ -34,7 +34,7 @@ from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import files_of
+from agentool_otel.sources.source import inputs_of
 
 __all__ = ["Exported"]
 
@@ -74,8 +74,8 @@ class Exported:
 
     @property
     def files(self) -> Sequence[SpanFile]:
-        """The files and streams that are read."""
-        return files_of(self._source)
+        """The files, streams and folders that are read."""
+        return inputs_of(self._source)
 
     @property
     def problems(self) -> Sequence[Problem]:

@@ -124,7 +124,7 @@ def mounting() -> list[dict[str, Any]]:
 def _why_not_loaded(framework: _Mounting) -> str | None:
     points = importlib.metadata.entry_points(group=framework.group, name=framework.module)
     if not points:
-        return f"{framework.module} is not announced to it: install agentool-otel beside it"
+        return f"{framework.module} is not announced to it: install this package beside it"
     try:
         next(iter(points)).load()
     except Exception as error:

@@ -28,6 +28,8 @@ _WIDEST = {"trace": 13, "agent": 24, "status": 18}
 _NARROW = {"trace": 13, "agent": 12, "status": 13}
 """Columns that words may have, where they are not cut. Numbers have as many as they need."""
 _WIDE = 110
+_ABOUT = 2
+"""Columns of the input that are always shown: a character, and the mark that it is cut."""
 _LEAST = 16
 """Columns that the input is worth leaving others out for."""
 
@@ -180,6 +182,9 @@ def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
     widths = {name: min(wide, limits.get(name, wide)) for name, wide in widths.items()}
     for name in ("tokens", "tools", "steps"):
         if width - sum(widths.values()) - 2 * len(widths) < _LEAST:
+            del widths[name]
+    for name in ("trace", "duration", "status"):  # left out rather than cut: a number has a unit
+        if width < sum(widths.values()) + 2 * len(widths) + _ABOUT:
             del widths[name]
     return widths
 

@@ -2,100 +2,86 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from shlex import quote
 from typing import Any, cast
 
 import click
 
 from agentool_otel.cli._given import note, without_given_secrets
-from agentool_otel.errors import AgentoolError, CasesError, DecodeError, SourceError
-from agentool_otel.ground import environment
+from agentool_otel.cli._help import COMMANDS, with_examples
+from agentool_otel.cli._messages import explain, print_error, print_usage_error, show_warnings
+from agentool_otel.cli._streams import prepare_streams
+from agentool_otel.cli._system_errors import hint_for
+from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground.version import __version__
-from agentool_otel.ground.words import flat
 
 __all__ = ["main"]
-
-_COMMANDS = {
-    "run": "Record a Python program without changing it.",
-    "demo": "Run a small agent here and now and show what is recorded.",
-    "show": "Show the steps of recorded runs.",
-    "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
-    "eval": "Check recorded runs against cases.",
-    "diff": "Say what differs between recorded runs.",
-    "compare": "Compare runs of the same task in several frameworks.",
-    "export": "Turn ReasoningTrace documents into spans.",
-    "convert": "Turn documents of other systems into each other.",
-    "validate": "Check documents, cases and recordings.",
-    "schema": "Print the JSON Schema of cases, for editors.",
-    "recover": "Close and re-send what a dead process left.",
-    "doctor": "Report what is attached and whether spans arrive.",
-    "registry": "Print our attribute names for OpenTelemetry Weaver.",
-}
-"""Command to its line in `--help`, which is shown without importing any of them."""
 
 _READING = frozenset({"show", "rebuild", "eval", "diff", "export", "validate"})
 """Those that read files of others."""
 
-_TOKEN, _TENANT = (
-    " and ".join(map(variable, ("tempo", "jaeger")))
-    for variable in (environment.token_variable, environment.tenant_variable)
-)
-_SOURCE = (
-    "SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs record "
-    f"into, .agentool/ or {environment.FOLDER}. Or it is a server: tempo://HOST:3200, "
-    "jaeger://HOST:16686, over TLS tempo+https:// and jaeger+https://, with a base path and, after "
-    "`?`, what to read: trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, "
-    "or a time; the last hour by default), timeout=60s, within=1h, max_traces=1000000, "
-    f"max_requests=2000000, max_services=10000. {_TOKEN} are sent as Bearer, {_TENANT} as the "
-    "tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
-)
+_EPILOG = """\b
+Options: --version, --debug, -h. Those of a command, and an example:
+agentool-otel COMMAND --help. What a SOURCE is: agentool-otel help source."""
+_LIBRARIES = {
+    "opentelemetry.sdk": "opentelemetry-sdk",
+    "opentelemetry.exporter": "opentelemetry-exporter-otlp",
+    "opentelemetry.proto": "opentelemetry-proto",
+}
+"""Libraries of ours that some environments are without, by package: reading needs none of them."""
+_DEBUG_HINT = "--debug shows where it happened"
 _UNREADABLE = 3
 _USAGE = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
+_NoArguments: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""Of click 8.2 and newer; its message is the help. Before, the help was printed by itself."""
 
 
 class _Commands(click.Group):
     """Loads a command's module when it is called, and turns errors into messages and exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
+        _last.name = cmd_name
         module = import_module(f"agentool_otel.cli.{cmd_name}")
         command = cast("click.Command", module.command)
         if not any(option.name == "debug" for option in command.params):
             command.params.append(_debug_option())
             if cmd_name in _READING:
                 command.params.append(_unpack_option())
+            command.epilog = with_examples(cmd_name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; of an unknown one, say which it may have been."""
+        """Find the command; for an unknown one, name the one that may be meant."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            if similar := get_close_matches(args[0], _COMMANDS, n=1):
+            if similar := get_close_matches(args[0], COMMANDS, n=1):
                 hint = f"{error.message}\n hint: did you mean {similar[0]!r}?"
                 raise click.UsageError(hint, error.ctx) from error
             raise
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and no section of options: all of it fits one screen."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -115,29 +101,46 @@ class _Commands(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        _show_warnings()
-        _forgive_encodings()
-        _flags["debug"] = False  # of a call before, in this process
+        prepare_streams()
+        show_warnings()
+        _last.debug, _last.name = False, ""  # of a call before, in this process
         note(sys.argv[1:] if args is None else args)
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:
-            vars(error)["message"] = without_given_secrets(error.message)
-            error.show()
+            if isinstance(error, _NoArguments):
+                click.echo(error.format_message(), err=True)
+            else:
+                print_usage_error(error)
             code = error.exit_code
         except click.Abort:
             click.echo("interrupted", err=True)
             code = _INTERRUPTED
         except AgentoolError as error:
             _print_traceback()
-            explain(_instead_of_spans(error) if isinstance(error, DecodeError) else error)
+            shown = _instead_of_spans(error) if isinstance(error, DecodeError) else error
+            explain(shown, _help_about(shown))
             code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
+        except ModuleNotFoundError as error:
+            if (library := _LIBRARIES.get(_package(error.name))) is None:
+                raise
+            _print_traceback()
+            what = f"{_last.name or 'this'} needs {library}, which is not installed"
+            print_error(what, f"pip install {library}")
+            code = _USAGE
         except OSError as error:
             _print_traceback()
             where = f"{error.filename}: " if error.filename else ""
-            _print_error(f"{where}{error.strerror or error}")
+            hint = hint_for(error) if error.filename else ""
+            print_error(f"{where}{error.strerror or error}", hint or _DEBUG_HINT)
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _package(module: str | None) -> str:
+    """Return the first two parts of a module's name, which tell the libraries of OpenTelemetry
+    apart."""
+    return ".".join((module or "").split(".")[:2])
 
 
 def _instead_of_spans(error: DecodeError) -> AgentoolError:
@@ -146,40 +149,37 @@ def _instead_of_spans(error: DecodeError) -> AgentoolError:
     return instead_of_spans(error)
 
 
-def explain(error: Exception) -> None:
-    """Print an error's message on stderr, its hint on a line of its own."""
-    if isinstance(error, CasesError):
-        headline, *lines = error.lines()
-        _print_error(headline)
-        for line in lines:
-            click.echo(f"  {flat(without_given_secrets(line))}", err=True)
-    else:
-        _print_error(str(error))
-
-
-def _print_error(text: str) -> None:
-    # A message may quote what was recorded.
-    text = without_given_secrets(text)
-    message, _, hint = re.sub(r"[;,.]?(?<!\s)\s+hint: ", "\0", text, count=1).partition("\0")
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {flat(message)}", err=True)
-    if hint:
-        click.echo(f"{click.style(' hint:', bold=True)} {flat(hint)}", err=True)
+def _help_about(error: AgentoolError) -> str:
+    """Return the command that explains how to avoid an error without a hint."""
+    if isinstance(error, SourceError):
+        return "agentool-otel help source"
+    if isinstance(error, DecodeError) and error.where is not None and os.path.isfile(error.where):
+        return f"agentool-otel validate {quote(error.where)} lists all that is wrong"
+    return f"agentool-otel {_last.name} --help"
 
 
 # --------------------------------------------------------------------------------- debugging
 
-_flags = {"debug": False}
+
+class _Last:
+    """What is known of the command that runs in this process."""
+
+    debug = False
+    name = ""
+
+
+_last = _Last()
 
 
 def _print_traceback() -> None:
     """Print the traceback of the present error where `--debug` asks for it."""
-    if _flags["debug"]:
+    if _last.debug:
         click.echo(without_given_secrets(traceback.format_exc()), err=True)
 
 
 def _debug_option() -> click.Option:
     def note(ctx: click.Context, option: click.Parameter, value: bool) -> None:
-        _flags["debug"] = _flags["debug"] or value
+        _last.debug = _last.debug or value
 
     return click.Option(
         ["--debug"],
@@ -215,42 +215,15 @@ def _unpack_option() -> click.Option:
     )
 
 
-# ----------------------------------------------------------------------------------- streams
-
-
-class _Warnings(logging.Handler):
-    """Warnings of the package as one line on stderr each."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
-        if record.exc_info and record.exc_info[1] is not None:
-            message += f" ({record.exc_info[1]})"
-        click.echo(f"warning: {flat(without_given_secrets(message))}", err=True)
-
-
-def _show_warnings() -> None:
-    logger = logging.getLogger("agentool_otel")
-    if not any(isinstance(handler, _Warnings) for handler in logger.handlers):
-        logger.addHandler(_Warnings(logging.WARNING))
-
-
-def _forgive_encodings() -> None:
-    """Print a question mark for characters that the terminal cannot show."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-
-
 @click.command(
     cls=_Commands,
     name="agentool-otel",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=_SOURCE,
+    epilog=_EPILOG,
 )
 @click.version_option(__version__, prog_name="agentool-otel")
 def main() -> None:
-    """Agents seen through OpenTelemetry: record them, read their steps back."""
+    """Record what agents do through OpenTelemetry, and read their steps back."""
 
 
 main.params.append(_debug_option())

@@ -13,7 +13,7 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
 
-__all__ = ["Place", "in_order", "outermost", "place_of"]
+__all__ = ["Place", "in_order", "newest", "outermost", "place_of"]
 
 
 class Place(NamedTuple):
@@ -46,6 +46,14 @@ def in_order(places: Sequence[Place]) -> list[int]:
         return _time(places[top]), top, inside, _time(places[position]), position
 
     return sorted(range(len(places)), key=key)
+
+
+def newest(places: Sequence[Place], count: int) -> list[int]:
+    """Return the positions of the last runs, with all that is inside them, in order."""
+    tops = outermost(places)
+    order = in_order(places)
+    kept = set([it for it in order if tops[it] == it][-count:])
+    return [position for position in order if tops[position] in kept]
 
 
 def outermost(places: Sequence[Place]) -> list[int]:

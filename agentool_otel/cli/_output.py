@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from agentool_otel.cli._given import without_given_secrets
+from agentool_otel.cli._messages import single_line
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import counted, flat, in_json, line
+from agentool_otel.ground.words import counted, in_json, line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -79,8 +79,7 @@ def say(
             label, err=True, fg="red" if "error" in label else "yellow", bold=True, nl=False
         )
         text = f" {text}"
-    text = flat(without_given_secrets(text))
-    click.secho(text, err=True, fg=fg, bold=bold or None, dim=dim or None)
+    click.secho(single_line(text), err=True, fg=fg, bold=bold or None, dim=dim or None)
 
 
 def report(problems: Sequence[Problem]) -> None:

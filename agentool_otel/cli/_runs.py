@@ -25,7 +25,7 @@ from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import files_of
+from agentool_otel.sources.source import inputs_of
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 
@@ -58,8 +58,8 @@ class Runs:
 
     @property
     def files(self) -> Sequence[SpanFile]:
-        """The files and streams that are read; none where it is a server."""
-        return files_of(self._source)
+        """The files, streams and folders that are read; none where it is a server."""
+        return inputs_of(self._source)
 
     @property
     def spans_read(self) -> int:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, get_args
 
 import click
 
 from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.model.documents import Status
 from agentool_otel.model.times import parse_time
+from agentool_otel.reconstruction.endings import STOPPED
 
-__all__ = ["selecting"]
+__all__ = ["last_option", "selecting"]
+
+
+_Command = Callable[..., int]
+_STATUSES = (*get_args(Status), *STOPPED)
 
 
 class _Time(click.ParamType[int]):
@@ -25,6 +32,26 @@ class _Time(click.ParamType[int]):
         return at
 
 
+def _statuses(
+    ctx: click.Context, option: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse a misspelt status. Traces may have other words than the known ones."""
+    for word in words:
+        is_pattern = any(it in word for it in "*?[")
+        if word in _STATUSES or is_pattern:
+            continue
+        if similar := get_close_matches(word, _STATUSES, n=1):
+            raise click.BadParameter(f"{word!r}; hint: did you mean {similar[0]!r}?", ctx, option)
+    return words
+
+
+def last_option(words: str) -> Callable[[_Command], _Command]:
+    """Return a decorator that adds `--last`; the words of its help follow "Only the N"."""
+    return click.option(
+        "--last", type=click.IntRange(min=1), metavar="N", help=f"Only the N {words}"
+    )
+
+
 _OPTIONS = (
     click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only its runs."),
     click.option(
@@ -36,6 +63,7 @@ _OPTIONS = (
         "statuses",
         multiple=True,
         metavar="WORD",
+        callback=_statuses,
         help="Only runs that ended so: a status, cancelled, interrupted or exited.",
     ),
     click.option(
@@ -55,7 +83,7 @@ _OPTIONS = (
 )
 
 
-def selecting(command: Callable[..., int]) -> Callable[..., int]:
+def selecting(command: _Command) -> _Command:
     """Add the options; the command receives what they select as `selection`.
 
     Names may be given more than once, and may be shell patterns, as `research*`.
@@ -77,7 +105,7 @@ def selecting(command: Callable[..., int]) -> Callable[..., int]:
 
     selected.__doc__ = command.__doc__
     selected.__dict__.update(command.__dict__)
-    decorated: Callable[..., int] = selected
+    decorated: _Command = selected
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated

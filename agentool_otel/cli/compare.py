@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._choice import Choice
 from agentool_otel.cli._data_files import data_files
 from agentool_otel.cli._output import report, say, view
 from agentool_otel.cli._runs import Runs
-from agentool_otel.cli._selection import selecting
+from agentool_otel.cli._selection import last_option, selecting
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.comparison import BY, Comparison, Group
@@ -53,12 +54,14 @@ _WIDEST = 1_000
 )
 @click.option("-o", "--output", type=_FILE, help="File for the figures, as JSON Lines.")
 @selecting
+@last_option("that started last, of each SOURCE, of those that the other options select.")
 def command(
     sources: tuple[str, ...],
     by: str,
     cases: Path | None,
     match: str | None,
     output: Path | None,
+    last: int | None,
     selection: Selection | None,
 ) -> int:
     """Compare recorded runs of the same task: how many are correct, how long they take, their
@@ -80,7 +83,9 @@ def command(
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
-        unselected = sum(_add(runs, comparison, evaluation, selection) for runs in every)
+        unselected = sum(
+            _add(Choice(runs, None, selection, last), comparison, evaluation) for runs in every
+        )
         problems = [*problems, *(problem for runs in every for problem in runs.problems)]
         groups = comparison.groups()
         if (lines := data.get("--output")) is not None:
@@ -95,21 +100,17 @@ def command(
     return 1 if problems else 0
 
 
-def _add(
-    every: Runs, comparison: Comparison, evaluation: Evaluation | None, selection: Selection | None
-) -> int:
+def _add(choice: Choice, comparison: Comparison, evaluation: Evaluation | None) -> int:
     """Add the runs of a source that are selected; return how many are not."""
-    unselected = 0
-    for run in every.runs():
-        if selection is None or selection.holds(run.rebuilt or run.trace):
-            comparison.add(run.trace, run.rebuilt)
-            if evaluation is not None:
-                _add_results(comparison, evaluation.put(run.rebuilt or run.trace))
-        else:
-            unselected += 1
+    added = 0
+    for run in choice.runs():
+        added += 1
+        comparison.add(run.trace, run.rebuilt)
+        if evaluation is not None:
+            _add_results(comparison, evaluation.put(run.rebuilt or run.trace))
     if evaluation is not None:
         _add_results(comparison, evaluation.rest())
-    return unselected
+    return 0 if choice.all else choice.read - added
 
 
 def _add_results(comparison: Comparison, outcomes: Iterable[TraceResults]) -> None:

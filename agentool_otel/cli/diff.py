@@ -12,10 +12,12 @@ from typing import BinaryIO, cast
 import click
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._choice import Choice
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._differences import DifferenceView
 from agentool_otel.cli._output import COST_HELP, report, say, view
-from agentool_otel.cli._runs import Run, Runs, names_a_trace, selected
+from agentool_otel.cli._runs import Run, Runs, names_a_trace
+from agentool_otel.cli._selection import last_option
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation import JudgedTrace
 from agentool_otel.evaluation.trace_diff.actions import PARTS, Part
@@ -32,12 +34,14 @@ __all__ = ["command"]
 class _Side:
     """What the user named as A or B."""
 
-    def __init__(self, text: str, prices: Prices | None):
+    def __init__(self, text: str, prices: Prices | None, last: int | None):
         self.place, self.wanted = _parsed(text)
         self.runs = Runs(self.place, prices)
+        self._last = last if self.wanted is None else None
 
     def traces(self) -> list[JudgedTrace]:
-        return [_judged(run) for run in selected(self.runs, self.wanted)]
+        choice = Choice(self.runs, self.wanted, None, self._last)
+        return [_judged(run) for run in choice.runs()]
 
 
 class _Outcome:
@@ -97,6 +101,7 @@ class _Outcome:
     show_default=True,
     help="What makes the exit code 1: a difference; what cannot be told too; nothing.",
 )
+@last_option("that started last, of A and of B; of a side that names one trace, that one.")
 @click.option("--full", is_flag=True, help="Show values in full, on as many lines as they take.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option(
@@ -120,12 +125,13 @@ def command(
     skip: tuple[str, ...],
     tolerance: tuple[str, ...],
     fail_on: str,
+    last: int | None,
     full: bool,
     cost: bool,
     as_json: bool | None,
     output: Path | None,
 ) -> int:
-    """Say what differs between the runs of A and of B.
+    """Compare the runs of A with those of B, step by step.
 
     A and B are a SOURCE each, or one trace of it: SOURCE#TRACE, by its number in `show SOURCE`, its
     id or the beginning of it; TRACE alone is one of the default source. Two single traces are
@@ -134,15 +140,12 @@ def command(
 
     Steps belong together by call and content, not by their place. Ids and times of steps and
     traces do not count. What is masked, cut or not captured cannot be told, and is no difference.
-
-    That an agent makes the same calls as before, whatever it says:
-
-      agentool-otel diff before.jsonl .agentool --skip content,output
+    With `--skip content,output` only calls count, whatever the agent says.
     """
     patterns = [*ignore, *(IDS if ignore_ids else ()), *(TIMES if ignore_times else ())]
     diffing = Diffing(patterns, _parts(skip), _tolerances(tolerance))
     prices = Prices() if cost else None
-    sides = [_Side(text, prices) for text in (a, b)]
+    sides = [_Side(text, prices, last) for text in (a, b)]
     if sides[0].place == sides[1].place == "-":
         raise ConfigurationError("A and B cannot both be read from standard input")
     for_people = not as_json if as_json is not None else sys.stdout.isatty()

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
@@ -46,6 +45,7 @@ from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from
 from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.unsupported_variables import is_read
 from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs
@@ -99,10 +99,6 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
-_OURS = environment.of_this_package(
-    {it: "" for it in vars(environment).values() if isinstance(it, str)}
-)
-"""Variables that something here reads."""
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 
 
@@ -199,11 +195,9 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _unknown(name: str) -> str:
     """Return what is said of a variable that nothing here reads, "" if something may."""
-    of_servers = name.endswith(("_TOKEN", "_TENANT"))
-    if name in _OURS or of_servers or not environment.of_this_package({name: ""}):
+    if is_read(name) or not environment.of_this_package({name: ""}):
         return ""
-    similar = get_close_matches(name, _OURS, n=1)
-    return "nothing reads it" + (f"; is {similar[0]} meant?" if similar else "")
+    return "nothing reads it"
 
 
 def _value(name: str, text: str) -> str:

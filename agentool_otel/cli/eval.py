@@ -17,7 +17,7 @@ from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._reports import Reports, report_options
-from agentool_otel.cli._selection import selecting
+from agentool_otel.cli._selection import last_option, selecting
 from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import ConfigurationError
@@ -35,7 +35,7 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.sources.source import Source, inputs_of
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
@@ -101,6 +101,10 @@ class _Outcome:
     def unselected(self) -> int:
         return self._evaluation.unselected
 
+    @property
+    def older(self) -> int:
+        return self._evaluation.older
+
     def _put(self, result: EvalResult, subject: Subject) -> None:
         self.summary.add(result, subject)
         if self._output is not None:
@@ -150,6 +154,7 @@ class _Outcome:
     "of a session.",
 )
 @selecting
+@last_option("that started last, of those that the other options select.")
 @report_options
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @judge_options
@@ -164,6 +169,7 @@ def command(
     match: str | None,
     scope: Scope,
     cost: bool,
+    last: int | None,
     selection: Selection | None,
     judge: OpenAIJudge | None,
     write_back: WriteBackOptions,
@@ -183,13 +189,13 @@ def command(
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = read_cases(place)
-    evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection)
+    evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection, last)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
     for_people = sys.stdout.isatty()
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
-        inputs = [*files_of(spans), *([place] if place is not None else [])]
+        inputs = [*inputs_of(spans), *([place] if place is not None else [])]
         places = {"--output": target, **{f"--{name}": place for name, place in reports.items()}}
         data = open_files.enter_context(data_files(places, inputs))
         open_files.enter_context(closing(evaluation))
@@ -206,7 +212,7 @@ def command(
     problems = [*problems, *spans.problems]
     report(problems)
     say_judging(judge)
-    _say_totals(outcome, reading.count, len(problems))
+    _say_totals(outcome, reading.count, len(problems), is_limited=last is not None)
     if outcome.write_back is not None and not outcome.write_back.finish():
         return 1
     return _exit_code(outcome, fail_on, bool(problems))
@@ -245,7 +251,7 @@ def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
         console.print(outcome.summary.table())
 
 
-def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
+def _say_totals(outcome: _Outcome, spans: int, problems: int, is_limited: bool) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.line(trace_id)}: {_text.line(why)}")
     if outcome.unmatched_count > len(outcome.unmatched):
@@ -254,6 +260,8 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
         )
     if outcome.unselected:
         say(f"{_text.count(outcome.unselected, 'trace')} not selected")
+    if outcome.older:
+        say(f"{_text.count(outcome.older, 'older run')} not checked")
     if outcome.untried:
         say(f"{_text.count(outcome.untried, 'case')} without a trace")
     outcomes = outcome.summary.outcomes
@@ -265,6 +273,8 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     of = f"{_text.count(outcome.traces, 'trace')}"
     problem_text = f", {_text.count(problems, 'problem')}" if problems else ""
     say(f"{', '.join(words)}; {of}{problem_text}")
+    if outcome.traces > 1 and not is_limited:
+        say(f" hint: all {outcome.traces:,} runs were checked; --last 1 checks the newest alone")
     if spans and not outcome.traces and not outcome.unselected:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 

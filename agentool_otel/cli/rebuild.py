@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 
 import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._order import Place, newest, place_of
 from agentool_otel.cli._output import COST_HELP, report, say
 from agentool_otel.cli._reading import Reading
+from agentool_otel.cli._selection import last_option
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
+from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.containment import Report, at_own_cost
@@ -28,11 +33,13 @@ from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.sources.source import Source, inputs_of
 
 __all__ = ["command"]
 
 _DEFAULT = "reasoning-trace"
+_IN_MEMORY = 64_000_000
+"""Bytes of output that wait in memory for the newest runs to be known."""
 
 
 _format = cache(format_named)
@@ -42,13 +49,17 @@ class _Finished(NamedTuple):
     """The output for one trace."""
 
     trace_id: str
+    place: Place | None
+    """Where it stands among the others, if that counts."""
     value: bytes
     losses: list[Loss]
     report: dict[str, Any] | None
     results: list[bytes]
 
 
-def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) -> _Finished:
+def _finished(
+    rebuilt: Rebuilt, format_name: str, report: bool, judged: bool, placed: bool
+) -> _Finished:
     """Return the output for a trace; called in the process that rebuilds it."""
     losses: list[Loss] = []
     if format_name == _DEFAULT:
@@ -57,13 +68,14 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) ->
         converted, losses = _format(format_name).write(rebuilt.trace)
         value = json_codec.dumps(converted).encode()
     results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
-    if not report:
-        return _Finished(rebuilt.trace_id, value, losses, None, results)
-    fidelity = rebuilt.fidelity.to_dict()
-    if format_name != _DEFAULT:
-        lost = [loss._asdict() for loss in losses]
-        fidelity["format"] = {"name": format_name, "losses": lost}
-    return _Finished(rebuilt.trace_id, value, losses, fidelity, results)
+    place = place_of(rebuilt.trace) if placed else None
+    fidelity = None
+    if report:
+        fidelity = rebuilt.fidelity.to_dict()
+        if format_name != _DEFAULT:
+            lost = [loss._asdict() for loss in losses]
+            fidelity["format"] = {"name": format_name, "losses": lost}
+    return _Finished(rebuilt.trace_id, place, value, losses, fidelity, results)
 
 
 def _each_finished(
@@ -102,6 +114,7 @@ def _each_finished(
     show_default=True,
     help="Shape of the traces: reasoning-trace, atif, openai-messages, adk-evalset or inspect.",
 )
+@last_option("runs that started last.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option(
     "--jobs",
@@ -118,6 +131,7 @@ def command(
     results: Path | None,
     documents: Path | None,
     format_name: str,
+    last: int | None,
     cost: bool,
     jobs: int,
 ) -> int:
@@ -130,23 +144,24 @@ def command(
     prices = Prices() if cost else None
     source = open_spans(sources)
     to_terminal = output is None and sys.stdout.isatty()
-    traces = 0
     with ExitStack() as open_files:
         places = {"--output": output or STDOUT, "--fidelity": fidelity, "--results": results}
         places["--documents"] = documents
-        data = open_files.enter_context(data_files(places, files_of(source)))
+        data = open_files.enter_context(data_files(places, inputs_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
-        reports, judged = data.get("--fidelity"), data.get("--results")
-        writer = Writer(data["--output"], chosen)
+        output_files = _Output(Writer(data["--output"], chosen), data, source)
+        runs = (
+            output_files if last is None else open_files.enter_context(_Newest(output_files, last))
+        )
         contents = Contents(source)
         for trace in contents.leading():
-            writer.write(trace)
-            traces += 1
+            runs.document(trace)
         finish = partial(
             _finished,
             format_name=format_name,
-            report=reports is not None,
-            judged=judged is not None,
+            report=fidelity is not None,
+            judged=results is not None,
+            placed=last is not None,
         )
         finished: Iterator[_Finished]
         groups: Iterable[list[SpanRecord | UndecodedSpan]] = reading.groups(contents)
@@ -162,27 +177,92 @@ def command(
             finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:
             finished = _each_finished(rebuild_groups(groups, prices, noted), finish, noted)
-        for trace_id, value, losses, fidelity_report, verdicts in finished:
-            if not contents.is_new(trace_id):
-                continue
-            writer.put(value, losses)
-            if judged is not None:
-                judged.writelines(verdicts)
-            if reports is not None and fidelity_report is not None:
-                fidelity_report["store_loses"] = list(source.loses)
-                reports.write(json_codec.dumps(fidelity_report).encode() + b"\n")
-            traces += 1
+        for it in finished:
+            if contents.is_new(it.trace_id):
+                runs.rebuilt(it)
         for trace in contents.documents():
-            writer.write(trace)
-            traces += 1
-        writer.finish()
-    for sentence in words(writer.kinds):
+            runs.document(trace)
+        runs.finish()
+    for sentence in words(output_files.losses):
         say(f"{format_name}: {_text.line(sentence)}")
     report(source.problems)
     if others.count:
         say(f"{_text.count(others.count, 'other document')} in {documents}")
-    _say_totals(source, traces, reading.count, output, documents=others.count)
+    _say_totals(source, output_files.traces, reading.count, output, documents=others.count)
     return 1 if source.problems else 0
+
+
+class _Output:
+    """Writes traces, their fidelity reports and the results that are in them."""
+
+    def __init__(self, writer: Writer, files: Mapping[str, BinaryIO], source: Source):
+        self._writer = writer
+        self._reports = files.get("--fidelity")
+        self._results = files.get("--results")
+        self._source = source
+        self.losses = writer.kinds
+        """What the format cannot say."""
+        self.traces = 0
+
+    def document(self, trace: ReasoningTrace) -> None:
+        self._writer.write(trace)
+        self.traces += 1
+
+    def rebuilt(self, finished: _Finished) -> None:
+        self._writer.put(finished.value, finished.losses)
+        if self._results is not None:
+            self._results.writelines(finished.results)
+        if self._reports is not None and finished.report is not None:
+            report = {**finished.report, "store_loses": list(self._source.loses)}
+            self._reports.write(json_codec.dumps(report).encode() + b"\n")
+        self.traces += 1
+
+    def finish(self) -> None:
+        self._writer.finish()
+
+
+class _Newest:
+    """Keeps what would be written in a temporary file until the newest runs are known.
+
+    A context manager.
+    """
+
+    def __init__(self, output: _Output, count: int):
+        self._output = output
+        self._count = count
+        self._places: list[Place] = []
+        self._starts: list[int] = []
+        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - see `__exit__`
+
+    def __enter__(self) -> _Newest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def document(self, trace: ReasoningTrace) -> None:
+        self._keep(place_of(trace), trace)
+
+    def rebuilt(self, finished: _Finished) -> None:
+        assert finished.place is not None
+        self._keep(finished.place, finished)
+
+    def _keep(self, place: Place, run: ReasoningTrace | _Finished) -> None:
+        self._places.append(place)
+        self._starts.append(self._file.tell())
+        pickle.dump(run, self._file, pickle.HIGHEST_PROTOCOL)
+
+    def finish(self) -> None:
+        """Write the newest runs."""
+        for position in newest(self._places, self._count):
+            self._file.seek(self._starts[position])
+            # Nobody else can write to this file, which has no name.
+            run: ReasoningTrace | _Finished = pickle.load(self._file)
+            if isinstance(run, ReasoningTrace):
+                self._output.document(run)
+            else:
+                self._output.rebuilt(run)
+        self._output.finish()
 
 
 class _Documents:

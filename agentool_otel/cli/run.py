@@ -17,9 +17,10 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,6 +33,9 @@ from agentool_otel.ground.ownership import create_own
 from agentool_otel.ground.words import counted
 from agentool_otel.setup.packages import PACKAGES
 
+if TYPE_CHECKING:
+    from agentool_otel.cli._order import Place
+
 __all__ = ["command"]
 
 _BOOTSTRAP = Path(__file__).parent / "_bootstrap"
@@ -40,6 +44,8 @@ _NOT_RUNNABLE = 126
 _PYTHON = re.compile(r"python[\d.]*(\.exe)?")
 _PROGRAM_OPTION = re.compile(r"-[bBdEiIOPqRsSuvx]*([cm])")
 """The option of Python that a program follows, maybe behind flags in the same word."""
+_LITTLE = 1 << 20
+"""Bytes of room below which a disk counts as full."""
 _COUNTED = 50_000_000
 """Bytes of recording up to which its spans and runs are counted."""
 
@@ -275,6 +281,8 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
     whether there was anything."""
     if not any(folder.glob(f"*{JOURNAL}")):
         return False  # loading what recovers takes as long as a small program
+    if find_spec("opentelemetry.sdk") is None:
+        return False  # the program may have had a Python with it
     from agentool_otel.cli.recover import recover
     from agentool_otel.export.send.otlp import OtlpTarget
 
@@ -313,12 +321,29 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
     if lost:
         what = f"{counted(lost, 'span')} could not be recorded in {folder}"
         say(f"agentool-otel: {what}", fg="yellow")
-        say(f"  hint: {environment.FOLDER} names the folder; it has to be one you can write to")
+        say(f"  hint: {_room_hint(folder)}")
     elif sent and not files:
         _sum_up_sent(sent)
+    elif not files and notes and all(map(_is_off, notes.values())):
+        say("agentool-otel: nothing recorded: recording was off in the program", fg="yellow")
+        say("  hint: agentool-otel doctor names what is missing")
     elif not files and len(failed) < len(notes) and not recovered:
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")
+
+
+def _is_off(note: dict[str, Any]) -> bool:
+    """Return whether a process ended without a destination for spans: the SDK was missing there, or
+    the program has switched recording off."""
+    return "destination" in note and note["destination"] is None
+
+
+def _room_hint(folder: Path) -> str:
+    """Return what to do where spans could not be recorded."""
+    with suppress(OSError):
+        if shutil.disk_usage(folder).free < _LITTLE:
+            return f"the disk is full; {environment.FOLDER} names a folder on another one"
+    return f"{environment.FOLDER} names the folder; it has to be one you can write to"
 
 
 def _sum_up_files(files: list[Path], folder: Path) -> None:
@@ -328,17 +353,20 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
     where = str(folder) if where.startswith("..") else where
     size = sum(file.stat().st_size for file in files)
     what = _text.size(size)
+    shown = ""
     if size <= _COUNTED:
-        spans, runs = _counted(files)
+        spans, runs, listed = _counted(files)
         what = f"{counted(spans, 'span')}, {counted(runs, 'run')}"
+        shown = f" --last {listed}" if listed else " --spans"
     names = [os.path.join(where, file.name) for file in files]
     place = names[0] if len(names) == 1 else f"{counted(len(names), 'file')} in {where}"
     say(f"agentool-otel: {what} recorded in {place}")
-    source = names[0] if len(names) == 1 else where
-    say(f"  agentool-otel show {source}", bold=True)
+    say(f"  agentool-otel show{shown}", bold=True)
 
 
-def _counted(files: list[Path]) -> tuple[int, int]:
+def _counted(files: list[Path]) -> tuple[int, int, int]:
+    """Return how many spans and runs there are, and how many of these are inside no other one."""
+    from agentool_otel.cli._order import outermost, place_of
     from agentool_otel.cli._reading import Reading
     from agentool_otel.cli._steps import outside_runs
     from agentool_otel.loading import rebuild
@@ -346,9 +374,12 @@ def _counted(files: list[Path]) -> tuple[int, int]:
 
     reading = Reading(SpanFiles(files), bar=False)
     runs = 0
+    places: list[Place] = []
     with suppress(AgentoolError):
-        runs = sum(not outside_runs(it.trace) for it in rebuild(reading.spans()))
-    return reading.count, runs
+        for rebuilt in rebuild(reading.spans()):
+            runs += not outside_runs(rebuilt.trace)
+            places.append(place_of(rebuilt.trace))
+    return reading.count, runs, len(set(outermost(places)))
 
 
 def _sum_up_sent(notes: list[dict[str, Any]]) -> None:

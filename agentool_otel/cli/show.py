@@ -13,7 +13,7 @@ from agentool_otel.cli._choice import Choice
 from agentool_otel.cli._listing import lines
 from agentool_otel.cli._output import COST_HELP, data_stream, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
-from agentool_otel.cli._selection import selecting
+from agentool_otel.cli._selection import last_option, selecting
 from agentool_otel.cli._steps import trace_lines
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.selecting import Selection
@@ -36,12 +36,7 @@ __all__ = ["command", "print_trace"]
 @click.option("--full", is_flag=True, help="Show contents in full, on as many lines as they take.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the traces as JSON Lines.")
-@click.option(
-    "--last",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Only the N that started last, of those that the other options select.",
-)
+@last_option("that started last, of those that the other options select.")
 @selecting
 def command(
     source: str | None,

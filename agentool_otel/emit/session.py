@@ -59,6 +59,7 @@ class Session:
         "first",
         "fixed",
         "handed_down",
+        "has_sdk",
         "inherited",
         "opened",
         "policy",
@@ -97,6 +98,8 @@ class Session:
         """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}
         """Variables with which a child process sends its spans where ours go."""
+        self.has_sdk = True
+        """False once `instrument()` has not found the SDK."""
         self.fixed = False
         """Whether `redirected` is in force, so that nothing can be configured."""
         self._tracers: dict[str, trace.Tracer] = {}
@@ -192,6 +195,8 @@ session = Session()
 
 def _notice_no_provider() -> None:
     """Log once that nothing takes the spans of this process, if that is so."""
+    if not session.has_sdk:
+        return  # `instrument()` has logged why
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         environment.notice(
             "calls are not recorded, because instrument() was not called and no tracer provider is "

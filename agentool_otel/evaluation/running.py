@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertion_checks import judgings
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
+from agentool_otel.evaluation.given_traces import given_traces
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
@@ -122,16 +123,18 @@ class Evaluation:
         match: MatchRule | None = None,
         scope: Scope = "tree",
         selection: Selection | None = None,
+        last: int | None = None,
     ):
         """Prepare cases.
 
         Args:
             cases, min_evaluated, judge, match, scope: as `evaluate` has them.
             selection: what a run has to be; None for all.
+            last: how many of these runs, counted from the newest; None for all.
 
         Raises: as `evaluate`.
         """
-        self._units = Units(scope, selection)
+        self._units = Units(scope, selection, last)
         if not 0 <= min_evaluated <= 1:
             raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
         if judge is not None and not callable(judge):
@@ -141,6 +144,11 @@ class Evaluation:
             )
         of_cases, self._for_all = _prepared(cases)
         self._cases = Cases(of_cases, match)
+        if match is not None and self._for_all:
+            raise EvaluationError(
+                "match chooses between cases, and these are assertions alone, which apply to every"
+                " trace; hint: leave match out, or put the assertions into cases"
+            )
         self._asking = _asking(judge) if judge is not None else None
         self._window: Window[TraceResults] = Window(
             _AHEAD * self._asking.concurrency if self._asking is not None else 0
@@ -171,7 +179,7 @@ class Evaluation:
             self.close()
 
     def _outcomes(self, traces: Iterable[_Trace]) -> Iterator[TraceResults]:
-        for source in traces:
+        for source in given_traces(traces):
             yield from self.put(source)
         yield from self.rest()
 
@@ -194,6 +202,11 @@ class Evaluation:
     def unselected(self) -> int:
         """The number of runs that are not selected, each counted with the runs inside it."""
         return self._units.unselected
+
+    @property
+    def older(self) -> int:
+        """The number of runs that are selected and older than the last ones."""
+        return self._units.older
 
     def _evaluated(self, unit: Unit) -> Iterable[TraceResults]:
         trace = judged_trace(unit)

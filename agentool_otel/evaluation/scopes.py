@@ -9,10 +9,12 @@ to them: trace documents and replayed ones, runs whose parent has not come, and 
 
 from __future__ import annotations
 
+import math
 import pickle
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 from typing import IO, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from agentool_otel.errors import EvaluationError
@@ -111,6 +113,39 @@ class _Tree(NamedTuple):
     """The run around it, which is not among the others."""
 
 
+class _Group(NamedTuple):
+    """Units that belong to one selected run or session."""
+
+    started_ns: int | None
+    """When it started; None where that is not known."""
+    units: list[Unit]
+
+
+class _Newest:
+    """The groups that started last. One whose start is not known counts as the newest."""
+
+    def __init__(self, count: int):
+        self._count = count
+        self._groups: list[tuple[float, int, _Group]] = []
+        self._added = 0
+
+    @property
+    def older(self) -> int:
+        return self._added - len(self._groups)
+
+    def add(self, group: _Group) -> None:
+        self._added += 1
+        started = math.inf if group.started_ns is None else group.started_ns
+        heappush(self._groups, (started, self._added, group))
+        if len(self._groups) > self._count:
+            heappop(self._groups)
+
+    def units(self) -> Iterator[Unit]:
+        """Yield the units of the groups, the oldest first."""
+        for _, _, group in sorted(self._groups):
+            yield from group.units
+
+
 class _Kept:
     """Runs that are kept until the input ends."""
 
@@ -151,20 +186,33 @@ class Units:
         scope: what is evaluated.
         selection: what a run has to be. With the scope `tree` an inner run whose agent is selected
             by name is a unit of its own, with the runs inside it.
+        last: how many outermost selected runs, or sessions, are passed on with what is inside them,
+            counted from the newest; None for all. They come at the end, in the order of time.
 
     Raises:
         EvaluationError: the scope is not known.
     """
 
-    def __init__(self, scope: Scope = "tree", selection: Selection | None = None):
+    def __init__(
+        self,
+        scope: Scope = "tree",
+        selection: Selection | None = None,
+        last: int | None = None,
+    ):
         if scope not in SCOPES:
             raise EvaluationError(f"scope is one of {', '.join(SCOPES)}, not {scope!r}")
         self._scope = scope
         self._selection = selection
         self._kept = _Kept()
         self._pending: dict[Batch, list[Rebuilt]] = {}
+        self._newest = None if last is None else _Newest(last)
         self.unselected = 0
         """Units that are not selected."""
+
+    @property
+    def older(self) -> int:
+        """The number of runs or sessions that are selected and not among the last ones."""
+        return 0 if self._newest is None else self._newest.older
 
     def put(self, run: Run) -> Iterator[Unit]:
         """Add a run, and yield the units that are complete."""
@@ -183,7 +231,7 @@ class Units:
                 self._kept.add(it)
             return
         for tree in trees:
-            yield from self._selected(tree, [it.run for it in tree.entries])
+            yield from self._passed_on(self._selected(tree, [it.run for it in tree.entries]))
 
     def rest(self) -> Iterator[Unit]:
         """Yield the units of the runs that were kept."""
@@ -193,18 +241,29 @@ class Units:
         self._pending.clear()
         trees = _trees(self._kept.entries)
         if self._scope == "session":
-            yield from self._sessions(trees)
+            yield from self._passed_on(self._sessions(trees))
         else:
             for tree in trees:
-                yield from self._selected(tree, [self._kept.run(it) for it in tree.entries])
+                runs = [self._kept.run(it) for it in tree.entries]
+                yield from self._passed_on(self._selected(tree, runs))
         self._kept.close()
+        if self._newest is not None:
+            yield from self._newest.units()
+
+    def _passed_on(self, groups: Iterable[_Group]) -> Iterator[Unit]:
+        """Yield the units of groups, or keep them where only the newest are wanted."""
+        for group in groups:
+            if self._newest is None:
+                yield from group.units
+            else:
+                self._newest.add(group)
 
     def close(self) -> None:
         """Forget the runs that are kept."""
         self._pending.clear()
         self._kept.close()
 
-    def _sessions(self, trees: Sequence[_Tree]) -> Iterator[Unit]:
+    def _sessions(self, trees: Sequence[_Tree]) -> Iterator[_Group]:
         sessions: dict[str | int, list[_Tree]] = {}
         for number, tree in enumerate(trees):
             named = next((it.session_id for it in tree.entries if it.session_id), None)
@@ -219,33 +278,51 @@ class Units:
             ):
                 parent = next((tree.parent for tree in of if tree.parent), None)
                 above = tuple(_parents(entries))
-                yield Unit(runs, above, 0, parent, _missing(entries), is_session=True)
+                unit = Unit(runs, above, 0, parent, _missing(entries), is_session=True)
+                yield _Group(of[-1].entries[0].started_ns, [unit])
             else:
                 self.unselected += 1
 
-    def _selected(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[Unit]:
-        """Yield the units of a tree that are selected."""
-        selection = self._selection
+    def _selected(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[_Group]:
+        """Yield the units of a tree that are selected, those inside another one with it."""
         children = _children(tree.entries) if len(runs) > 1 else {}
+        units = self._units(tree, runs, children)
+        if self._newest is None:
+            if units:
+                yield _Group(None, list(units.values()))
+            return
+        inside = {place: set(_inside(children, place)) for place in units}
+        heads = [it for it in units if not any(it in inside[by] for by in units if by != it)]
+        for head in heads or list(units)[:1]:
+            of = [unit for place, unit in units.items() if place in inside[head] or not heads]
+            yield _Group(tree.entries[head].started_ns, of)
+
+    def _units(
+        self, tree: _Tree, runs: Sequence[Run], children: Mapping[int, Sequence[int]]
+    ) -> dict[int, Unit]:
+        """Return the units of a tree that are selected, by the place of their outermost run."""
+        selection = self._selection
+        chosen: dict[int, Unit] = {}
         if self._scope == "run":
             for place, run in enumerate(runs):
                 if selection is None or selection.holds(run):
                     left_out = len(_inside(children, place)) - 1
                     parent = tree.parent if place == 0 else None
-                    yield Unit((run,), left_out=left_out, parent=parent)
+                    chosen[place] = Unit((run,), left_out=left_out, parent=parent)
                 else:
                     self.unselected += 1
-            return
-        units = [_unit(tree, runs)]
+            return chosen
+        units = {0: _unit(tree, runs)}
         if selection is not None and selection.agents:
-            units += [
-                _unit(_Tree([tree.entries[at] for at in places], None), [runs[at] for at in places])
-                for place in range(1, len(runs))
-                for places in [_inside(children, place)]
-            ]
-        chosen = [it for it in units if selection is None or selection.holds_tree(it.runs)]
+            for place in range(1, len(runs)):
+                places = _inside(children, place)
+                part = _Tree([tree.entries[at] for at in places], None)
+                units[place] = _unit(part, [runs[at] for at in places])
+        for place, unit in units.items():
+            if selection is None or selection.holds_tree(unit.runs):
+                chosen[place] = unit
         self.unselected += not chosen
-        yield from chosen
+        return chosen
 
 
 def _unit(tree: _Tree, runs: Sequence[Run]) -> Unit:

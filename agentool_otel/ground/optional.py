@@ -25,7 +25,9 @@ def library(module: str, purpose: str, extra: str, distribution: str | None = No
     try:
         return import_module(module)
     except ImportError:
+        from agentool_otel.ground.installing import install_command
+
+        name = distribution or module
         raise MissingDependencyError(
-            f"{purpose} needs {distribution or module}, which is not installed"
-            f"; hint: pip install 'agentool-otel[{extra}]'"
+            f"{purpose} needs {name}, which is not installed; hint: {install_command(extra, name)}"
         ) from None

@@ -1,4 +1,4 @@
-"""Variables of OpenTelemetry that nothing in this package honours: each is refused by name.
+"""Variables that nothing in this package honours, or that are misspelt: refused by name.
 
 An SDK that the application sets up itself, or that `opentelemetry-instrument` sets up, may honour
 them. So they are refused only where the tracer provider is ours.
@@ -10,11 +10,12 @@ in their name, opentelemetry-sdk 1.45, sdk/environment_variables.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import filterfalse
 from typing import Final
 
 from agentool_otel.ground import environment
 
-__all__ = ["UNSUPPORTED", "refuse_unsupported"]
+__all__ = ["UNSUPPORTED", "is_read", "refuse_misspelt", "refuse_unsupported"]
 
 _FILE = (
     "is not read by agentool_otel; hint: opentelemetry-instrument reads it where "
@@ -68,3 +69,26 @@ def refuse_unsupported(environ: Mapping[str, str] | None = None) -> None:
     for name, why in UNSUPPORTED.items():
         if environment.is_set(name, environ):
             environment.refuse(name, why, environ)
+
+
+def refuse_misspelt(environ: Mapping[str, str] | None = None) -> None:
+    """Refuse by name each variable that is called nearly as one of this package."""
+    for name in filterfalse(is_read, environment.of_this_package(environ)):
+        from difflib import get_close_matches
+
+        # Other programs may have variables that begin as ours do.
+        for meant in get_close_matches(name, _OURS, n=1, cutoff=0.8):
+            environment.refuse(name, f"is not read by anything; is {meant} meant?", environ)
+
+
+def is_read(name: str) -> bool:
+    """Return whether something here may read a variable of this package."""
+    return name in _OURS or name.endswith(("_TOKEN", "_TENANT"))  # of servers, which plug-ins add
+
+
+_OURS = frozenset(
+    environment.of_this_package(
+        {it: "" for it in vars(environment).values() if isinstance(it, str)}
+    )
+)
+"""Variables that something here reads."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from agentool_otel.content import policy as content_rules
@@ -16,7 +16,8 @@ from agentool_otel.emit.exceptions import signals as exception_signals
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
-from agentool_otel.ground.unsupported_variables import refuse_unsupported
+from agentool_otel.ground.plugins import plugins
+from agentool_otel.ground.unsupported_variables import refuse_misspelt, refuse_unsupported
 from agentool_otel.semconv import table
 from agentool_otel.setup import (
     content_policy,
@@ -94,6 +95,7 @@ def decide(
     check(("traces",) if joined is None else ())
     if joined is None:
         refuse_unsupported()
+    refuse_misspelt()
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
@@ -157,6 +159,7 @@ def check_variables() -> None:
     sampler()
     environment.pairs(environment.RESOURCE_ATTRIBUTES)
     refuse_unsupported()
+    refuse_misspelt()
 
 
 def _dialect(generation: str) -> GenAI:
@@ -196,7 +199,20 @@ def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> fr
     disabled = environment.disabled_instrumentations()
     if "*" in disabled:
         return frozenset()
+    _refuse_names_of_none(disabled & known)
     return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
+
+
+def _refuse_names_of_none(names: Collection[str]) -> None:
+    """Refuse names of frameworks that are no instrumentor's, so that leaving them out does
+    nothing: ours have a prefix, since other packages have instrumentors of these names."""
+    if not names:
+        return
+    for name in sorted(set(names) - plugins("opentelemetry_instrumentor").keys()):
+        environment.refuse(
+            environment.INSTRUMENTATIONS_DISABLED,
+            f"has {name!r}, which is no instrumentor here; is agentool-{name} meant?",
+        )
 
 
 def _spans_plan(

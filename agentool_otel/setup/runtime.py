@@ -478,6 +478,7 @@ class Runtime:
             import_sdk()
         except MissingDependencyError as error:
             environment.notice(f"nothing is recorded: {error}")
+            session.has_sdk = False
             return False
         return True
 

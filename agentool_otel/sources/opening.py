@@ -21,7 +21,7 @@ from agentool_otel.sources.files.streams import STDIN, stdin
 from agentool_otel.sources.several import SeveralSources
 from agentool_otel.sources.source import Source, completed
 
-__all__ = ["open_source", "open_spans"]
+__all__ = ["is_recording", "open_source", "open_spans"]
 
 _SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
 
@@ -85,10 +85,12 @@ def _remote(scheme: str, where: str) -> Source:
     if is_remote(scheme.lower()):
         files = remote_files(where, _SUFFIXES)
         return SpanFiles(files, without_credentials(where))
+    from agentool_otel.ground.installing import install_command
+
     schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
     raise SourceError(
         f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
-        ", with pip install 'agentool-otel[remote]'"
+        f", with {install_command('remote', 'fsspec')}"
         "; hint: name a file, a folder or `-` for standard input"
     )
 
@@ -116,7 +118,14 @@ def _files(path: Path) -> Source:
             "run `agentool-otel run -- python app.py` first or name a SOURCE; `agentool-otel "
             "recover` gives what a killed program has left"
         )
-    return SpanFiles(files, shown(path))
+    source = SpanFiles(files, shown(path))
+    source.folders = (path,)
+    return source
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file is read where its folder is named, by its name."""
+    return path.suffix in _SUFFIXES
 
 
 def _recordings(folder: Path) -> list[Path]:
@@ -130,7 +139,7 @@ def _recordings(folder: Path) -> list[Path]:
 
     for inner, _, names in os.walk(folder, onerror=skipped):
         files += (Path(inner, name) for name in names)
-    files = [file for file in files if file.suffix in _SUFFIXES and _is_file(file)]
+    files = [file for file in files if is_recording(file) and _is_file(file)]
     return sorted(files) + sorted(denied)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agentool_otel.errors import AgentoolError
@@ -48,6 +49,11 @@ class SeveralSources:
     def files(self) -> list[SpanFile]:
         """The files and streams among what is read."""
         return [file for _, source in self._sources for file in files_of(source)]
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders that files are read from."""
+        return [it for _, source in self._sources for it in getattr(source, "folders", ())]
 
     @property
     def loses(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ is optional for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from agentool_otel.model.documents import ReasoningTrace
@@ -87,6 +88,12 @@ def completed(reader: SpanReader, name: str) -> Source:
         if not hasattr(reader, member):
             setattr(reader, member, default)
     return cast("Source", reader)
+
+
+def inputs_of(source: Source) -> Sequence[SpanFile]:
+    """Return the files and streams that a source reads, and the folders that it reads them from."""
+    folders: Sequence[Path] = getattr(source, "folders", ())
+    return [*files_of(source), *folders]
 
 
 def files_of(source: Source) -> Sequence[SpanFile]:

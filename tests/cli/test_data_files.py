@@ -108,13 +108,11 @@ def test_standard_output_must_not_append_to_an_input(recording: Path, recorded: 
     assert recording.read_bytes() == recorded
 
 
-def test_a_new_file_in_the_input_folder_is_not_an_input(invoke: Invoke, recording: Path) -> None:
+def test_no_file_is_written_into_the_input_folder(invoke: Invoke, recording: Path) -> None:
     result = invoke("rebuild", ".", "-o", "traces.jsonl", "--fidelity", "fidelity.jsonl")
-    assert result.exit_code == 0
-    assert "1 trace, 3 spans, no problems" in result.stderr
-    assert sorted(os.listdir()) == ["fidelity.jsonl", "spans.jsonl", "traces.jsonl"]
-    again = invoke("rebuild", ".", "-o", "traces.jsonl")
-    assert again.exit_code == 2
+    assert result.exit_code == 2
+    assert "traces.jsonl is in ., of which all recordings are read" in result.stderr
+    assert os.listdir() == ["spans.jsonl"]
 
 
 @pytest.mark.parametrize("written", ["new.jsonl", "old.jsonl", "-"])
@@ -237,7 +235,9 @@ def test_a_full_disk_costs_nothing_but_the_new_file(
         ["sh", "-c", script], input=DOCUMENT * 300, capture_output=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == b"error: out/t.jsonl: File too large\n"
+    assert result.stderr == (
+        b"error: out/t.jsonl: File too large\n hint: make room, or name a file on another disk\n"
+    )
     assert [file.read_bytes() for file in folder.iterdir()] == ([] if old is None else [old])
 
 
@@ -450,3 +450,26 @@ def test_an_output_is_no_url(
     assert f"{option} names a URL" in result.stderr
     assert "secret" not in result.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "deeper/out.jsonl", "out.json", "../rec/out.jsonl"])
+def test_a_file_that_would_be_read_the_next_time_is_refused(
+    recording: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "rec").mkdir()
+    recording.rename(tmp_path / "rec" / "spans.jsonl")
+    result = agentool("rebuild", "rec", "-o", f"rec/{name}")
+    assert result.returncode == 2
+    assert f"rec/{name} is in rec, of which all recordings are read" in result.stderr
+    assert sorted(it.name for it in (tmp_path / "rec").iterdir()) == ["spans.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["rec/out.txt", "out.jsonl", "recorded/out.jsonl"])
+def test_a_file_that_is_not_read_is_written_each_time(
+    recording: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "rec").mkdir()
+    recording.rename(tmp_path / "rec" / "spans.jsonl")
+    for _ in range(2):
+        result = agentool("rebuild", "rec", "-o", name)
+        assert (result.returncode, result.stderr.split(", ")[0]) == (0, "1 trace")

@@ -186,7 +186,7 @@ def test_the_table_is_sliced_worst_first(invoke: Invoke) -> None:
         ["fine", "1", "1", "0", "0", "100%", "1.000"],
     ]
     by_tag = invoke("eval", cases, place, "--by", "tag").stderr
-    assert [line.split()[0] for line in by_tag.splitlines()[-4:-1]] == ["x", "y", "(unknown)"]
+    assert [line.split()[0] for line in by_tag.splitlines()[-5:-2]] == ["x", "y", "(unknown)"]
     by_day = invoke("eval", cases, place, "--by", "day").stderr
     assert by_day.splitlines()[-2].split()[:2] == ["2026-03-01", "3"]
 

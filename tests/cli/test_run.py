@@ -21,8 +21,9 @@ def test_a_decorated_script_is_recorded_and_keeps_its_own_streams(tmp_path: Path
     result = agentool("run", "--", sys.executable, "app.py")
     assert (result.returncode, result.stdout) == (0, "3\n")
     assert "3 spans, 1 run recorded in .agentool" in result.stderr
-    assert "agentool-otel show .agentool" in result.stderr
-    assert "adder" in agentool("show").stdout
+    assert result.stderr.splitlines()[-1] == "  agentool-otel show --last 1"
+    agentool("run", "-q", "--", sys.executable, "-c", AGENT.replace("adder", "another"))
+    assert "another" in agentool("show", "--last", "1").stdout
 
 
 @pytest.mark.parametrize("command", [["app.py"], [sys.executable, "-m", "app"]])

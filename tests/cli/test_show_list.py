@@ -9,9 +9,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel.cli import main
 from agentool_otel.cli._order import Place, in_order
 from tests.cli.conftest import AGENT, Invoke, agentool
 
@@ -292,3 +294,19 @@ def test_cancellation_and_a_keyboard_interrupt_read_as_what_they_are(tmp_path: P
     shown = agentool("show", "2").stdout
     assert "error    KeyboardInterrupt" in shown
     assert shown.rstrip().endswith("→ KeyboardInterrupt")
+
+
+@given(st.integers(20, 130))
+def test_only_the_input_is_cut(tmp_path_factory: pytest.TempPathFactory, width: int) -> None:
+    folder = tmp_path_factory.mktemp("runs")
+    documents = [document(n, metrics={"total_duration_ms": 1000.0 * 7**n}) for n in range(5)]
+    place = folder / "runs.jsonl"
+    place.write_text("".join(json.dumps(it) + "\n" for it in documents))
+    shown = CliRunner(env={"COLUMNS": str(width)}).invoke(main, ["show", str(place)]).stdout
+    heading, *lines = shown.splitlines()
+    assert all(len(line) <= width for line in lines)
+    *names, last = heading.removesuffix("…").split()
+    assert set(names) <= {"#", "trace", "agent", "status", "steps", "tools", "tokens", "duration"}
+    assert "input".startswith(last)
+    whole = "7 s", "49 s", "5 min 43 s"
+    assert all(any(it in line for line in lines) for it in whole) == ("duration" in names)

@@ -41,7 +41,9 @@ from tests.docs.terminal import run_in_terminal
 __all__ = ["LANGUAGES", "Block", "BlockError", "blocks", "walk"]
 
 LANGUAGES = frozenset(("python", "sh", "console", "yaml", "json", "jsonl", "toml", "text"))
-_MARK = re.compile(r"<!--\s*(not run|file|exit|output|setup)\b:?\s*(.*?)\s*-->", re.S)
+_MARK = re.compile(
+    r"<!--\s*(not run|file|exit|output|setup|background|with)\b:?\s*(.*?)\s*-->", re.S
+)
 _TIMEOUT_S = 120
 _BASH = ("bash", "-euo", "pipefail", "-c")
 

@@ -218,11 +218,38 @@ def test_a_truncated_protobuf_is_read_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"hello", b'{"a": 1}\n', b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"[1, 2]", b"%PDF-1.7"],
+    [b"hello", b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"%PDF-1.7"],
 )
-def test_a_file_of_something_else_is_refused_with_what_it_holds(data: bytes) -> None:
-    with pytest.raises(DecodeError, match=r"expected spans: OTLP as JSON .* at its start"):
+def test_a_file_of_something_else_is_refused_with_its_start(data: bytes) -> None:
+    with pytest.raises(DecodeError, match=r"expected spans or .* at its start .* help source"):
         read(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "seen", "hint"),
+    [
+        (b'{"a": 1}\n', "an object with 'a'", "agentool-otel help source"),
+        (b"[1, 2]", "a list of int", "agentool-otel help source"),
+        (b'{"a": [1, 2\n', "JSON that is cut short or damaged", "python -m json.tool FILE"),
+        (b'[{"trace_id": "a" "steps": []}]', "JSON that is cut", "python -m json.tool FILE"),
+        ('{"a": 1}'.encode("utf-16"), "text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+        (b"PAR1aaaa", "Parquet - at", "duckdb"),
+        (b"PK\x03\x04aaaa", "a zip archive - at", "unpack it"),
+    ],
+)
+def test_the_hint_stands_behind_what_was_found_and_where(data: bytes, seen: str, hint: str) -> None:
+    with pytest.raises(DecodeError) as error:
+        read(data)
+    before, _, after = str(error.value).partition("; hint: ")
+    assert f"got {seen}" in before
+    assert before.endswith(" - at $ in input")
+    assert hint in after
+
+
+def test_the_hint_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b'{"a": [1, 2')
+    with pytest.raises(DecodeError, match=r"hint: python -m json.tool \S*/a\.json names"):
+        list(SpanFiles([tmp_path / "a.json"]).spans())
 
 
 def test_zstd_without_a_library_is_refused_with_the_command_that_helps(

@@ -12,12 +12,13 @@ from io import BytesIO
 from pathlib import Path as FilePath
 from typing import Any, BinaryIO, NamedTuple
 
-from agentool_otel.errors import CasesError, DecodeError
+from agentool_otel.errors import CasesError, DecodeError, SourceError, SourceUnreachable
 from agentool_otel.evaluation.assertion_types import WrongAssertion, check_of
 from agentool_otel.evaluation.cases.adk_eval_sets import cases_of, is_eval_set
 from agentool_otel.evaluation.cases.case_text import Part, json_parts
 from agentool_otel.evaluation.cases.entries import Entry
 from agentool_otel.evaluation.cases.yaml_values import yaml_parts
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.urls import shown
 from agentool_otel.model.codec import decode, fields_of
@@ -35,6 +36,8 @@ __all__ = [
     "read_entry",
 ]
 
+_URL = re.compile(r"[A-Za-z][\w+.-]+:[/\\]")
+"""How a URL begins; a path of it has one slash of two."""
 _YAML = (".yaml", ".yml")
 _CASE = ("case_id", "assertions", "type", "eval_cases", "evalCases")
 """Members by which an object is meant as a case or an assertion."""
@@ -48,18 +51,25 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     eval set of Google's ADK. A file is YAML by its name, standard input by not beginning as JSON.
 
     Raises:
-        SourceError: it cannot be opened.
+        SourceError: it cannot be opened, or is a URL.
         DecodeError: nothing in it is a case or an assertion.
         CasesError: with each case and assertion that is wrong, and its line.
         MissingDependencyError: it is YAML, and PyYAML is not installed; or an assertion needs a
             library that is not.
     """
     label = "standard input" if place is None else shown(place)
+    if _URL.match(str(place)):
+        raise SourceError(
+            f"cases are read from files, and {label} is a URL"
+            "; hint: copy it to a file, or pipe it in with `-` as the place of the cases"
+        )
     try:
         with opened(place) as stream:
             data = stream.read()
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
+    except SourceUnreachable as error:
+        raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
     found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if found.wrong and (found.documents or found.has_case):
         lines = (f"{label}:{it.line}: {it.message}" for it in found.wrong)

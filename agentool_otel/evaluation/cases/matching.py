@@ -4,7 +4,8 @@ rule of the user's selects."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from agentool_otel.errors import EvaluationError
@@ -37,6 +38,7 @@ class Cases:
         """
         self.all = list(cases)
         self._match = None if match is None else _rule(match)
+        self._path = _path_in(match)
         self._words = match if isinstance(match, str) else "the match function"
         self._by_id: defaultdict[str, list[int]] = defaultdict(list)
         self._by_input: defaultdict[str, list[int]] = defaultdict(list)
@@ -65,6 +67,8 @@ class Cases:
         if isinstance(named, str):
             return f"no case is called {named!r}, which its run names"
         nor = "" if self._match is None else f", nor does {self._words} find one"
+        if self._path is not None and _value(trace.trace, self._path) in (None, UNSET):
+            nor = f", and it has no {'.'.join(self._path)} to match by"
         if trace.trace.input is UNSET:
             return f"its run names no case, and its input is not in this store{nor}"
         if gap := gap_in(trace.trace.input) or trace.gap("input"):
@@ -84,12 +88,37 @@ def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
             f"the case, as `metadata.ticket=context.ticket`, not {match!r}"
         )
     path, case_path = member.split("."), (case_member or "case_id").split(".")
+    _require_member(ReasoningTrace, path[0], match, ("contains",))
+    _require_member(EvalCase, case_path[0], match)
 
     def equal(trace: ReasoningTrace, case: EvalCase) -> bool:
         value = _value(trace, path)
         return value not in (None, UNSET) and same(_value(case, case_path), value)
 
     return equal
+
+
+def _path_in(match: MatchRule | None) -> list[str] | None:
+    """Return the path of the member of a trace that a rule names; None where it names none."""
+    if not isinstance(match, str) or match == "contains":
+        return None
+    return match.partition("=")[0].split(".")
+
+
+def _require_member(
+    kind: type[ReasoningTrace | EvalCase], name: str, match: str, words: Sequence[str] = ()
+) -> None:
+    """Refuse the name of a member that is nearly one of those that documents of a kind have.
+
+    Raises:
+        EvaluationError: it is. Any other name may be that of a member that the spec does not know.
+    """
+    members = [*words, *kind.__struct_fields__]
+    if name not in members and (similar := get_close_matches(name, members, n=1)):
+        raise EvaluationError(
+            f"{name!r} in match {match!r} is no member of {kind.__name__}"
+            f"; hint: did you mean {similar[0]!r}?"
+        )
 
 
 def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:

@@ -12,11 +12,9 @@ import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
 
-from agentool_otel.errors import MissingDependencyError
 from agentool_otel.evaluation.reports.entries import NAME, ORDER, Entry, entry_of
 from agentool_otel.evaluation.reports.page_texts import pieces
 from agentool_otel.evaluation.reports.result_texts import counted, line, rate_of, score_of
@@ -30,6 +28,7 @@ from agentool_otel.evaluation.reports.slices import (
     Subject,
     Tally,
 )
+from agentool_otel.ground.optional import library
 from agentool_otel.model.documents import EvalResult
 from agentool_otel.model.times import in_calendar, to_ns
 
@@ -247,12 +246,6 @@ def template() -> Any:
     Raises:
         MissingDependencyError: Jinja is not installed.
     """
-    try:
-        jinja = import_module("jinja2")
-    except ImportError:
-        raise MissingDependencyError(
-            "an HTML report needs jinja2, which is not installed"
-            "; hint: pip install 'agentool-otel[eval]'"
-        ) from None
+    jinja = library("jinja2", "an HTML report", "eval")
     environment = jinja.Environment(autoescape=True, undefined=jinja.StrictUndefined)
     return environment.from_string(_part("page.html"))

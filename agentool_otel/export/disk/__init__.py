@@ -4,6 +4,7 @@ recording  OTLP/JSON lines that people keep
 journal    spans as they open, and end, before anybody has them
 spool      ended spans that wait for an endpoint
 recovery   what dead processes left, closed and sent
+removal    recordings that may be removed
 remains    what a recovery leaves alone, and says so
 files      files of ours, opened so that nothing of others is touched
 """

@@ -29,7 +29,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["AppendFile", "Contents", "Gone", "Place", "lock", "renew_after_fork"]
+__all__ = ["AppendFile", "Contents", "Gone", "Place", "host_name", "lock", "renew_after_fork"]
 
 _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
@@ -59,11 +59,10 @@ class Place:
     def path(self, suffix: str) -> Path:
         """Return the path of this process' file with a suffix. Nothing is made yet."""
         if self._stem is None:
-            host = re.sub(r"[^\w.-]+", "_", platform.node()) or "host"
             now = time.time_ns()
             start = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1_000_000_000))
             self._stem = self.folder / (
-                f"{self._kind}-{host}-{os.getpid()}-{start}.{now % 1_000_000_000:09}"
+                f"{self._kind}-{host_name()}-{os.getpid()}-{start}.{now % 1_000_000_000:09}"
             )
         return self._stem.with_name(self._stem.name + suffix)
 
@@ -101,6 +100,11 @@ class Place:
 
     def _forked(self) -> None:
         self._stem = None
+
+
+def host_name() -> str:
+    """Return the name of this machine as it stands in the names of files."""
+    return re.sub(r"[^\w.-]+", "_", platform.node()) or "host"
 
 
 Contents = Callable[[int], bytes]

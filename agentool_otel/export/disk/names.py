@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["JOURNAL"]
+__all__ = ["JOURNAL", "RECORDING_SUFFIX"]
 
 JOURNAL: Final = ".open"
 """What the name of a journal ends in."""
+
+RECORDING_SUFFIX: Final = ".jsonl"
+"""What the name of a recording ends in."""

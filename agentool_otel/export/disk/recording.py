@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.export.disk.names import RECORDING_SUFFIX
 from agentool_otel.export.encoding.otlp_json import Line, encode_log, encode_spans, span_line
 from agentool_otel.ground.words import logger
 
@@ -27,7 +28,7 @@ __all__ = ["SUFFIX", "RecordedLogs", "RecordingExporter"]
 
 _log = logger(__name__)
 
-SUFFIX = ".jsonl"
+SUFFIX = RECORDING_SUFFIX
 _WAITING = 8 << 20
 """Bytes held back for a disk that is full or cannot be written; what comes beyond is dropped."""
 _PATIENCE_NS = 1_000_000_000

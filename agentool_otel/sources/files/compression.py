@@ -132,9 +132,11 @@ def unzstd(stream: BinaryIO) -> io.BufferedReader[Any]:
     """
     module = _zstd()
     if module is None:
+        from agentool_otel.ground.installing import install_command
+
         raise MissingDependencyError(
-            "this is zstd, which Python reads since 3.14 only; "
-            "hint: pip install 'agentool-otel[zstd]', or unpack it first: zstd -d FILE"
+            "this is zstd, which Python reads since 3.14 only; hint: "
+            f"{install_command('zstd', 'backports.zstd')}, or unpack it first: zstd -d FILE"
         )
     return cast("io.BufferedReader[Any]", module.ZstdFile(stream))
 

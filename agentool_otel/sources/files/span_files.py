@@ -21,7 +21,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Literal, cast, overload
+from shlex import quote
+from typing import BinaryIO, Literal, NamedTuple, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import lazy_re as re
@@ -85,6 +86,8 @@ class SpanFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.other: Callable[[Json], None] | None = None
         self.files = files
+        self.folders: tuple[Path, ...] = ()
+        """The folders of which all recordings are read."""
         allow_beside(file for file in files if isinstance(file, Path))
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
@@ -230,8 +233,10 @@ class SpanFiles:
         if not (is_empty or json.recognised or values.recognised or proto.recognised):
             if any(isinstance(error, TooLarge) for error in errors):
                 raise SourceError(f"{label} holds no spans as far as it was read: {errors[0]}")
-            seen = _seen(start, readable(values.seen))
-            raise values.refusal or DecodeError(EXPECTED, seen, where=label)
+            seen, hint = _seen(start, readable(values.seen))
+            if isinstance(file, Path) and quote(label) == label:
+                hint = hint.replace("FILE", label)
+            raise values.refusal or DecodeError(EXPECTED, seen, where=label, hint=hint)
 
     def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
         """Yield the batches of a file that was counted, from where its spans lie."""
@@ -338,20 +343,40 @@ def _size(files: Sequence[SpanFile]) -> int | None:
     return total
 
 
-_NOT_READ = {
-    b"PAR1": "Parquet; hint: make JSON lines of it, as by "
-    "duckdb -c \"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
-    b"SQLite format 3": "a SQLite database; hint: export spans from the program it belongs to",
-    b"PK\x03\x04": "a zip archive; hint: unpack it and name the folder",
-    b"ResourceSpans #": "what the Collector's debug exporter prints for people; hint: send the "
-    "spans to its file exporter as well",
+class _Seen(NamedTuple):
+    """What a file without spans is, and what its user can do."""
+
+    what: str
+    hint: str = "agentool-otel help source lists the formats that are read"
+
+
+_UTF_16 = _Seen("text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE > FILE.json makes UTF-8 of it")
+_KNOWN = {
+    b"PAR1": _Seen(
+        "Parquet",
+        "make JSON lines of it, as by duckdb -c "
+        "\"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
+    ),
+    b"SQLite format 3": _Seen("a SQLite database", "export spans from the program it belongs to"),
+    b"PK\x03\x04": _Seen("a zip archive", "unpack it and name the folder"),
+    b"ResourceSpans #": _Seen(
+        "what the Collector's debug exporter prints for people",
+        "send the spans to its file exporter as well",
+    ),
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
 }
-"""Files that are often tried instead, by how they begin, and what to do with them."""
+"""Files that are often tried instead, by how they begin."""
 
 
-def _seen(head: bytes, value: str) -> str:
-    for mark, what in _NOT_READ.items():
+def _seen(head: bytes, value: str) -> _Seen:
+    for mark, seen in _KNOWN.items():
         if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
-            return what
-    start = f"{head[:24]!r} at its start"
-    return f"{value}, {start}" if value else start
+            return seen
+    if value:
+        return _Seen(value)
+    if head.lstrip()[:1] in (b"{", b"["):
+        return _Seen(
+            "JSON that is cut short or damaged", "python -m json.tool FILE names the place"
+        )
+    return _Seen(f"{head[:24]!r} at its start")

@@ -1,0 +1,87 @@
+"""The texts of `--help` and `help` that belong to no single command: lines, examples, topics."""
+
+from __future__ import annotations
+
+from agentool_otel.ground import environment
+
+__all__ = ["COMMANDS", "EXAMPLES", "EXTRA_TOPICS", "with_examples"]
+
+COMMANDS = {
+    "run": "Record a Python program without changing it.",
+    "demo": "Run a small agent here and now and show what is recorded.",
+    "show": "Show the steps of recorded runs.",
+    "eval": "Check recorded runs against cases.",
+    "diff": "Compare two sets of recorded runs step by step.",
+    "compare": "Compare runs of the same task in several frameworks.",
+    "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
+    "export": "Turn ReasoningTrace documents into spans.",
+    "convert": "Turn documents of other systems into each other.",
+    "validate": "Check documents, cases and recordings.",
+    "schema": "Print the JSON Schema of cases, for editors.",
+    "clean": "Remove old recordings.",
+    "recover": "Close and re-send what a dead process left.",
+    "doctor": "Report what is attached and whether spans arrive.",
+    "registry": "Print our attribute names for OpenTelemetry Weaver.",
+    "help": "Explain a command, or what a SOURCE is.",
+}
+"""Command to its line in `--help`, which is shown without importing any of them."""
+
+EXAMPLES = {
+    "run": ("run -- python app.py", "run --endpoint http://localhost:4318 -- python app.py"),
+    "demo": ("demo",),
+    "show": ("show --last 1", "show --status error --since 2h", "show 1 --explain"),
+    "eval": ("eval checks.jsonl --last 1", "eval cases.jsonl traces.jsonl --junit report.xml"),
+    "diff": ("diff before.jsonl .agentool --last 1", "diff 1 2 --skip content,output"),
+    "compare": ("compare", "compare .agentool --by model --last 20"),
+    "rebuild": ("rebuild -o traces.jsonl", "rebuild --last 1 --format openai-messages"),
+    "export": ("export traces.jsonl -o spans.jsonl",),
+    "convert": ("convert tools.json --to openai-tools",),
+    "validate": ("validate cases.jsonl traces.jsonl",),
+    "schema": ("schema --path",),
+    "clean": ("clean --older 7d --dry-run", "clean --keep 20"),
+    "recover": ("recover", "recover --endpoint http://localhost:4318"),
+    "doctor": ("doctor", "doctor --endpoint http://localhost:4318"),
+    "registry": ("registry",),
+    "help": ("help show", "help source"),
+}
+"""Command to examples of it, without the name of the program. Tests run them."""
+
+_TOKEN, _TENANT = (
+    " and ".join(map(variable, ("tempo", "jaeger")))
+    for variable in (environment.token_variable, environment.tenant_variable)
+)
+_SOURCE = f"""\
+A SOURCE is a place that commands read runs from.
+
+  (none)                   .agentool/, or the folder that {environment.FOLDER} names
+  FILE, FOLDER, 'PATTERN'  recordings and exports; `-` is standard input
+  tempo://HOST:3200        Grafana Tempo; tempo+https:// over TLS
+  jaeger://HOST:16686      Jaeger; jaeger+https:// over TLS
+  s3://BUCKET/PREFIX       and other places of fsspec (extra `remote`)
+
+Servers need the extra `servers`. What to read stands after `?`, joined by `&`:
+  trace=ID                 one trace
+  service=NAME             runs of a service; also attribute=KEY=VALUE
+  since=2h until=TIME      when they started; the last hour by default
+  timeout=60s within=1h max_traces=9 max_requests=9 max_services=9
+Credentials: user:password@ in the URL (Basic),
+  {_TOKEN} (Bearer),
+  {_TENANT} (tenant).
+
+Formats, told by their content, plain, gzip or zstd:
+  OTLP as JSON or protobuf; trace documents (ReasoningTrace, ATIF);
+  JSON of OpenTelemetry SDKs, Jaeger, Tempo, Zipkin, Phoenix, Langfuse,
+  LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch,
+  Azure Monitor, Google Cloud Trace and column stores; CSV and TSV tables;
+  logs of OpenClaw and Amplifier
+"""
+
+EXTRA_TOPICS = {"source": _SOURCE}
+"""What `help` explains besides commands."""
+
+
+def with_examples(name: str) -> str:
+    """Return the end of a command's help."""
+    examples = "\n".join(f"  agentool-otel {it}" for it in EXAMPLES[name])
+    word = "Example" if len(EXAMPLES[name]) == 1 else "Examples"
+    return f"\b\n{word}:\n{examples}"

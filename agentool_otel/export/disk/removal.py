@@ -1,0 +1,166 @@
+"""Recordings that may be removed: of processes that have ended and have left nothing to be done.
+
+Only files are touched whose names are those of our recordings, that belong to this user and are no
+links. What waits to be sent, and the journals, keep their recordings in place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from agentool_otel.export.disk.files import host_name, lock
+from agentool_otel.export.disk.names import JOURNAL, RECORDING_SUFFIX
+from agentool_otel.export.disk.spool import SUFFIXES
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import NotOurs, open_own
+
+__all__ = ["Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
+
+_NAME = re.compile(
+    r"(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-\d{8}T\d{6}\.\d{9}"
+    + re.escape(RECORDING_SUFFIX)
+)
+_DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_TEXTS = "content"
+_READ = 4 << 20
+
+
+class State(Enum):
+    """What a recording waits for."""
+
+    FINISHED = "finished"
+    LIVE = "of a program that is running"
+    OPEN = "of a program that was killed, with spans that are not closed yet"
+    WAITING = "with spans or log records that wait to be sent"
+
+
+class Recording(NamedTuple):
+    """A recording of one process."""
+
+    path: Path
+    kind: str
+    """What is recorded: `traces`, `evaluations`."""
+    size: int
+    written_ns: int
+    """When it was last written, in nanoseconds since the Unix epoch."""
+    state: State
+
+
+def recordings_in(folder: Path) -> list[Recording]:
+    """Return the recordings in a folder that are this user's, the newest first.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    names = frozenset(os.listdir(folder))
+    found: list[Recording] = []
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if match is None:
+            continue
+        path = folder / name
+        with suppress(OSError):  # a link, a file of another user, or removed meanwhile
+            file = open_own(path, os.O_RDONLY)
+            status = os.fstat(file)
+            os.close(file)
+            state = _state(path, names, match["host"], int(match["pid"]))
+            found.append(Recording(path, match["kind"], status.st_size, status.st_mtime_ns, state))
+    return sorted(found, key=lambda it: (it.written_ns, it.path), reverse=True)
+
+
+def remove(recordings: Iterable[Recording]) -> list[Recording]:
+    """Remove recordings that are finished; return those that were removed.
+
+    The state of each is looked at once more.
+
+    Raises:
+        OSError: one cannot be removed; those before it are.
+    """
+    removed: list[Recording] = []
+    for recording in recordings:
+        path = recording.path
+        match = _NAME.fullmatch(path.name)
+        assert match is not None
+        names = frozenset(os.listdir(path.parent))
+        if _state(path, names, match["host"], int(match["pid"])) is not State.FINISHED:
+            continue
+        with suppress(FileNotFoundError, NotOurs):
+            os.close(open_own(path, os.O_RDONLY))
+            path.unlink()
+            removed.append(recording)
+    return removed
+
+
+def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]:
+    """Return the texts that are stored apart and that only some recordings refer to.
+
+    Args:
+        folder: that of the recordings.
+        leaving: the recordings. None of the others may be written meanwhile.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    texts = folder / _TEXTS
+    if texts.is_symlink() or not texts.is_dir():
+        return []
+    stored = {name.encode() for name in os.listdir(texts) if _DIGEST.fullmatch(name.encode())}
+    paths = {recording.path for recording in leaving}
+    only = {digest for path in paths for digest in _digests(path)} & stored
+    if only:
+        for root, folders, names in os.walk(folder):
+            folders[:] = [it for it in folders if Path(root, it) != texts]
+            for path in (Path(root, name) for name in names):
+                if path not in paths and path.is_file():
+                    only.difference_update(_digests(path))
+    return sorted(texts / digest.decode() for digest in only)
+
+
+def _digests(path: Path) -> Iterator[bytes]:
+    """Yield every SHA-256 in hexadecimal digits in a file."""
+    with path.open("rb") as file:
+        rest = b""
+        while data := file.read(_READ):
+            data = rest + data
+            rest = data[-65:]
+            yield from _DIGEST.findall(data)
+
+
+def _state(path: Path, names: frozenset[str], host: str, pid: int) -> State:
+    stem = path.name.removesuffix(RECORDING_SUFFIX)
+    if stem + JOURNAL in names:
+        return State.OPEN if _can_be_locked(path.with_name(stem + JOURNAL)) else State.LIVE
+    if host == host_name() and _is_alive(pid):
+        return State.LIVE  # without a journal
+    if any(stem + suffix in names for both in SUFFIXES.values() for suffix in both):
+        return State.WAITING
+    return State.FINISHED
+
+
+def _can_be_locked(journal: Path) -> bool:
+    try:
+        file = open_own(journal, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return lock(file)
+    finally:
+        os.close(file)
+
+
+def _is_alive(pid: int) -> bool:
+    """Return whether there is a process of this number; it may be another one."""
+    if os.name != "posix":
+        return False  # there a running program's file cannot be removed
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

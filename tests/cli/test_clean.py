@@ -1,0 +1,225 @@
+"""Removing recordings: of real programs that have ended, were killed, run, or could not send."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PROGRAM, Invoke, agentool
+
+FOLDER = Path(".agentool")
+STOPS = """
+import agentool_otel, os, sys
+agentool_otel.instrument({options})
+
+@agentool_otel.tool
+def work(last):
+    if last:
+        agentool_otel.flush()
+        print("ready", flush=True)
+        {end}
+
+work(False)
+work(True)
+"""
+KILL = "os.kill(os.getpid(), 9)"
+WAIT = "sys.stdin.read()"
+DEAD = "endpoint='http://127.0.0.1:9'"
+LARGE = """
+import agentool_otel
+agentool_otel.instrument()
+
+@agentool_otel.tool
+def read(name):
+    return name * 2_000_000
+
+read({name!r})
+"""
+
+
+def ended(program: str = PROGRAM, **variables: str) -> None:
+    """Run a program to its end, however it ends."""
+    subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | variables,
+        check=False,
+        timeout=60,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def running(options: str = "", **variables: str) -> Generator[None]:
+    """Have a program run that has recorded one call and is in another one."""
+    program = STOPS.format(options=options, end=WAIT)
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | variables,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        yield
+        child.communicate()
+
+
+def files() -> dict[str, bytes]:
+    return {it.name: it.read_bytes() for it in FOLDER.iterdir() if it.is_file()}
+
+
+def aged(name: str, days: float) -> None:
+    status = (FOLDER / name).stat()
+    os.utime(FOLDER / name, (status.st_atime, status.st_mtime - days * 86_400))
+
+
+def recordings() -> list[str]:
+    return sorted(it.name for it in FOLDER.glob("traces-*.jsonl"))
+
+
+def test_recordings_of_ended_programs_are_removed(invoke: Invoke) -> None:
+    ended()
+    ended()
+    (FOLDER / "mine.jsonl").write_text("a file of the user\n")
+    result = invoke("clean")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("2 recordings removed from .agentool, ")
+    assert not recordings()
+    assert (FOLDER / "mine.jsonl").exists()
+
+
+def test_a_dry_run_lists_and_removes_nothing(invoke: Invoke) -> None:
+    ended()
+    before = files()
+    result = invoke("clean", "--dry-run")
+    assert result.stdout == f"{FOLDER / recordings()[0]}\n"
+    assert result.stderr.startswith("1 recording would be removed from .agentool, ")
+    assert files() == before
+
+
+def test_a_running_program_keeps_its_recording_and_goes_on(invoke: Invoke) -> None:
+    for variables in ({}, {"AGENTOOL_JOURNAL": "off"}):
+        with running(**variables):
+            before = recordings()
+            result = invoke("clean")
+            assert "kept: of a program that is running" in result.stderr
+            assert recordings() == before
+        shown = invoke("show", "--json")
+        assert len(shown.stdout.splitlines()) >= 1
+        assert "incomplete" not in shown.stdout
+        assert invoke("clean").stderr.startswith("1 recording removed")
+
+
+def test_a_killed_program_keeps_its_recording_until_it_is_recovered(invoke: Invoke) -> None:
+    ended(STOPS.format(options="", end=KILL))
+    before = files()
+    result = invoke("clean")
+    assert "1 recording kept: of a program that was killed" in result.stderr
+    assert " hint: agentool-otel recover .agentool" in result.stderr
+    assert files() == before
+    assert agentool("recover").returncode == 0
+    assert invoke("clean").stderr.startswith("1 recording removed")
+
+
+@pytest.mark.parametrize("end", [KILL, "pass"])
+def test_what_waits_to_be_sent_is_never_removed(invoke: Invoke, end: str) -> None:
+    ended(STOPS.format(options=DEAD, end=end))
+    before = files()
+    assert any(name.endswith((".spool", ".open")) for name in before)
+    result = invoke("clean")
+    assert result.stderr.startswith("0 recordings removed")
+    assert files() == before
+
+
+def test_a_recording_with_log_records_that_wait_is_kept(invoke: Invoke) -> None:
+    ended()
+    stem = recordings()[0].removesuffix(".jsonl")
+    for suffix in (".spool", ".refused", ".logs.spool", ".logs.refused"):
+        (FOLDER / (stem + suffix)).write_bytes(b"waits")
+        before = files()
+        assert "1 recording kept: with spans or log records that wait" in invoke("clean").stderr
+        assert files() == before
+        (FOLDER / (stem + suffix)).unlink()
+    assert invoke("clean").stderr.startswith("1 recording removed")
+
+
+def test_only_recordings_of_an_age_are_removed(invoke: Invoke) -> None:
+    for _ in range(3):
+        ended()
+    old, older, new = recordings()
+    aged(old, 8)
+    aged(older, 30)
+    assert invoke("clean", "--older", "7d").stderr.startswith("2 recordings removed")
+    assert recordings() == [new]
+    assert "none of the 1 recording there" in invoke("clean", "--older", "7d").stderr
+
+
+def test_the_newest_are_kept(invoke: Invoke) -> None:
+    for _ in range(3):
+        ended()
+    first, second, third = recordings()
+    aged(third, 9)
+    aged(second, 8)
+    assert invoke("clean", "--keep", "2").stderr.startswith("1 recording removed")
+    assert recordings() == [first, second]
+    assert invoke("clean", "--keep", "1", "--older", "30d").stderr.startswith("0 recordings")
+    assert recordings() == [first, second]
+
+
+def test_links_and_files_of_others_are_left_alone(invoke: Invoke, tmp_path: Path) -> None:
+    ended()
+    (name,) = recordings()
+    outside = tmp_path / "outside.jsonl"
+    (FOLDER / name).rename(outside)
+    (FOLDER / name).symlink_to(outside)
+    os.link(outside, FOLDER / name.replace("traces", "evaluations"))
+    assert invoke("clean").stderr.startswith("0 recordings removed")
+    assert outside.exists()
+    assert (FOLDER / name).is_symlink()
+
+
+def test_nothing_is_removed_where_everybody_may_write(invoke: Invoke) -> None:
+    ended()
+    FOLDER.chmod(0o777)
+    result = invoke("clean")
+    assert result.exit_code == 3
+    assert "everybody may write to the folder" in result.stderr
+    assert recordings()
+
+
+def test_stored_texts_go_with_their_last_recording(invoke: Invoke) -> None:
+    ended(LARGE.format(name="a"))
+    ended(LARGE.format(name="a"))
+    ended(LARGE.format(name="b"))
+    first, _, _ = recordings()
+    texts = FOLDER / "content"
+    assert len(list(texts.iterdir())) == 2
+    aged(first, 9)
+    invoke("clean", "--older", "7d")
+    assert len(list(texts.iterdir())) == 2
+    with running():
+        assert invoke("clean").stderr.startswith("2 recordings removed")
+        assert len(list(texts.iterdir())) == 2
+
+
+def test_texts_without_another_recording_go(invoke: Invoke) -> None:
+    ended(LARGE.format(name="a"))
+    ended(LARGE.format(name="b"))
+    texts = FOLDER / "content"
+    result = invoke("clean", "--keep", "1")
+    assert result.stderr.startswith("1 recording removed")
+    (left,) = texts.iterdir()
+    assert left.name in (FOLDER / recordings()[0]).read_text()
+    assert "content_removed" not in invoke("show", "--full").stderr
+
+
+def test_a_folder_that_is_not_there_is_an_error(invoke: Invoke) -> None:
+    result = invoke("clean", "nowhere")
+    assert result.exit_code == 3
+    assert "there is no folder nowhere\n hint: " in result.stderr

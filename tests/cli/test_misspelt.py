@@ -1,0 +1,184 @@
+"""Misspelt names: each is refused, or named once, with what is meant."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.evaluation.cases.matching import Cases
+from agentool_otel.ground import environment
+from agentool_otel.ground.unsupported_variables import is_read, refuse_misspelt
+from agentool_otel.model.documents import EvalCase, ReasoningTrace, Status
+from agentool_otel.reconstruction.endings import STOPPED
+from tests.cli.conftest import PROGRAM, Invoke
+
+OURS = sorted(
+    name
+    for name in vars(environment).values()
+    if isinstance(name, str) and name.startswith("AGENTOOL_")
+)
+RUN = '{"trace_id": "t", "agent_id": "a", "input": "q", "output": "o", "steps": []}'
+CASE = '{"case_id": "c", "input": "q", "assertions": [{"type": "status"}]}'
+
+
+@st.composite
+def misspelt(draw: st.DrawFn) -> tuple[str, str]:
+    """A variable of ours, and the same without one of its letters."""
+    name = draw(st.sampled_from(OURS))
+    at = draw(st.integers(len("AGENTOOL_"), len(name) - 1))
+    return name, name[:at] + name[at + 1 :]
+
+
+@given(misspelt())
+def test_a_misspelt_variable_is_refused(names: tuple[str, str]) -> None:
+    _, wrong = names
+    if wrong in OURS:
+        return
+    before = dict(os.environ)
+    os.environ[wrong] = "1"
+    try:
+        refuse_misspelt()
+        sentence = environment.refused()[wrong]
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    assert sentence.startswith(f"{wrong}")
+    assert " is meant" not in sentence
+    assert any(f"is {it} meant?" in sentence for it in OURS)
+
+
+def test_variables_that_are_read_are_not_refused() -> None:
+    environ = dict.fromkeys([*OURS, "AGENTOOL_ATTIC_TOKEN", "AGENTOOL_ATTIC_TENANT"], "1")
+    assert all(map(is_read, environ))
+    before = environment.refused()
+    refuse_misspelt(environ)
+    assert environment.refused() == before
+
+
+def test_a_variable_of_another_program_is_left_alone() -> None:
+    refuse_misspelt({"AGENTOOL_WORKSPACE_COLOUR_SCHEME": "1"})
+    assert "AGENTOOL_WORKSPACE_COLOUR_SCHEME" not in environment.refused()
+
+
+def ran(**variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr
+
+
+def test_a_program_is_told_of_a_misspelt_variable_once() -> None:
+    told = ran(AGENTOOL_JORNAL="off")
+    assert told.count("is AGENTOOL_JOURNAL meant?") == 1
+    assert ran(AGENTOOL_JOURNAL="off") == ""
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("langchain", "is agentool-langchain meant?"),
+        ("langchain,openai", "is agentool-openai meant?"),
+        ("agentool-langchain", ""),
+        ("urllib3, *", ""),
+        ("somebody-elses", ""),
+    ],
+)
+def test_a_framework_without_our_prefix_is_named(names: str, told: str) -> None:
+    stderr = ran(OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=names)
+    assert told in stderr
+    assert bool(stderr) == bool(told)
+
+
+def test_an_instrumentor_of_another_package_is_no_mistake(tmp_path: Path) -> None:
+    information = tmp_path / "another-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: another\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(
+        "[opentelemetry_instrumentor]\nlangchain = another:Instrumentor\n"
+    )
+    (tmp_path / "app").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.append({str(tmp_path)!r})\n{PROGRAM}"],
+        env=os.environ | {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "langchain"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path / "app",
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("word", [*get_args(Status), *STOPPED])
+def test_a_status_with_a_letter_too_few_is_refused(
+    invoke: Invoke, tmp_path: Path, word: str
+) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    result = invoke("show", "run.json", "--status", word[:-2] + word[-1])
+    assert result.exit_code == 2
+    assert f" hint: did you mean {word!r}?" in result.stderr
+    for good in (word, word[:3] + "*", "of another program"):
+        assert invoke("show", "run.json", "--status", good).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ("contain", "'contains'"),
+        ("metdata.ticket", "'metadata'"),
+        ("metadata.ticket=contxt.ticket", "'context'"),
+    ],
+)
+def test_a_rule_without_a_member_is_refused(
+    invoke: Invoke, tmp_path: Path, rule: str, hint: str
+) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    (tmp_path / "case.json").write_text(CASE)
+    result = invoke("eval", "case.json", "run.json", "--match", rule)
+    assert result.exit_code == 2
+    message, told = result.stderr.splitlines()
+    assert "is no member of" in message
+    assert hint in told
+
+
+@pytest.mark.parametrize("member", [*ReasoningTrace.__struct_fields__, "metadata.a.b", "contains"])
+def test_a_rule_of_any_member_is_taken(member: str) -> None:
+    Cases([], member)
+    if member != "contains":
+        for case_member in EvalCase.__struct_fields__:
+            Cases([], f"{member}={case_member}")
+
+
+def test_a_rule_needs_cases(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    (tmp_path / "checks.json").write_text('{"type": "status"}')
+    result = invoke("eval", "checks.json", "run.json", "--match", "contains")
+    assert result.exit_code == 2
+    assert "match chooses between cases" in result.stderr
+
+
+def test_a_member_that_no_trace_has_is_named(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    (tmp_path / "case.json").write_text(CASE.replace('"q"', '"another"'))
+    result = invoke("eval", "case.json", "run.json", "--match", "nonsense")
+    assert result.exit_code == 1
+    assert "and it has no nonsense to match by\n" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["eval {} run.json", "compare run.json --cases {}"])
+def test_cases_at_a_url_are_refused(invoke: Invoke, tmp_path: Path, command: str) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    result = invoke(*command.format("https://me:secret@example.com/cases.jsonl").split())
+    assert result.exit_code in (2, 3)
+    assert "cases are read from files" in result.stderr
+    assert "secret" not in result.stderr
