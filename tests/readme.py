@@ -1,4 +1,4 @@
-"""Write the tables of README.md and REFERENCE.md from the registries and the docstrings.
+"""Write the tables of README.md and the pages of docs/ from the registries and the docstrings.
 
     python -m tests.readme        and the names that hold content, see `content_names`
 
@@ -17,9 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-import msgspec
-
-from agentool_otel.evaluation.cases.schema import shipped as cases_schema
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
@@ -27,13 +24,18 @@ from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
 from tests import content_names
+from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
 
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = (ROOT / "README.md", ROOT / "REFERENCE.md")
 _REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
+DOCUMENTS = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if _REGION.search(page.read_text(encoding="utf-8"))
+]
 
 
 def filled(text: str) -> str:
@@ -158,38 +160,14 @@ def _converters() -> str:
 
 def _assertions() -> str:
     return _table(
-        ("type", "holds if", "parameters", "needs a judge"),
+        ("type", "holds if", "needs a judge"),
         (
             (
-                f"`{point.name}`",
+                f"[`{point.name}`](#{point.name})",
                 _paragraph(point.load().__doc__),
-                ", ".join(_parameters(point.load())),
                 "yes" if issubclass(point.load(), JudgeCheck) else "",
             )
             for point in _plugins("assertions")
-        ),
-    )
-
-
-def _parameters(check: type[msgspec.Struct]) -> Iterator[str]:
-    """Yield the parameters of an assertion type, with the defaults of those that have one."""
-    for field in msgspec.structs.fields(check):
-        default = field.default
-        if field.default_factory is not msgspec.NODEFAULT:
-            default = field.default_factory()
-        shown = "" if default is msgspec.NODEFAULT else f"={msgspec.json.encode(default).decode()}"
-        yield f"`{field.encode_name}{shown}`"
-
-
-def _assertion_parameters() -> str:
-    """Of each parameter of an assertion type: its docstring, and the words of a closed set."""
-    return _table(
-        ("type", "parameter", "what it is"),
-        (
-            (f"`{point.name}`", f"`{name}`", schema["description"])
-            for point in _plugins("assertions")
-            for name, schema in cases_schema()["$defs"][point.name]["properties"].items()
-            if name not in ("type", "description")
         ),
     )
 
@@ -257,7 +235,11 @@ def _names() -> str:
     return _table(
         ("name", "type", "what"),
         (
-            (f"`{name}`", _TYPES[ATTRIBUTES[name].type] if name in ATTRIBUTES else "", meaning)
+            (
+                f"`{name}`",
+                convention_tables.TYPES[ATTRIBUTES[name].type] if name in ATTRIBUTES else "",
+                meaning,
+            )
             for vocabulary in (agentool.MEANING, agent_tool.MEANING)
             for name, meaning in vocabulary.items()
         ),
@@ -280,20 +262,20 @@ def _collector() -> str:
     )
 
 
-_TYPES = {
-    "s": "string", "s[]": "strings", "i": "integer", "d": "double", "b": "boolean", "e": "word",
-    "any": "any value",
-}  # fmt: skip
-
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
-    "assertion_parameters": _assertion_parameters,
+    "assertion_types": assertion_examples.sections,
     "collector": _collector,
+    "decisions": decisions.index,
     "containers": _containers,
+    "convention_attributes": convention_tables.attributes,
+    "convention_metrics": convention_tables.metrics,
+    "convention_spans": convention_tables.spans,
     "converters": _converters,
     "dialects": _dialects,
     "formats": _formats,
+    "generations": convention_tables.generations,
     "names": _names,
     "servers": _servers,
     "unsupported": _unsupported,

@@ -37,7 +37,8 @@ def command(file: Path, to: str, source: str | None, strict: bool, output: Path 
     FILE is JSON or JSON Lines, or `-`. What the other format has no place for is listed on stderr,
     each with its path in FILE: converted back, that is what would be lost, changed or added.
 
-    Formats are agentool (the spec's own documents), and those that `REFERENCE.md` lists.
+    Formats are agentool (the spec's own documents), and those that
+    docs/reference/formats.md lists.
     """
     place: SpanFile = stdin() if file == STDOUT else file
     try:

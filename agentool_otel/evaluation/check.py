@@ -44,7 +44,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     A parameter that is missing, unknown or of another type is an error of the cases, before the
     first trace; so is a `ValueError` or `TypeError` of `__post_init__` about the values. The
-    docstrings of class and fields describe them in REFERENCE.md and in the JSON Schema.
+    docstrings of class and fields describe them in `docs/reference/assertions.md` and in the JSON
+    Schema.
     """
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:

@@ -1,39 +1,99 @@
-"""The README says what is true: its Python runs, its commands are there, its table is complete."""
+"""README, *Start* and *Guides*: their blocks run, and their output and tables are current."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from agentool_otel.loading import load
 from agentool_otel.setup.frameworks import instrumentors
 from tests import readme
+from tests.backends.servers import jaeger
+from tests.docs.blocks import LANGUAGES, blocks
+from tests.docs.walks import (
+    Outcome,
+    comparable,
+    expected_outputs,
+    in_terminal,
+    jaeger_ports,
+    walk,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+PAGES = (
+    ROOT / "README.md",
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if in_terminal(page)),
+)
+FRAMEWORKS = (ROOT / "docs" / "guides" / "frameworks.md").read_text(encoding="utf-8")
 
 
-def test_every_python_block_runs_in_the_order_it_stands(tmp_path: Path) -> None:
-    for block in BLOCKS:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
-        environ["AGENTOOL_DIR"] = str(tmp_path / ".agentool")
-        done = subprocess.run(
-            [sys.executable, "-c", block],
-            cwd=tmp_path,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
+def failures(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return each block whose exit codes are not as the page states."""
+    return [
+        f"line {it.block.line}: {it.failures}\n{it.output}" for it in outcomes if not it.as_stated
+    ]
+
+
+def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
+    """Return each output in the page that differs from what the block prints."""
+    printed = {it.block: it.output for it in outcomes}
+    return [
+        f"line {shown.line}:\n{printed[producer]}"
+        for producer, shown in expected_outputs(page)
+        if producer in printed and comparable(printed[producer]) != comparable(shown.text)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda it: it.stem)
+def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    outcomes = walk(page, tmp_path)
+    assert failures(outcomes) == []
+    assert outdated(page, outcomes) == [], "python -m tests.docs.walks PAGE writes the output"
+
+
+@pytest.mark.backends
+@pytest.mark.parametrize(
+    "page",
+    [it for it in PAGES if "<!-- with: jaeger -->" in it.read_text()],
+    ids=lambda it: it.stem,
+)
+def test_the_blocks_of_a_page_run_with_jaeger(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    with jaeger(tmp_path) as running:
+        outcomes = walk(
+            page,
+            tmp_path / "project",
+            servers=frozenset({"jaeger"}),
+            ports=jaeger_ports(running.http, running.query),
         )
-        assert (done.returncode, done.stderr) == (0, "")
-    assert len(list(load(tmp_path / ".agentool"))) == 3, "what the blocks do is recorded"
+    assert failures(outcomes) == []
+    assert outdated(page, outcomes) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda it: it.stem)
+def test_a_block_has_a_language_and_one_that_does_not_run_a_reason(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES or page.name == "README.md", block.place
+        assert block.mark != "not run" or block.value, block.place
+
+
+def test_a_wrong_block_and_a_wrong_output_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\nfalse\n```\n```sh\necho 1 one\n```\n<!-- output -->\n```text\n1 two\n```\n"
+    )
+    outcomes = walk(page, tmp_path)
+    assert failures(outcomes) == ["line 1: (1,)\n"]
+    assert outdated(page, outcomes) == ["line 8:\n1 one\n"]
+
+
+def test_readme_has_at_most_120_lines_of_120_characters() -> None:
+    lines = [line for line in README.splitlines() if not line.startswith("|")]
+    assert len(lines) <= 120
+    assert [line for line in lines if len(line) > 120] == []
 
 
 def test_the_first_command_comes_early() -> None:
@@ -41,9 +101,14 @@ def test_the_first_command_comes_early() -> None:
     assert next(n for n, line in enumerate(lines) if line.startswith("    python3")) < 15
 
 
+def test_links_of_readme_lead_to_files() -> None:
+    places = re.findall(r"\]\((?!https?:|#)([^)#]+)", README)
+    assert [it for it in places if not (ROOT / it).exists()] == []
+
+
 @pytest.mark.parametrize("name", sorted(instrumentors()))
 def test_every_framework_is_in_the_table_with_its_versions(name: str) -> None:
-    [row] = [line for line in README.splitlines() if line.startswith(f"| `{name}`")]
+    [row] = [line for line in FRAMEWORKS.splitlines() if line.startswith(f"| `{name}`")]
     for requirement in instrumentors()[name].supports:
         assert requirement in row
 
@@ -59,7 +124,7 @@ def test_every_table_stands_in_a_document() -> None:
     assert all(f"<!-- table: {name} -->" in documents for name in readme.TABLES)
 
 
-def test_the_version_is_said_once() -> None:
+def test_the_version_is_stated_once() -> None:
     from agentool_otel.ground.version import __version__
 
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text()

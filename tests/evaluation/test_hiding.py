@@ -70,4 +70,4 @@ ZERO = {
         )
     },
 }
-"""The last lines of REFERENCE.md's section on hidden data have the reasons."""
+"""The last lines of docs/reference/hidden-data.md have the reasons."""

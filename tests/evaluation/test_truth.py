@@ -1,4 +1,4 @@
-"""Check the truth table of evaluation: each row has the verdict that REFERENCE.md gives it."""
+"""Check the truth table of evaluation: each row has the verdict that docs/reference gives it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 FOLDER = Path(__file__).parent / "truth"
-REFERENCE = Path(__file__).parents[2] / "REFERENCE.md"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 VERDICTS = {True: "passed", False: "failed", None: "not evaluated"}
 
 Row = dict[str, Any]
@@ -90,8 +90,8 @@ def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, 
 
 
 def test_each_quote_is_in_the_reference() -> None:
-    """A row quotes REFERENCE.md; a changed sentence asks for another look at its rows."""
-    reference = _words(REFERENCE.read_text(encoding="utf-8"))
+    """A row quotes a page of the reference; check its rows after a change."""
+    reference = _words("\n".join(it.read_text(encoding="utf-8") for it in REFERENCE.glob("*.md")))
     stale = [row["name"] for row in ROWS if _words(row["quote"]) not in reference]
     assert not stale
 

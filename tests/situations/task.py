@@ -1,7 +1,7 @@
 """The same task in every framework, as unmodified programs under `agentool-otel run`.
 
-What is rebuilt of each is a row of the table in README. The rows are kept in `rows.json`, because
-no environment holds all frameworks:
+What is rebuilt of each is a row of the table in `docs/guides/frameworks.md`. The rows are kept in
+`rows.json`, because no environment holds all frameworks:
 
     python -m tests.situations.task           write the rows of the frameworks that are installed
 """

@@ -37,7 +37,7 @@ KINDS = {
 }
 """The values whose methods tell who has called them. For a method that waits for ever there is one
 that raises, which is seen as well. Frameworks themselves come to no end with what is endless.
-The `__str__` of an exception's own class is called (DESIGN)."""
+The `__str__` of an exception's own class is called (docs/decisions/encoding.md)."""
 
 
 def use_of(framework: str, place: str) -> Use:

@@ -3,7 +3,7 @@
     NEEDS         the modules that have to be installed
     IMPOSSIBLE    by situation, why the framework cannot be in it
     NO_USAGE      by situation, why the token counts that the server sends cannot be recorded
-    DISTRIBUTIONS those whose versions are named in the table of README
+    DISTRIBUTIONS those whose versions are named in the table of frameworks
     TURNS         by situation, what the model says, where it is not what all others hear
     <situation>   a function that takes the model server's base URL, runs the framework as a user
                   would, unmodified, and returns what came of it; what it raises, passes

@@ -1,0 +1,95 @@
+"""The site builds without a warning, its links exist, and it loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the site is built by Python 3.11 and newer")
+
+DOCS = Path(__file__).parents[2] / "docs"
+_LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
+
+
+class _Page(HTMLParser):
+    """The anchors of a page, its links, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.anchors.add(found.get("id") or "")
+        if tag == "a" and found.get("href"):
+            self.links.append(str(found["href"]))
+        value = found.get(_LOADED.get(tag, ""))
+        if value and (tag, found.get("rel")) not in (("link", "canonical"), ("link", "search")):
+            self.loaded.append(value)
+
+
+def test_the_site_is_whole(tmp_path: Path) -> None:
+    """One test, because a build takes seconds and parallel workers share no fixture."""
+    site = _built(tmp_path)
+    pages = {it: _Page(it.read_text(encoding="utf-8")) for it in site.rglob("*.html")}
+    assert {it.relative_to(DOCS).with_suffix(".html") for it in DOCS.rglob("*.md")} <= {
+        it.relative_to(site) for it in pages
+    }
+    assert list(_broken(pages)) == []
+    loaded = {value for page in pages.values() for value in page.loaded}
+    assert [it for it in loaded if urlsplit(it).netloc] == []
+    assert list(_elsewhere_in_styles(site)) == []
+
+
+def _built(folder: Path) -> Path:
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"]
+    done = subprocess.run(
+        [*command, "-d", folder / "doctrees", DOCS, folder / "html"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder / "html"
+
+
+def _broken(pages: dict[Path, _Page]) -> Iterator[str]:
+    """Yield the links that lead to no page, or to an anchor that the page does not have."""
+    for page, found in pages.items():
+        for link in found.links:
+            if not _leads_somewhere(link, page, pages):
+                yield f"{page.name}: {link}"
+
+
+def _leads_somewhere(link: str, page: Path, pages: dict[Path, _Page]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return True  # elsewhere; nothing is asked over the network
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    if not parts.fragment or target.suffix != ".html":
+        return target.exists()
+    return target in pages and unquote(parts.fragment) in pages[target].anchors
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
+def test_every_file_that_a_page_at_the_top_links_exists(name: str) -> None:
+    text = (DOCS.parent / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)", text)
+    assert [it for it in links if not urlsplit(it).scheme and not (DOCS.parent / it).exists()] == []
+
+
+def _elsewhere_in_styles(site: Path) -> Iterator[str]:
+    for style in site.rglob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        if "url(http" in text or "url(//" in text or "@import" in text:
+            yield style.name

@@ -1,0 +1,216 @@
+"""Run the blocks of a page in one shell that has a terminal, so that output is what a reader sees.
+
+    python -m tests.docs.walks docs/start/ten-minutes.md        # writes real output into the page
+
+The marks are those of `tests.docs.blocks`, and two more:
+
+    <!-- background -->        the command goes on until the page ends
+    <!-- with: SERVER -->      the block runs where this server does; else the page ends there
+
+Output of the page and of the block are compared without ids, times and numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tests.docs.blocks import Block, blocks
+from tests.docs.terminal import run_in_terminal
+
+__all__ = [
+    "Outcome",
+    "comparable",
+    "expected_outputs",
+    "in_terminal",
+    "jaeger_ports",
+    "walk",
+    "with_real_outputs",
+]
+
+ROOT = Path(__file__).parent.parent.parent
+LOOPBACK_PORT = "8900"
+"""The port of the loopback model in pages; a run takes a free one."""
+_TIMEOUT_S = 300
+_BASH = ("bash", "-c")
+
+
+class Outcome(NamedTuple):
+    """What a block has printed."""
+
+    block: Block
+    output: str
+    failures: tuple[int, ...]
+    """Exit codes other than 0 of the commands in the block."""
+
+    @property
+    def as_stated(self) -> bool:
+        """Whether the exit codes are those that the page states."""
+        expected = (int(self.block.value),) if self.block.mark == "exit" else ()
+        return self.failures == expected
+
+
+def walk(
+    page: Path,
+    folder: Path,
+    *,
+    servers: frozenset[str] = frozenset(),
+    ports: Mapping[str, str] = {},
+) -> list[Outcome]:
+    """Run the blocks of a page.
+
+    Args:
+        page: file of the page.
+        folder: an empty folder to run in.
+        servers: names of the servers that run.
+        ports: ports that replace those in the page.
+    """
+    ports = {LOOPBACK_PORT: str(_free_port()), **ports}
+    runnable = list(_runnable(page, servers))
+    script = "\n".join([_PROLOGUE, *(_script(n, it) for n, it in enumerate(runnable)), _EPILOGUE])
+    for stated, taken in ports.items():
+        script = re.sub(rf"\b{stated}\b", taken, script)
+    _, output = run_in_terminal((*_BASH, script), folder, _environment(), _TIMEOUT_S)
+    for stated, taken in ports.items():
+        output = re.sub(rf"\b{taken}\b", stated, output)
+    found = re.findall(r"\x02(\d+)\x03(.*?)\x02end\x03([ \d]*)\x02", output, re.S)
+    assert len(found) == len(runnable), f"the shell ended early: {output[-500:]}"
+    return [
+        Outcome(block, text, tuple(int(code) for code in codes.split()))
+        for block, (_, text, codes) in zip(runnable, found, strict=True)
+    ]
+
+
+def in_terminal(page: Path) -> bool:
+    """Return whether a page is run here: one of *Start* or *Guides* that has no `console` block."""
+    part = page.parent.name in ("start", "guides")
+    return part and all(block.language != "console" for block in blocks(page))
+
+
+def expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
+    """Yield each block with output in the page, after the block that prints it."""
+    earlier = None
+    for block in blocks(page):
+        if block.mark == "output":
+            assert earlier is not None, f"line {block.line}: no block before this output"
+            yield earlier, block
+        else:
+            earlier = block
+
+
+def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
+    """Return the text of a page with what its blocks have printed in place of outdated output."""
+    printed = {outcome.block: outcome.output for outcome in outcomes}
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for producer, shown in reversed(list(expected_outputs(page))):
+        if producer in printed and comparable(printed[producer]) != comparable(shown.text):
+            new = [line.rstrip() for line in printed[producer].strip("\n").splitlines()]
+            lines[shown.line : shown.line + shown.text.count("\n")] = new
+    return "\n".join(lines) + "\n"
+
+
+def comparable(output: str) -> str:
+    """Return output without what differs from run to run: ids, times, numbers, layout."""
+    output = re.sub(r"traces-\S+?\.jsonl", "RECORDING", output)
+    output = re.sub(r"\b[0-9a-f]{8,}(:[0-9a-f]{4}\b)?", "ID", output)
+    output = re.sub(r"[+-]?\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
+    output = re.sub(r"[-─]{2,}", "--", output)
+    lines = (" ".join(line.split()) for line in output.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
+    for block in blocks(page):
+        if block.mark == "with" and block.value not in servers:
+            return
+        runs = block.language in ("python", "sh") or block.mark == "file"
+        if runs and block.mark != "not run":
+            yield block
+
+
+def _script(number: int, block: Block) -> str:
+    start = f"printf '\\002{number}\\003'; failures="
+    end = "printf '\\002end\\003%s\\002' \"$failures\""
+    return "\n".join([start, *_commands(number, block), end])
+
+
+def _commands(number: int, block: Block) -> list[str]:
+    if block.mark == "file":
+        name = shlex.quote(block.value)
+        return [f'mkdir -p "$(dirname {name})"', *_here_document(name, block.text)]
+    if block.language == "python":
+        program = f'"$blocks/example{number}.py"'
+        return [*_here_document(program, block.text), f"python {program}"]
+    if block.mark == "background":
+        log = f'"$blocks/{number}.log"'
+        wait = f"for _ in $(seq 200); do [ -s {log} ] && break; sleep 0.1; done"
+        return [f'{block.text.strip()} > {log} 2>&1 & started="$started $!"', wait, f"cat {log}"]
+    return [block.text.rstrip("\n")]
+
+
+def _here_document(name: str, text: str) -> list[str]:
+    return [f"cat > {name} <<'END_OF_FILE'", text.rstrip("\n"), "END_OF_FILE"]
+
+
+_PROLOGUE = """\
+blocks=$(mktemp -d); started=
+trap 'failures="$failures $?"' ERR"""
+_EPILOGUE = """\
+trap - ERR; [ -z "$started" ] || kill $started; rm -r "$blocks" """
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("OTEL_", "AGENTOOL_", "OPENAI_", "PYTEST_", "PYTHON", "COLUMNS"))
+    }
+    return kept | {
+        "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
+        "CHECKOUT": str(ROOT),
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
+
+
+def _free_port() -> int:
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def main(names: list[str]) -> None:
+    from tests.backends.built import built
+    from tests.backends.servers import jaeger
+
+    for name in names:
+        page = Path(name)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            ports, servers = dict[str, str](), frozenset[str]()
+            if "<!-- with: jaeger -->" in page.read_text(encoding="utf-8") and built("jaeger"):
+                running = stack.enter_context(jaeger(folder))
+                ports, servers = jaeger_ports(running.http, running.query), frozenset({"jaeger"})
+            (folder / "project").mkdir()
+            outcomes = walk(page, folder / "project", servers=servers, ports=ports)
+        for outcome in outcomes:
+            if not outcome.as_stated:
+                print(f"{outcome.block.place}: {outcome.failures}\n{outcome.output}")
+        page.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
+
+
+def jaeger_ports(http: str, query: str) -> dict[str, str]:
+    """Return the ports of a Jaeger at these URLs, by the ports that pages name."""
+    return {"4318": http.rpartition(":")[2], "16686": query.rpartition(":")[2]}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
