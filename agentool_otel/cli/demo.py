@@ -27,6 +27,7 @@ from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
+from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -124,7 +125,7 @@ def _new_folder() -> Path:
     while folder.exists():
         n += 1
         folder = base / f"{stamp}-{n}"
-    folder.mkdir(parents=True, mode=0o700)
+    make_private_folder(folder, inside=base)
     return folder
 
 

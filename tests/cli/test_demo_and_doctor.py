@@ -28,7 +28,7 @@ def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
     assert "└── invoke_agent trip-planner" in result.stdout
     for kind in STEP_TYPES:
         assert kind in result.stdout
-    (folder,) = Path(".agentool").iterdir()
+    (folder,) = Path(".agentool").glob("demo-*")
     (recording,) = folder.iterdir()
     assert str(recording) in result.stdout
     assert "agentool-otel rebuild" in result.stdout
