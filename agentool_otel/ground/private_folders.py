@@ -41,15 +41,18 @@ def make_private_folder(folder: Path, inside: Path | None = None) -> bool:
 
 
 def remove_private_folder(folder: Path) -> None:
-    """Remove a folder that `make_private_folder` has made, if only its `.gitignore` is left."""
+    """Remove a folder that `make_private_folder` has made, if nothing else is left in it."""
     ignore_file = folder / _IGNORE_FILE
     with suppress(OSError):
-        if not set(os.listdir(folder)) - {_IGNORE_FILE}:
-            ignore_file.unlink(missing_ok=True)
+        left = os.listdir(folder)
+        if left == [_IGNORE_FILE] and ignore_file.read_bytes() == _IGNORE_ALL:
+            ignore_file.unlink()
             try:
                 folder.rmdir()
             except OSError:  # another process has put a file there in this moment
                 _ignore(folder)
+        elif not left:
+            folder.rmdir()
 
 
 def _make(folder: Path) -> bool:

@@ -138,6 +138,14 @@ def test_a_folder_without_recordings_is_removed_with_its_file(tmp_path: Path) ->
     assert not (tmp_path / "records").exists()
 
 
+def test_a_folder_whose_file_the_user_has_changed_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    make_private_folder(folder)
+    (folder / ".gitignore").write_text("*.open\n")
+    remove_private_folder(folder)
+    assert (folder / ".gitignore").read_text() == "*.open\n"
+
+
 def test_a_folder_that_gets_a_file_meanwhile_stays_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
