@@ -39,7 +39,7 @@ def remember(key: str, content: Any) -> None:
 @agentool_otel.tool
 def search_trains(origin: str, night: bool = False) -> list[dict[str, Any]]:
     """Find trains from a city."""
-    sleep(0.02)
+    sleep(0.01)
     return [
         train for train in _TRAINS if train["from"] == origin and (train["departs"] > "20") == night
     ]
@@ -48,9 +48,10 @@ def search_trains(origin: str, night: bool = False) -> list[dict[str, Any]]:
 @agentool_otel.tool
 def weather(city: str, day: str) -> dict[str, Any]:
     """Tell the weather of a day."""
-    sleep(0.02)
     if day == "Saturday":
+        sleep(0.02)
         raise TimeoutError("the weather service did not answer within 20 ms")
+    sleep(0.01)
     return {"city": city, "day": day, "sky": "sunny", "celsius": 21}
 
 
