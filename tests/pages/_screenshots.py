@@ -35,7 +35,7 @@ def take(pages: Mapping[str, str], folder: Path, size: tuple[int, int] = (1600, 
 def _take(browser: str, page: str, url: str, path: Path, window: str) -> str:
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     options += ["--no-first-run", "--disable-background-networking", "--disable-sync"]
-    options += [window, "--virtual-time-budget=20000"]
+    options += [window, "--virtual-time-budget=20000", "--force-prefers-reduced-motion"]
     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [browser, *options, f"--user-data-dir={profile}", f"--screenshot={path}", url]

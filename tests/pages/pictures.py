@@ -34,6 +34,7 @@ _SECTIONS = ("its spans", "its steps, rebuilt from the spans", "what holds of it
 """Parts of the demo's output that are in the picture; the others are a line of three dots."""
 _PROJECT = "demo"
 _PATIENCE_S = 60.0
+_TRIES = 6
 _FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.S)
 _RULE = re.compile(r"(\S.*?) ─+")
 
@@ -75,7 +76,7 @@ def _report(folder: Path, output: str) -> str:
     (folder / "checks.json").write_text(f"[{','.join(checks)}]", encoding="utf-8")
     _run(folder, "eval", "checks.json", "--html", "report.html", expected=1)
     page = (folder / "report.html").as_uri()
-    return take({"report": page}, PICTURES, size=(1200, 900))[0]
+    return take({"report": page}, PICTURES, size=(1200, 1080))[0]
 
 
 def _phoenix(folder: Path, environments: Path) -> str:
@@ -91,9 +92,20 @@ def _phoenix(folder: Path, environments: Path) -> str:
             _run(folder, "export", *options, OTEL_EXPORTER_OTLP_HEADERS=headers)
             _wait(lambda: backend.count(_PROJECT) >= _span_count(folder))
             page = backend.pages(_PROJECT)["run"]
-            return take({"phoenix": page}, PICTURES, size=(1400, 900))[0]
+            return _settled("phoenix", page)
     except (NotInstalled, NotReady) as error:
         return f"no picture of Phoenix: {error}"
+
+
+def _settled(name: str, page: str) -> str:
+    """Take pictures of a page until two are alike: what moves is at another place in each."""
+    path, before = PICTURES / f"{name}.png", b""
+    for _ in range(_TRIES):
+        words = take({name: page}, PICTURES, size=(1400, 900))[0]
+        if not path.exists() or path.read_bytes() == before:
+            return words
+        before = path.read_bytes()
+    return f"no picture of {name}: it does not come to rest"
 
 
 def sections(output: str) -> str:
