@@ -9,7 +9,10 @@
     with agentool_otel.model_call("model", messages=...) as call: ...
     agentool_otel.score(run, "helpful", True)                   # feedback, now or later
 
-    for trace in agentool_otel.load(".agentool"): ...
+    for trace in agentool_otel.load(".agentool"):
+        print(trace)
+        for call, result in trace.pairs():
+            print(call, "→", result)
     for result in agentool_otel.evaluate(cases, traces): ...
 
 Importing this package loads no framework, no SDK and no exporter; names load when first used.
@@ -141,4 +144,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return list(__all__)

@@ -27,6 +27,7 @@ from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
+from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -40,6 +41,7 @@ _CHECKS: tuple[dict[str, Any], ...] = (
     {"type": "status", "status": "success"},
     {"type": "contains_tool_call", "tool_name": "search_trains", "tool_args": {"night": True}},
     {"type": "handoff", "to_agent": "booking-agent"},
+    {"type": "max_cost_usd", "max_usd": 0.01},
     {"type": "no_tool_error"},
     {"type": "rubric", "rubric": "The answer names a train and when it departs."},
 )
@@ -50,7 +52,8 @@ _CHECKS: tuple[dict[str, Any], ...] = (
 def command(endpoint: str | None) -> int:
     """Run a small agent here and now and show what is recorded.
 
-    It needs no key and no network. The recording is a new folder below .agentool/ (AGENTOOL_DIR).
+    Its model is a server on this machine with scripted answers: it needs no key and no network. The
+    recording is a new folder below .agentool/ (AGENTOOL_DIR).
     """
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     folder = _new_folder()
@@ -78,7 +81,7 @@ def command(endpoint: str | None) -> int:
 
     console.print()
     console.print(Rule("what holds of it", align="left", style="dim"))
-    _print_verdicts(console, runs[0])
+    _print_verdicts(console, runs)
 
     console.print()
     console.print(Rule("where it is", align="left", style="dim"))
@@ -107,8 +110,8 @@ def command(endpoint: str | None) -> int:
     return code
 
 
-def _print_verdicts(console: Console, run: Rebuilt) -> None:
-    (result,) = evaluate(_CHECKS, [run])
+def _print_verdicts(console: Console, runs: list[Rebuilt]) -> None:
+    (result,) = evaluate(_CHECKS, runs)
     for check, verdict in zip(_CHECKS, result.assertion_results, strict=True):
         mark, style = MARKS[verdict.passed], STYLES[verdict.passed]
         console.print(
@@ -124,7 +127,7 @@ def _new_folder() -> Path:
     while folder.exists():
         n += 1
         folder = base / f"{stamp}-{n}"
-    folder.mkdir(parents=True, mode=0o700)
+    make_private_folder(folder, inside=base)
     return folder
 
 
@@ -133,12 +136,12 @@ def _record(folder: Path) -> str:
     import agentool_otel
 
     with _changed_environment({environment.FOLDER: str(folder)}):
-        from agentool_otel.cli._demo_agent import plan_trip
+        from agentool_otel.cli._demo_agent import answer
 
         agentool_otel.instrument(service_name="demo", content=True, include=())
-        answer = plan_trip(_QUESTION)
+        answered = answer(_QUESTION)
         agentool_otel.uninstrument()
-    return answer
+    return answered
 
 
 @contextmanager

@@ -14,6 +14,7 @@ waiting           a queue of traces that wait for a judge
 scopes            which runs one result is about
 joined            several runs as one trace
 running           all of it over many traces
+lazy_results      results that are computed as they are read
 in_tests          the same for one trace, in a test: `assert_trace`
 steps             the steps of a trace as short lines
 cases/            files of cases, and which case a trace is a try of
@@ -96,3 +97,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

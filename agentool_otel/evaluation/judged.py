@@ -57,6 +57,10 @@ class Call(NamedTuple):
     """A ToolResult; None where there is none."""
     result_step_id: str | None
 
+    def __repr__(self) -> str:
+        fields = ((k, v) for k, v in self._asdict().items() if known(v) is not None)
+        return f"Call({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
 
 class JudgedTrace:
     """A trace, and how faithfully it was recorded."""

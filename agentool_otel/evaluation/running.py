@@ -13,6 +13,7 @@ from agentool_otel.evaluation.given_traces import given_traces
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
+from agentool_otel.evaluation.lazy_results import EvalResults
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.scopes import Scope, Unit, Units
 from agentool_otel.evaluation.selecting import Selection
@@ -63,8 +64,8 @@ def evaluate(
     match: MatchRule | None = None,
     scope: Scope = "tree",
     unmatched: Callable[[ReasoningTrace, str], None] | None = None,
-) -> Generator[EvalResult]:
-    """Yield a result for each case and each run that is a try of it, as the traces come.
+) -> EvalResults:
+    """Return a result for each case and each run that is a try of it, computed as they are read.
 
     A run is a try of the case that it names (`metadata.case_id`), else of those with the same
     input. A case without a run has a result at the end, of which nothing is evaluated.
@@ -78,7 +79,7 @@ def evaluate(
     runs of one OTel trace, and a few words of each trace document: the rest of a document is in a
     temporary file. With a judge, several questions are asked at a time, from a thread of its own;
     results keep their order, and memory holds also the traces that wait for answers, which are few.
-    Closing the generator drops what was not answered yet, and ends the thread.
+    Closing the results drops what was not answered yet, and ends the thread.
 
     Args:
         cases: cases; or assertions alone, which then apply to every trace.
@@ -109,7 +110,8 @@ def evaluate(
         DecodeError: a case given as an object is none.
         MissingDependencyError: an assertion needs a library that is not installed.
     """
-    return Evaluation(cases, min_evaluated, judge, match, scope).results(traces, unmatched)
+    evaluation = Evaluation(cases, min_evaluated, judge, match, scope)
+    return EvalResults(evaluation.results(traces, unmatched))
 
 
 class Evaluation:

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from agentool_otel.ground.words import line
+from agentool_otel.model.notebook import row_html
+from agentool_otel.model.plain_text import MARKS, score_text
+
 __all__ = ["Difference", "Verdict", "failed", "not_evaluated", "passed"]
 
 _MOST_DIFFERENCES = 20
@@ -38,6 +42,12 @@ class Verdict(NamedTuple):
     """The steps it rests on."""
     extra: Mapping[str, Any] = MappingProxyType({})
     """Further members of the assertion's result, such as who judged."""
+
+    def __str__(self) -> str:
+        return f"{MARKS[self.passed]} {line(self.reason)}"
+
+    def _repr_html_(self) -> str:
+        return row_html((MARKS[self.passed], score_text(self.score), self.reason))
 
 
 def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:

@@ -1,14 +1,15 @@
 """What everything stands on, and what knows nothing of spans.
 
-attached     how a patch of a function of others turned out
-environment  every environment variable that is read
-json_codec   JSON text, also where orjson has no form for a value
-literals     Python literals, read without running anything
-optional     libraries that an extra of this package brings
-ownership    whose a file is, before it is written to
-plugins      entry points, ours and those of others
-temporary    private temporary folders
-urls         URLs of servers, without their credentials
-version      the version of this package
-words        words of others, as they are shown and logged
+attached         how a patch of a function of others turned out
+environment      every environment variable that is read
+json_codec       JSON text, also where orjson has no form for a value
+literals         Python literals, read without running anything
+optional         libraries that an extra of this package brings
+ownership        whose a file is, before it is written to
+private_folders  folders for recorded content, which git ignores
+plugins          entry points, ours and those of others
+temporary        private temporary folders
+urls             URLs of servers, without their credentials
+version          the version of this package
+words            words of others, as they are shown and logged
 """

@@ -2,6 +2,8 @@
 
     documents     the agentool spec's JSON documents, held without loss
     codec         documents from and to JSON, and from the reference package's objects
+    plain_text    documents as one line each, which is what `print` shows
+    notebook      traces and verdicts as HTML, which is what a notebook shows
     schema        their JSON Schemas; the files in `schemas/` are generated from the types
     agent_tool/   the objects of Agent Tool, another specification, in the same way
     validation    which document a JSON object is, and what is wrong with it
@@ -71,3 +73,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

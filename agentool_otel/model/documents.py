@@ -17,16 +17,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -143,6 +134,16 @@ class Document(Struct, frozen=True, kw_only=True, gc=False, repr_omit_defaults=T
         from agentool_otel.model.codec import dumps
 
         return dumps(self)
+
+    def __str__(self) -> str:
+        from agentool_otel.model.plain_text import line_of
+
+        return line_of(self) or repr(self)
+
+    def _repr_html_(self) -> str | None:
+        from agentool_otel.model.notebook import html_of
+
+        return html_of(self)
 
 
 class ToolSpec(Document, frozen=True, kw_only=True):

@@ -45,7 +45,7 @@ Json = Any
 Extra = dict[str, Any]
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class Usage(Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """Token counts of one model call. Subsets (cache, reasoning, modalities) are included in the
     totals."""
 
@@ -71,7 +71,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return (self.input_tokens or 0) + (self.output_tokens or 0)
 
 
-class _Common(Struct, frozen=True, kw_only=True):
+class _Common(Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """The members of every operation."""
 
     error_type: str | None = None

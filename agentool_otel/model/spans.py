@@ -39,7 +39,7 @@ class Damage(msgspec.Struct, frozen=True, gc=False):
     """Whether it stood at the end: what came after it, too, may be missing then."""
 
 
-class SpanRecord(msgspec.Struct, gc=False):
+class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
     """One collected span.
 
     Ids are lower-case hex (32 and 16 characters). Times are nanoseconds since the Unix epoch, UTC.

@@ -171,6 +171,12 @@ class Rebuilt:
         the run once more."""
         return framework_of(self._relink().all_nodes)
 
+    def __repr__(self) -> str:
+        return f"<Rebuilt {self.trace}>"
+
+    def _repr_html_(self) -> str | None:
+        return self.trace._repr_html_()
+
     def to_json(self) -> str:
         """Return the trace as one line of JSON."""
         return self.to_bytes().decode()

@@ -2,6 +2,7 @@
 
     runtime            `instrument()`, `uninstrument()`, `flush()`, `status()`: what is in force
     status             the record that `status()` returns
+    status_text        that record as ten lines
     configuration      what has been named in code
     decision           what is to be in force, before anything is touched
     spans, logs, metrics   where each goes

@@ -124,7 +124,7 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
     """Return the store for content that is too large for an attribute: beside the recording by
     default."""
-    default = None if beside is None else offload.Folder(beside / "content")
+    default = None if beside is None else offload.Folder(beside / "content", beside)
     return environment.usable(environment.OFFLOAD, _named_store, default, environ)
 
 

@@ -67,7 +67,8 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What is attached, where telemetry goes and how much of it has passed.
 
-    `status()["spans"]` reads it as the JSON object that `to_dict()` returns.
+    `print(status())` shows ten lines; `status()["spans"]` reads it as the JSON object that
+    `to_dict()` returns.
     """
 
     enabled: bool
@@ -106,6 +107,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             for name, value in state.items()
             if value is not None or name not in ("recording", "masking")
         }
+
+    def __repr__(self) -> str:
+        from agentool_otel.setup.status_text import status_text
+
+        return status_text(self)
 
     def __getitem__(self, name: str) -> Any:
         return self.to_dict()[name]

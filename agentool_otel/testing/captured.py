@@ -17,6 +17,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from agentool_otel.ground.words import counted
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class AgentTraces:
     def __iter__(self) -> Iterator[Rebuilt]:
         """Iterate over the runs, so that `assert_trace(agent_traces, ...)` asserts all of them."""
         return iter(self.rebuilt())
+
+    def __len__(self) -> int:
+        """Return how many runs have ended."""
+        return len(self.rebuilt())
+
+    def __repr__(self) -> str:
+        traces = self.traces()
+        lines = "".join(f"\n  {it}" for it in traces[:_LISTED])
+        more = f"\n  ... and {len(traces) - _LISTED} more" if len(traces) > _LISTED else ""
+        return f"<AgentTraces: {counted(len(traces), 'run')}{lines}{more}>"
 
     def rebuilt(self) -> list[Rebuilt]:
         """Return the runs with the fidelity of each trace."""

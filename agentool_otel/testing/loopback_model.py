@@ -29,6 +29,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from types import TracebackType
 from typing import Any, NamedTuple, cast
 
@@ -140,6 +141,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
     model: LoopbackModel
+
+    def server_bind(self) -> None:
+        """Bind without the look-up of the host's name, which may wait for a resolver."""
+        TCPServer.server_bind(self)
+        host, port = self.server_address[:2]
+        self.server_name, self.server_port = str(host), int(port)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exc_info()[1], OSError):  # a client that hangs up is no news

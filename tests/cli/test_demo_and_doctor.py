@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.loading import rebuild
+from agentool_otel.semconv import agentool as agentool_names
 from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES
 from agentool_otel.sources.opening import open_source
@@ -28,23 +30,68 @@ def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
     assert "└── invoke_agent trip-planner" in result.stdout
     for kind in STEP_TYPES:
         assert kind in result.stdout
-    (folder,) = Path(".agentool").iterdir()
+    (folder,) = Path(".agentool").glob("demo-*")
     (recording,) = folder.iterdir()
     assert str(recording) in result.stdout
     assert "agentool-otel rebuild" in result.stdout
 
 
+def test_the_demo_has_model_calls_with_messages_tokens_and_cost() -> None:
+    shown = agentool("demo").stdout
+    assert shown.count("── chat loopback-model  ") == 6
+    [recording] = Path(".agentool").glob("demo-*/*.jsonl")
+    spans = list(open_source(recording).spans())
+    agents = {it.span_id for it in spans if it.name.startswith("invoke_agent ")}
+    calls = [it for it in spans if it.name == "chat loopback-model"]
+    assert len(calls) == 6
+    for it in calls:
+        assert it.parent_id in agents
+        assert {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} <= it.attributes.keys()
+        assert {"gen_ai.input.messages", "gen_ai.output.messages"} <= it.attributes.keys()
+        assert it.attributes[agentool_names.COST_USD] > 0
+    runs = list(rebuild(spans))
+    assert [run.fidelity.model_calls for run in runs] == [4, 2]
+    assert [len(run.trace.tool_calls()) for run in runs] == [3, 1]
+    for run in runs:
+        assert all(call and result for call, result in run.trace.pairs())
+
+
+def test_the_demo_connects_to_this_machine_alone() -> None:
+    """Also with proxies and keys in the environment, and without a look-up of any name."""
+    code = """
+import sys
+def note(event, arguments):
+    if event == "socket.connect": print(arguments[1][0], file=sys.stderr)
+    if event in ("socket.getaddrinfo", "socket.gethostbyaddr"): print(arguments[0], file=sys.stderr)
+sys.addaudithook(note)
+from agentool_otel.cli import main
+main(["demo"])
+"""
+    names = ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "OPENAI_BASE_URL")
+    environment = {**os.environ, **dict.fromkeys(names, "http://192.0.2.1:1")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert set(done.stderr.split()) == {"127.0.0.1"}
+
+
 def test_the_demo_ends_with_verdicts_whose_checks_can_be_saved_as_a_file() -> None:
     shown = agentool("demo").stdout
     marked = [line for line in shown.splitlines() if line[:3] in ("✓ {", "✗ {", "- {")]
-    assert [line[0] for line in marked] == ["✓", "✓", "✓", "✗", "-"]
+    assert [line[0] for line in marked] == ["✓", "✓", "✓", "✓", "✗", "-"]
     assert "weather failed at step_006" in shown
     Path("checks.json").write_text("\n".join(line[2:] for line in marked))
     result = agentool("eval", "checks.json")
     assert result.returncode == 1
     assert '"weather' not in result.stderr
     first = json.loads(result.stdout.splitlines()[0])
-    assert [it["passed"] for it in first["assertion_results"]] == [True, True, True, False, None]
+    assert [it["passed"] for it in first["assertion_results"]] == [
+        True,
+        True,
+        True,
+        True,
+        False,
+        None,
+    ]
 
 
 def test_the_demo_sends_nothing_whatever_is_configured(tmp_path: Path) -> None:

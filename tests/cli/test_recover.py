@@ -60,7 +60,7 @@ def test_unsent_spans_are_sent_to_their_original_destination(invoke: Invoke) -> 
         assert sorted(receiver.names()) == [
             "execute_tool add", "execute_tool die", "invoke_agent victim"
         ]  # fmt: skip
-    assert list(Path(".agentool").iterdir()) == []
+    assert list(Path(".agentool").glob("[!.]*")) == []
 
 
 def test_spans_stay_on_disk_if_the_endpoint_does_not_answer(invoke: Invoke) -> None:

@@ -146,7 +146,7 @@ def test_options_still_apply_if_the_first_instrumentation_failed() -> None:
     Path("app.py").write_text(code)
     environ = {**os.environ, "OTEL_TRACES_EXPORTER": "pigeon"}
     agentool("run", "--no-content", "--", sys.executable, "app.py", env=environ)
-    [file] = Path(".agentool").iterdir()
+    [file] = Path(".agentool").glob("*.jsonl")
     assert ASKED not in file.read_bytes()
 
 

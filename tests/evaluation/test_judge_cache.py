@@ -18,7 +18,8 @@ from tests.evaluation.runs import Object
 
 
 def entries(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in files if path.name != ".gitignore")
 
 
 def test_an_answered_question_is_not_asked_again(model: LoopbackModel, tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_every_span_is_recorded_once(tmp_path: Path, way: str) -> None:
     assert Counter(Counter(span.span_id for span in spans).values()) == {1: 5}
     marked = sum(bool(span.attributes.get(agentool.INCOMPLETE)) for span in spans)
     assert marked == (1 if way in INCOMPLETE else 0)
-    assert [file.suffix for file in (tmp_path / ".agentool").iterdir()] == [".jsonl"]
+    assert [file.suffix for file in (tmp_path / ".agentool").glob("[!.]*")] == [".jsonl"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -160,7 +160,7 @@ def test_every_span_arrives_at_the_endpoint(tmp_path: Path, way: str) -> None:
         spans = list(received(receiver))
     assert len({span_id for span_id, _ in spans}) == 5
     assert {span_id for span_id, marked in spans if marked}.__len__() == (way in INCOMPLETE)
-    assert list(tmp_path.glob(".agentool/*")) == []
+    assert list(tmp_path.glob(".agentool/[!.]*")) == []
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -181,7 +181,7 @@ def test_every_log_record_arrives_at_the_endpoint(tmp_path: Path, way: str) -> N
             recover(tmp_path / ".agentool")
         found = {record.body.string_value for record in receiver.logs()}
     assert found == {f"record {number}" for number in range(5)}
-    assert list(tmp_path.glob(".agentool/*")) == []
+    assert list(tmp_path.glob(".agentool/[!.]*")) == []
 
 
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing fork", "multiprocessing forkserver"])

@@ -212,7 +212,7 @@ def test_recover_offers_refused_spans_again(folder: Path) -> None:
     with HttpReceiver() as receiver:
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == ["a"]
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob("[!.]*")) == []
 
 
 def test_a_receiver_that_refuses_everything_is_not_sent_every_span_alone(folder: Path) -> None:
@@ -397,7 +397,7 @@ def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
         assert sorted(receiver.names()) == ["four", "three", "two"]
     (said,) = caplog.messages
     assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in said
-    assert [path.suffix for path in sorted(folder.iterdir())] == [".open", ".spool"]
+    assert [path.suffix for path in sorted(folder.glob("[!.]*"))] == [".open", ".spool"]
     assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).incomplete
 
 

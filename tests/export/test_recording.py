@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -170,8 +171,7 @@ def test_a_deleted_file_is_replaced(tmp_path: Path) -> None:
     exporter = RecordingExporter(tmp_path / "new")
     exporter.export(finished())
     assert exporter.path is not None
-    exporter.path.unlink()
-    exporter.path.parent.rmdir()
+    shutil.rmtree(exporter.path.parent)
     exporter.export(finished())
     assert len(list(recorded(tmp_path / "new"))) == 2
 

@@ -70,7 +70,7 @@ def test_spans_that_arrived_before_a_kill_are_not_sent_again(
         assert waiting(folder) == [True]
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == [*before, "waits", "waits too"]
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob("[!.]*")) == []
 
 
 def test_a_span_that_was_sent_is_not_taken_for_open(folder: Path) -> None:
@@ -105,7 +105,7 @@ def test_nothing_waits_once_everything_was_sent(folder: Path) -> None:
         assert waiting(folder) == [False]
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == ["a", "b"]
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob("[!.]*")) == []
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["beside spans", "elsewhere"])
@@ -145,7 +145,7 @@ def test_what_an_endpoint_took_before_it_went_down_is_not_sent_again(folder: Pat
         answers[:] = [200]
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == ["taken", "waits"]
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob("[!.]*")) == []
 
 
 def test_without_a_note_of_what_was_sent_nothing_is_lost(

@@ -244,3 +244,24 @@ def test_frameworks_are_attached_to_for_the_block(model: LoopbackModel) -> None:
         ask()
     assert [it.name for it in traces.spans()] == ["chat gpt-5"]
     assert "Hello" in str(traces.trace.input)
+
+
+def test_captured_runs_are_counted_listed_and_iterated() -> None:
+    with captured_traces() as traces:
+        assert (len(traces), list(traces)) == (0, [])
+        assert repr(traces) == "<AgentTraces: 0 runs>"
+        for question in ("one", "two"):
+            clerk(question)
+    assert len(traces) == 2
+    assert [it.trace.input for it in traces] == ["one", "two"]
+    first, *lines = repr(traces).splitlines()
+    assert first == "<AgentTraces: 2 runs"
+    assert [line.strip(" >") for line in lines] == [str(it) for it in traces.traces()]
+
+
+def test_a_rebuilt_run_prints_its_trace() -> None:
+    with captured_traces() as traces:
+        clerk("one")
+    [run] = traces
+    assert repr(run) == f"<Rebuilt {run.trace}>"
+    assert run._repr_html_() == run.trace._repr_html_()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.words import logger
 
 __all__ = ["Folder", "Remote", "open_store"]
@@ -24,8 +25,15 @@ _REMEMBERED = 4096
 class Folder:
     """Keeps each text in a file of its own, readable by its owner only."""
 
-    def __init__(self, folder: str | os.PathLike[str]):
+    def __init__(self, folder: str | os.PathLike[str], inside: Path | None = None):
+        """Keep texts in a folder.
+
+        Args:
+            folder: the folder; made with the first text.
+            inside: the folder of recordings above; None if the folder stands alone.
+        """
         self.folder = Path(folder).absolute()
+        self._inside = None if inside is None else inside.absolute()
         self._failed = False
 
     def put(self, digest: str, data: bytes) -> str | None:
@@ -33,7 +41,7 @@ class Folder:
         path = self.folder / digest
         try:
             if not _holds(path, len(data)):
-                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(self.folder, self._inside)
                 partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
                 file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(file, "wb") as out:

@@ -16,6 +16,7 @@ from typing import Any
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
+from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.words import logger
 
 __all__ = ["Cache", "default_folder"]
@@ -57,8 +58,10 @@ class Cache:
         path = self._path(key)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
-            for folder in (self.folder.parent, self.folder, path.parent):  # each its owner's only
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if recordings_folder() not in self.folder.parents:
+                self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.folder, inside=recordings_folder())
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             if why := why_untrusted(self.folder):
                 raise OSError(why)
             file = create_own(beside, os.O_WRONLY)

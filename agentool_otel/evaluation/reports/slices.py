@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
+from agentool_otel.model.plain_text import MARKS
 from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = [
@@ -25,8 +26,6 @@ __all__ = [
 
 UNKNOWN = "(unknown)"
 NO_TRACE = "(no trace)"
-MARKS = {True: "✓", False: "✗", None: "-"}
-"""An outcome without colour: passed, failed, not evaluated."""
 
 CASE, ASSERTION = "case", "assertion"
 BY = (*FACETS, CASE, ASSERTION)

@@ -17,15 +17,15 @@ so, among calls that were made together. changed: the same call or the same kind
 another content."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """The smallest piece in which two values differ."""
 
     path: str
     """Of a trace `input`, `output`, `status`, `error.message`, ...; of a step what is inside its
     `arguments`, `result`, `error`, `content`, `message`, `query`, `results`."""
-    a: Any
+    a: Any = UNSET
     """What it was in A; `UNSET` where it was not there."""
-    b: Any
+    b: Any = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object, without `a` or `b` if the value was absent there."""

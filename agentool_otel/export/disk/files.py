@@ -23,6 +23,7 @@ from pathlib import Path
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own, identity, open_own
+from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
 
 if sys.platform == "win32":
     import msvcrt
@@ -87,15 +88,13 @@ class Place:
     def leave(self) -> None:
         """Remove the folder again if nothing is left in it."""
         if self._made_folder:
-            with suppress(OSError):
-                self.folder.rmdir()
+            remove_private_folder(self.folder)
 
     def _in_folder(self, make: Callable[[], AppendFile]) -> AppendFile:
         try:
             return make()
         except FileNotFoundError:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._made_folder = True
+            self._made_folder = make_private_folder(self.folder) or self._made_folder
             return make()
 
     def _forked(self) -> None:
