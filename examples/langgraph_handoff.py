@@ -1,7 +1,6 @@
 # /// script
 # requires-python = ">=3.10"
 # dependencies = [
-#   "agentool-otel",
 #   "langchain>=1.0",
 #   "langchain-openai>=1.0",
 #   "langgraph>=1.0",
