@@ -8,9 +8,9 @@
 # ///
 """Two LangGraph agents: a researcher looks something up and hands over to a writer.
 
-    uv run examples/langgraph_handoff.py       no key, no network: a model server stands in
-    OPENAI_API_KEY=... uv run examples/langgraph_handoff.py
-    agentool-otel show                         what happened, step by step
+    uv run --with . examples/langgraph_handoff.py   no key, no network: a model server stands in
+    OPENAI_API_KEY=... uv run --with . examples/langgraph_handoff.py
+    agentool-otel show                              what happened, step by step
 
 The spans are in .agentool/:
 
