@@ -1,7 +1,6 @@
 # /// script
 # requires-python = ">=3.10"
 # dependencies = [
-#   "agentool-otel",
 #   "langchain>=1.0",
 #   "langchain-openai>=1.0",
 #   "langgraph>=1.0",
@@ -9,9 +8,9 @@
 # ///
 """Two LangGraph agents: a researcher looks something up and hands over to a writer.
 
-    uv run examples/langgraph_handoff.py       no key, no network: a model server stands in
-    OPENAI_API_KEY=... uv run examples/langgraph_handoff.py
-    agentool-otel show                         what happened, step by step
+    uv run --with . examples/langgraph_handoff.py   no key, no network: a model server stands in
+    OPENAI_API_KEY=... uv run --with . examples/langgraph_handoff.py
+    agentool-otel show                              what happened, step by step
 
 The spans are in .agentool/:
 

@@ -1,7 +1,3 @@
-# /// script
-# requires-python = ">=3.10"
-# dependencies = ["agentool-otel"]
-# ///
 """An agent that calls its model by an HTTP client of its own, recorded: no SDK, no framework.
 
     python examples/own_http_client.py

@@ -1,7 +1,3 @@
-# /// script
-# requires-python = ">=3.10"
-# dependencies = ["agentool-otel"]
-# ///
 """An agent in plain Python, recorded: no framework, no model, no key.
 
     python examples/plain_agent.py

@@ -1,6 +1,6 @@
 """One agent, written once in Open Agent Spec, in every runtime that is installed.
 
-    pip install 'pyagentspec[langgraph,wayflow,openai-agents,autogen,agent-framework]' agentool-otel
+    pip install 'pyagentspec[langgraph,wayflow,openai-agents,autogen,agent-framework]' ../..
     python ask.py                          # all runtimes, against a model on this machine
     python ask.py langgraph wayflow        # CrewAI installs into an environment of its own only
     agentool-otel compare --cases cases.json --match contains

@@ -1,7 +1,3 @@
-# /// script
-# requires-python = ">=3.10"
-# dependencies = ["agentool-otel"]
-# ///
 """A program on the runtime: every way that a call can go.
 
 python examples/agent_tool/every_way.py

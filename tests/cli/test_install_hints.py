@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,42 @@ def test_without_a_place_the_library_itself_is_named(tmp_path: Path, origin: Any
 def test_the_version_is_the_one_before_a_release() -> None:
     assert __version__ == "0.1.0.dev0"
     assert agentool("--version").stdout == "agentool-otel, version 0.1.0.dev0\n"
+
+
+_INSTALLS_BY_NAME = re.compile(
+    r"(pip|pipx|uv|uvx) [^\n`&|;]*[ '\"]agentool-otel(?=[\s'\"`\[]|$)"
+    r"|dependencies\s*=\s*\[[^\]]*[\"']agentool-otel",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "by_name"),
+    [
+        ("pip install agentool-otel", True),
+        ("pip install 'agentool-otel[eval]'", True),
+        ("uv add crewai agentool-otel\n", True),
+        ('dependencies = [\n  "agentool-otel"]', True),
+        ("pip install ../..", False),
+        ("pip install . && agentool-otel demo", False),
+        ("pip install 'x'\nagentool-otel show", False),
+    ],
+)
+def test_an_installation_by_name_is_recognised(text: str, by_name: bool) -> None:
+    assert bool(_INSTALLS_BY_NAME.search(text)) is by_name
+
+
+def test_nothing_installs_a_name_that_is_not_ours_yet() -> None:
+    places = [
+        it
+        for folder in ("agentool_otel", "examples", "collector-config")
+        for it in (ROOT / folder).rglob("*")
+        if it.suffix in (".py", ".md", ".toml", ".yaml", ".yml", ".txt", ".html")
+    ]
+    assert len(places) > 500
+    by_name = [
+        str(it.relative_to(ROOT))
+        for it in places
+        if _INSTALLS_BY_NAME.search(it.read_text(encoding="utf-8"))
+    ]
+    assert by_name == []
