@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._order import Place, in_order, outermost, place_of
+from agentool_otel.cli._order import Place, in_order, outermost, place_of, started
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
@@ -118,8 +118,10 @@ def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
     """Return the last runs, with all that is inside them; all runs where no count is given."""
     if count is None:
         return list(runs)
-    heads = [run.head for run in runs if run.head == run.number]
-    kept = set(heads[-count:])
+    heads = [run for run in runs if run.head == run.number]
+    # In the list a run inside another one follows that, even where only the inner one is selected.
+    heads.sort(key=lambda run: (started(run.entry.place), run.position))
+    kept = {run.head for run in heads[-count:]}
     return [run for run in runs if run.head in kept]
 
 

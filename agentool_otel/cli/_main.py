@@ -17,7 +17,6 @@ from agentool_otel.cli._given import note, without_given_secrets
 from agentool_otel.cli._help import COMMANDS, with_examples
 from agentool_otel.cli._messages import explain, print_error, print_usage_error, show_warnings
 from agentool_otel.cli._streams import prepare_streams
-from agentool_otel.cli._system_errors import hint_for
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground.version import __version__
 
@@ -131,6 +130,8 @@ class _Commands(click.Group):
         except OSError as error:
             _print_traceback()
             where = f"{error.filename}: " if error.filename else ""
+            from agentool_otel.cli._system_errors import hint_for
+
             hint = hint_for(error) if error.filename else ""
             print_error(f"{where}{error.strerror or error}", hint or _DEBUG_HINT)
             code = 1

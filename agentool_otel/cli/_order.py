@@ -13,7 +13,7 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
 
-__all__ = ["Place", "in_order", "newest", "outermost", "place_of"]
+__all__ = ["Place", "in_order", "newest", "outermost", "place_of", "started"]
 
 
 class Place(NamedTuple):
@@ -43,7 +43,7 @@ def in_order(places: Sequence[Place]) -> list[int]:
     def key(position: int) -> tuple[float, int, bool, float, int]:
         top = tops[position]
         inside = position != top
-        return _time(places[top]), top, inside, _time(places[position]), position
+        return started(places[top]), top, inside, started(places[position]), position
 
     return sorted(range(len(places)), key=key)
 
@@ -78,5 +78,6 @@ def outermost(places: Sequence[Place]) -> list[int]:
     return [tops[position] for position in range(len(places))]
 
 
-def _time(place: Place) -> float:
+def started(place: Place) -> float:
+    """Return when a run started, for sorting: one whose start is not known is the newest."""
     return math.inf if place.started_ns is None else place.started_ns

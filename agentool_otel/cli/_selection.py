@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, get_args
 
 import click
@@ -40,6 +39,8 @@ def _statuses(
         is_pattern = any(it in word for it in "*?[")
         if word in _STATUSES or is_pattern:
             continue
+        from difflib import get_close_matches
+
         if similar := get_close_matches(word, _STATUSES, n=1):
             raise click.BadParameter(f"{word!r}; hint: did you mean {similar[0]!r}?", ctx, option)
     return words

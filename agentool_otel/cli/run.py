@@ -17,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -281,10 +280,11 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
     whether there was anything."""
     if not any(folder.glob(f"*{JOURNAL}")):
         return False  # loading what recovers takes as long as a small program
-    if find_spec("opentelemetry.sdk") is None:
-        return False  # the program may have had a Python with it
-    from agentool_otel.cli.recover import recover
-    from agentool_otel.export.send.otlp import OtlpTarget
+    try:
+        from agentool_otel.cli.recover import recover
+        from agentool_otel.export.send.otlp import OtlpTarget
+    except ModuleNotFoundError:
+        return False  # the SDK is missing here; the program may have run in another Python
 
     with suppress(AgentoolError):
         target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)

@@ -63,12 +63,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_examples_work() -> None:
+def test_the_examples_work(invoke: Invoke) -> None:
     for name, examples in EXAMPLES.items():
         for example in examples:
-            done = agentool(*shlex.split(example))
-            unreachable = "localhost:4318" in example
-            differs = name == "diff"  # the demo has been recorded meanwhile
-            expected = (0, 1) if unreachable or differs else (0,)
-            assert done.returncode in expected, (example, done.stderr)
-            assert not done.stderr.startswith("error:") or unreachable, (example, done.stderr)
+            result = invoke(*shlex.split(example))
+            # Nothing listens at the endpoint, and the demo has been recorded before `diff`.
+            may_fail = "localhost:4318" in example or name in ("recover", "diff")
+            assert result.exit_code in ((0, 1) if may_fail else (0,)), (example, result.stderr)
+            assert not result.stderr.startswith("error:") or may_fail, (example, result.stderr)

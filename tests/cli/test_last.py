@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.cli import main
@@ -52,6 +52,7 @@ def ids(lines: str, member: str = "trace_id") -> set[str]:
     return {json.loads(line)[member] for line in lines.splitlines()}
 
 
+@settings(max_examples=30)
 @given(runs(), st.integers(1, 4), st.sampled_from([(), ("--agent", "agent-1")]))
 def test_every_command_takes_the_runs_that_show_takes(
     tmp_path_factory: pytest.TempPathFactory,
@@ -78,6 +79,7 @@ def test_every_command_takes_the_runs_that_show_takes(
         assert ids(trees.stdout) == {it for it in shown if above[it] is None}
 
 
+@settings(max_examples=10)
 @given(runs())
 def test_all_runs_are_taken_where_there_are_fewer(
     tmp_path_factory: pytest.TempPathFactory, documents: list[dict[str, Any]]

@@ -24,7 +24,7 @@ _ARGUMENTS = {
     "clean": "--dry-run",
     "recover": ".",
 }
-_CLOSED = (">&-", "2>&-", "<&-", "<&- >&- 2>&-")
+_CLOSED = (">&-", "<&- >&- 2>&-")
 
 
 @pytest.fixture(autouse=True)

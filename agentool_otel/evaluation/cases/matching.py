@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from agentool_otel.errors import EvaluationError
@@ -114,7 +113,11 @@ def _require_member(
         EvaluationError: it is. Any other name may be that of a member that the spec does not know.
     """
     members = [*words, *kind.__struct_fields__]
-    if name not in members and (similar := get_close_matches(name, members, n=1)):
+    if name in members:
+        return
+    from difflib import get_close_matches
+
+    if similar := get_close_matches(name, members, n=1):
         raise EvaluationError(
             f"{name!r} in match {match!r} is no member of {kind.__name__}"
             f"; hint: did you mean {similar[0]!r}?"
