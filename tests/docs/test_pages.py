@@ -1,4 +1,4 @@
-"""The pages of `docs/`: each code block runs."""
+"""README and the pages of `docs/`: their blocks run, and their output is current."""
 
 from __future__ import annotations
 
@@ -6,28 +6,46 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import LANGUAGES, blocks, walk
-from tests.docs.walks import in_terminal
+from tests.backends.servers import jaeger
+from tests.docs.blocks import LANGUAGES, blocks, parse
+from tests.docs.walks import failures, jaeger_ports, outdated, walk
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
-WALKS = [page for page in PAGES if blocks(page)]
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if blocks(page)
+]
+WITH_JAEGER = [it for it in PAGES if "<!-- with: jaeger -->" in it.read_text(encoding="utf-8")]
 
 
 def _name(page: Path) -> str:
-    return page.relative_to(DOCS).as_posix()
+    return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [it for it in WALKS if not in_terminal(it)], ids=_name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    walk(page, tmp_path)
+    outcomes = walk(page, tmp_path)
+    assert failures(outcomes) == []
+    assert outdated(page, outcomes) == [], "python -m tests.docs.walks PAGE writes the output"
 
 
-@pytest.mark.parametrize("page", WALKS, ids=_name)
-def test_every_block_has_a_language(page: Path) -> None:
-    assert [it.place for it in blocks(page) if it.language not in LANGUAGES] == []
+@pytest.mark.backends
+@pytest.mark.parametrize("page", WITH_JAEGER, ids=_name)
+def test_the_blocks_of_a_page_run_with_jaeger(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    with jaeger(tmp_path) as running:
+        outcomes = walk(
+            page,
+            tmp_path / "project",
+            servers=frozenset({"jaeger"}),
+            ports=jaeger_ports(running.http, running.query),
+        )
+    assert failures(outcomes) == []
+    assert outdated(page, outcomes) == []
 
 
-@pytest.mark.parametrize("page", WALKS, ids=_name)
-def test_a_block_that_does_not_run_has_a_reason(page: Path) -> None:
-    assert [it.place for it in blocks(page) if it.mark == "not run" and not it.value] == []
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_a_block_has_a_language_and_one_that_does_not_run_a_reason(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES or page.name == "README.md", block.place
+        assert block.mark != "not run" or block.value, block.place
+        parse(block)

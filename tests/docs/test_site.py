@@ -48,7 +48,7 @@ def test_the_site_is_whole(tmp_path: Path) -> None:
     assert list(_broken(pages)) == []
     loaded = {value for page in pages.values() for value in page.loaded}
     assert [it for it in loaded if urlsplit(it).netloc] == []
-    assert list(_elsewhere_in_styles(site)) == []
+    assert list(_elsewhere_in_files(site)) == []
 
 
 def _built(folder: Path) -> Path:
@@ -88,8 +88,8 @@ def test_every_file_that_a_page_at_the_top_links_exists(name: str) -> None:
     assert [it for it in links if not urlsplit(it).scheme and not (DOCS.parent / it).exists()] == []
 
 
-def _elsewhere_in_styles(site: Path) -> Iterator[str]:
-    for style in site.rglob("*.css"):
-        text = style.read_text(encoding="utf-8")
-        if "url(http" in text or "url(//" in text or "@import" in text:
-            yield style.name
+def _elsewhere_in_files(site: Path) -> Iterator[str]:
+    """Yield the styles and pictures that load something from elsewhere."""
+    for file in (*site.rglob("*.css"), *site.rglob("*.svg")):
+        if re.search(r"""url\(["']?(?:https?:)?//|@import""", file.read_text(encoding="utf-8")):
+            yield file.name

@@ -2,12 +2,9 @@
 
     python -m tests.docs.walks docs/start/ten-minutes.md        # writes real output into the page
 
-The marks are those of `tests.docs.blocks`, and two more:
-
-    <!-- background -->        the command goes on until the page ends
-    <!-- with: SERVER -->      the block runs where this server does; else the page ends there
-
-Output of the page and of the block are compared without ids, times and large numbers.
+`tests.docs.blocks` has the languages and marks of blocks. The folder has the data files that lie
+beside the page. Output of the page and of the block are compared without ids, times and large
+numbers.
 """
 
 from __future__ import annotations
@@ -15,8 +12,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from socket import socket
@@ -28,10 +26,10 @@ from tests.docs.terminal import run_in_terminal
 
 __all__ = [
     "Outcome",
-    "comparable",
-    "expected_outputs",
-    "in_terminal",
+    "failures",
+    "fits",
     "jaeger_ports",
+    "outdated",
     "walk",
     "with_real_outputs",
 ]
@@ -73,6 +71,9 @@ def walk(
         servers: names of the servers that run.
         ports: ports that replace those in the page.
     """
+    for file in page.parent.iterdir():
+        if file.suffix in (".json", ".yaml") and folder != page.parent:
+            shutil.copy(file, folder)
     ports = {LOOPBACK_PORT: str(_free_port()), **ports}
     runnable = list(_runnable(page, servers))
     script = "\n".join([_PROLOGUE, *(_script(n, it) for n, it in enumerate(runnable)), _EPILOGUE])
@@ -89,13 +90,35 @@ def walk(
     ]
 
 
-def in_terminal(page: Path) -> bool:
-    """Return whether a page is run here: one of *Start* or *Guides* that has no `console` block."""
-    part = page.parent.name in ("start", "guides")
-    return part and all(block.language != "console" for block in blocks(page))
+def failures(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return each block whose exit codes are not as the page states."""
+    return [f"{it.block.place}: {it.failures}\n{it.output}" for it in outcomes if not it.as_stated]
 
 
-def expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
+def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
+    """Return each output in the page that differs from what the block prints."""
+    printed = {it.block: it.output for it in outcomes}
+    return [
+        f"{shown.place}:\n{printed[producer]}"
+        for producer, shown in _expected_outputs(page)
+        if producer in printed and not fits(shown.text, printed[producer])
+    ]
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Return whether the output in a page is what was printed."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line in ("…", "...") else f"{_line(line)}\n"
+        for line in _comparable(shown).splitlines()
+    )
+    return re.fullmatch(pattern, f"{_comparable(printed)}\n") is not None
+
+
+def _line(line: str) -> str:
+    return ".*?".join(re.escape(part) for part in line.split("…"))
+
+
+def _expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
     """Yield each block with output in the page, after the block that prints it."""
     earlier = None
     for block in blocks(page):
@@ -110,14 +133,14 @@ def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
     """Return the text of a page with what its blocks have printed in place of outdated output."""
     printed = {outcome.block: outcome.output for outcome in outcomes}
     lines = page.read_text(encoding="utf-8").splitlines()
-    for producer, shown in reversed(list(expected_outputs(page))):
-        if producer in printed and comparable(printed[producer]) != comparable(shown.text):
+    for producer, shown in reversed(list(_expected_outputs(page))):
+        if producer in printed and not fits(shown.text, printed[producer]):
             new = [line.rstrip() for line in printed[producer].strip("\n").splitlines()]
             lines[shown.line : shown.line + shown.text.count("\n")] = new
     return "\n".join(lines) + "\n"
 
 
-def comparable(output: str) -> str:
+def _comparable(output: str) -> str:
     """Return output without what differs from run to run: ids, times, large numbers, layout."""
     for pattern, name in _VARIABLE:
         output = re.sub(pattern, name, output)
@@ -146,8 +169,9 @@ def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
 
 
 def _script(number: int, block: Block) -> str:
-    start = f"printf '\\002{number}\\003'; failures="
-    end = "printf '\\002end\\003%s\\002' \"$failures\""
+    # Marks have lines of their own, since a carriage return removes what stands before it.
+    start = f"printf '\\002{number}\\003\\n'; failures="
+    end = "printf '\\n\\002end\\003%s\\002' \"$failures\""
     return "\n".join([start, *_commands(number, block), end])
 
 
