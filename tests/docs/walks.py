@@ -3,7 +3,8 @@
     python -m tests.docs.walks docs/start/ten-minutes.md        # writes real output into the page
 
 `tests.docs.blocks` has the languages and marks of blocks. The folder has the data files that lie
-beside the page. Output of the page and of the block are compared without ids, times and numbers.
+beside the page. Output of the page and of the block are compared without ids, times and large
+numbers.
 """
 
 from __future__ import annotations
@@ -140,13 +141,22 @@ def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
 
 
 def _comparable(output: str) -> str:
-    """Return output without what differs from run to run: ids, times, numbers, layout."""
-    output = re.sub(r"traces-\S+?\.jsonl", "RECORDING", output)
-    output = re.sub(r"\b[0-9a-f]{8,}(:[0-9a-f]{4}\b)?", "ID", output)
-    output = re.sub(r"[+-]?\d[\d.,]*( (ms|s|µs)\b)?", "N", output)
-    output = re.sub(r"[-─]{2,}", "--", output)
+    """Return output without what differs from run to run: ids, times, large numbers, layout."""
+    for pattern, name in _VARIABLE:
+        output = re.sub(pattern, name, output)
     lines = (" ".join(line.split()) for line in output.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+_VARIABLE = (
+    (r"traces-\S+?\.jsonl", "RECORDING"),
+    (r"\d{4}-\d\d-\d\d[ T][\d:.]+Z", "TIME"),
+    (r"\b[0-9a-f]{8,}(:[0-9a-f]{4}\b)?", "ID"),
+    (r"[+-]?\d[\d.,]* (ms|s|µs)\b", "DURATION"),
+    (r"[+-]\d[\d.,]*%", "CHANGE"),
+    (r"(?<![\d.])\d{3,}\b", "NUMBER"),  # ports and tokens; small numbers and scores are compared
+    (r"[-─]{2,}", "--"),
+)
 
 
 def _runnable(page: Path, servers: frozenset[str]) -> Iterator[Block]:
