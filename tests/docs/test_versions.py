@@ -1,4 +1,4 @@
-"""The classifiers are those of the Pythons that ran, and the lowest versions are the declared ones."""
+"""The classifiers and the lowest versions are those that are recorded and declared."""
 
 from __future__ import annotations
 
