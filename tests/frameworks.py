@@ -115,6 +115,10 @@ ENVIRONMENTS = {
     ],
     "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
+    "places": [
+        *("nbclient", "ipykernel", "kubernetes-validate", "check-jsonschema"),
+        *("openai", "jsonschema", "pyyaml"),
+    ],
     # What puts greenlets into the place of threads.
     "greenlets": ["gevent", "eventlet"],
     "amplifier": ["amplifier-core>=2"],
@@ -153,6 +157,7 @@ OTHER_TESTS = {
     "crewai": [*SITUATIONS, *CREWAI],
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
+    "places": ["tests/examples/test_where_it_runs.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
     # Without the kernel's plug-in for pytest, which needs another one.
     "amplifier": [

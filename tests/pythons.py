@@ -4,7 +4,7 @@
     python -m tests.pythons 3.10     one
 
 Each Python has an environment of its own. A version that is not installed is named and skipped;
-one that is asked for by name and missing is a failure.
+one that is asked for by name and missing is a failure. The results are rows of `versions.json`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import versions
 from tests.environments import NotInstalled, prepare
 from tests.frameworks import HOME, ROOT
 
@@ -67,9 +68,7 @@ def main(names: list[str]) -> int:
             print(f"Python {version}: {error}", file=sys.stderr)
             failed.append(version)
             continue
-        if subprocess.run(
-            [str(python), "-m", "pytest", "-n", "2"], cwd=ROOT, check=False
-        ).returncode:
+        if not versions.run(version, python):
             failed.append(version)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)

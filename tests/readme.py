@@ -23,7 +23,7 @@ from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
-from tests import content_names
+from tests import content_names, versions
 from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
 
@@ -262,6 +262,10 @@ def _collector() -> str:
     )
 
 
+def _versions() -> str:
+    return _table(("what", "on", "with", "tests", "result"), versions.lines())
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
@@ -280,11 +284,13 @@ TABLES: dict[str, Callable[[], str]] = {
     "servers": _servers,
     "unsupported": _unsupported,
     "variables": _variables,
+    "versions": _versions,
 }
 
 
 def main() -> None:
     content_names.main()
+    versions.write_classifiers()
     for document in DOCUMENTS:
         document.write_text(filled(document.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from agentool_otel.cli._param_types import IntType
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import Status
 from agentool_otel.model.times import parse_time
@@ -20,7 +21,7 @@ _Command = Callable[..., int]
 _STATUSES = (*get_args(Status), *STOPPED)
 
 
-class _Time(click.ParamType[int]):
+class _Time(IntType):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

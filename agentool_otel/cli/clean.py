@@ -13,6 +13,7 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
+from agentool_otel.cli._param_types import IntType
 from agentool_otel.errors import SourceDenied, SourceUnreachable
 from agentool_otel.export.disk.removal import (
     Recording,
@@ -28,7 +29,7 @@ from agentool_otel.model.times import parse_duration
 __all__ = ["command"]
 
 
-class _Age(click.ParamType[int]):
+class _Age(IntType):
     name = "age"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel.cli.doctor import command as doctor
 from tests.backends.servers import jaeger, wait_for
+from tests.click_runner import CliRunner
 from tests.pages._model import the_model
 from tests.pages.sending import PROGRAMS
 from tests.pages.sending import send as run_program

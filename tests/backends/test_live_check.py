@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel.cli.registry import command
 from agentool_otel.semconv.weaver import registry
 from tests.backends.weaver import REGISTRIES, breaches, weaver
+from tests.click_runner import CliRunner
 from tests.pages._model import the_model
 
 pytestmark = pytest.mark.backends

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+
+from tests.click_runner import CliRunner
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
 

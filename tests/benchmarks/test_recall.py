@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from click.testing import CliRunner
-
 from benchmarks.recall.__main__ import main
+from tests.click_runner import CliRunner
 
 
 def test_the_table_is_printed_by_one_command() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from agentool_otel.cli import main
+from tests.click_runner import CliRunner
 
 Invoke = Callable[..., Result]
 Started = subprocess.CompletedProcess[str]

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.cli import main
 from tests.cli.conftest import PROGRAM, Invoke, agentool
+from tests.click_runner import CliRunner
 
 CHECK = '{"type": "status"}\n'
 

@@ -9,13 +9,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.cli import main
 from agentool_otel.cli._order import Place, in_order
 from tests.cli.conftest import AGENT, Invoke, agentool
+from tests.click_runner import CliRunner
 
 Documents = list[dict[str, Any]]
 

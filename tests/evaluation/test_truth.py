@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import agentool_otel
+from tests.click_runner import CliRunner
 from tests.evaluation.truth.recording import write_run
 
 if TYPE_CHECKING:

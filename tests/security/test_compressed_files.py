@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from agentool_otel.cli import main
 from agentool_otel.errors import SourceError
 from agentool_otel.sources.files import span_files
 from agentool_otel.sources.opening import open_source
+from tests.click_runner import CliRunner
 
 SPAN = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "s"}
 DOCUMENT = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]}).encode() + b"\n"

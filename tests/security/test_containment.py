@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from agentool_otel.cli import main
 from agentool_otel.dialects import linking_dialects
@@ -22,6 +22,7 @@ from agentool_otel.reconstruction import results
 from agentool_otel.reconstruction import trace as rebuilt_traces
 from agentool_otel.reconstruction.correlation import linked_traces
 from agentool_otel.reconstruction.report.trace_report import report_on
+from tests.click_runner import CliRunner
 
 BAD = f"{2:032x}"
 RAISING = """

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel.cli import doctor, main
 from agentool_otel.ground import environment
+from tests.click_runner import CliRunner
 
 CANARY = "hunter2CANARY"
 VARIABLES = sorted(

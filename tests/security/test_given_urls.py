@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel.cli import main
 from agentool_otel.evaluation.judges import endpoint
 from agentool_otel.sources.servers import http
+from tests.click_runner import CliRunner
 
 PASSWORD = "hunter2CANARY"
 PLACES = [

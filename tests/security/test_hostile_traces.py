@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from agentool_otel.reconstruction.correlation import unknown_messages
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node, grow
 from tests import hostile_traces
+from tests.click_runner import CliRunner
 from tests.hostile_traces import (
     CROWDS,
     OTHER_SHAPES,

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import agentool_otel
 from agentool_otel.capture import threads
 from agentool_otel.cli import main
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
 from agentool_otel.setup.frameworks import attach
+from tests.click_runner import CliRunner
 
 
 class _Closed(type):

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import Answer, HttpSender
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.ground import words
+from tests.click_runner import CliRunner
 from tests.export.receiver import HttpReceiver
 from tests.export.samples import span_with
 from tests.security.slow_receivers import SlowReceiver

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from click.testing import CliRunner
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -24,6 +23,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
+from tests.click_runner import CliRunner
 
 __all__ = ["Exported", "exported", "through_commands"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel import ToolSpec
 from agentool_otel.cli import main
@@ -22,6 +21,7 @@ from agentool_otel.converters import (
 )
 from agentool_otel.converters.amplifier import spec_of, tool_of
 from agentool_otel.errors import DecodeError
+from tests.click_runner import CliRunner
 from tests.seed_systems.examples import TOOLS
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec" / "tool-spec.json"

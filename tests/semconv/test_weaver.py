@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from click.testing import CliRunner
-
 from agentool_otel.cli.registry import command
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES, EVENTS, GENERATIONS, PREFIXES
 from agentool_otel.semconv.weaver import registry
+from tests.click_runner import CliRunner
 
 
 def names() -> list[str]:

@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from click.testing import CliRunner
-
 import agentool_otel
 from agentool_otel.cli import main
 from agentool_otel.errors import AgentoolError
@@ -25,6 +23,7 @@ from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import Answer, HttpSender
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders
+from tests.click_runner import CliRunner
 from tests.export.samples import span_with
 from tests.security.fuzz.mutation import ODD_VALUES, mutated
 from tests.security.test_words import assert_clean, recording

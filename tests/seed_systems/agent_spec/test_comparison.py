@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from agentool_otel.cli import main
 from agentool_otel.cli._runs import Runs
@@ -22,6 +21,7 @@ from agentool_otel.evaluation.comparison import Comparison
 from agentool_otel.instrumentation.agent_spec.listener import listener
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
+from tests.click_runner import CliRunner
 from tests.seed_systems.agent_spec.runtimes import EXAMPLE, ROOT, example, needed
 from tests.seed_systems.agent_spec.specs import agent, config, part, span
 
