@@ -69,15 +69,16 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
     passed = process.returncode == 0
     asked = subprocess.run([str(python), "-c", _VERSIONS], capture_output=True, check=True)
     counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last)
-    _keep(
-        name,
-        Row(
-            **json.loads(asked.stdout),
-            tests=" ".join(tests) or "all",
-            result=", ".join(counts),
-            passed=passed,
-        ),
-    )
+    installed = json.loads(asked.stdout)
+    row: Row = {
+        "python": installed["python"],
+        "system": installed["system"],
+        "packages": installed["packages"],
+        "tests": " ".join(tests) or "all",
+        "result": ", ".join(counts),
+        "passed": passed,
+    }
+    _keep(name, row)
     return passed
 
 

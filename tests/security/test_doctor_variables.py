@@ -15,7 +15,9 @@ CANARY = "hunter2CANARY"
 VARIABLES = sorted(
     {
         *environment.of_opentelemetry(dict.fromkeys(doctor._EFFECTS, "")),
-        *doctor._OURS,
+        *environment.of_this_package(
+            {it: "" for it in vars(environment).values() if isinstance(it, str)}
+        ),
         "OTEL_PYTHON_X",
         "OTEL_PROPAGATORS",
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
