@@ -69,15 +69,12 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
     passed = process.returncode == 0
     asked = subprocess.run([str(python), "-c", _VERSIONS], capture_output=True, check=True)
     counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last)
-    _keep(
-        name,
-        Row(
-            **json.loads(asked.stdout),
-            tests=" ".join(tests) or "all",
-            result=", ".join(counts),
-            passed=passed,
-        ),
-    )
+    row: Row = json.loads(asked.stdout) | {
+        "tests": " ".join(tests) or "all",
+        "result": ", ".join(counts),
+        "passed": passed,
+    }
+    _keep(name, row)
     return passed
 
 
