@@ -69,11 +69,7 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
     passed = process.returncode == 0
     asked = subprocess.run([str(python), "-c", _VERSIONS], capture_output=True, check=True)
     counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last)
-    installed = json.loads(asked.stdout)
-    row: Row = {
-        "python": installed["python"],
-        "system": installed["system"],
-        "packages": installed["packages"],
+    row: Row = json.loads(asked.stdout) | {
         "tests": " ".join(tests) or "all",
         "result": ", ".join(counts),
         "passed": passed,
