@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._order import Place, in_order, outermost, place_of, started
+from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, started
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
@@ -105,12 +105,11 @@ def numbered(entries: Sequence[Entry]) -> list[Numbered]:
     places = [entry.place for entry in entries]
     order = in_order(places)
     numbers = {position: n for n, position in enumerate(order, 1)}
-    # Of a run whose surroundings are not selected, nothing is around it in the list.
-    chosen = [position for position in order if entries[position].selected]
-    heads = outermost([places[position] for position in chosen])
+    heads = outermost_of(places, [entry.selected for entry in entries])
     return [
-        Numbered(numbers[position], position, entries[position], numbers[chosen[head]])
-        for position, head in zip(chosen, heads, strict=True)
+        Numbered(numbers[position], position, entries[position], numbers[head])
+        for position in order
+        if entries[position].selected and (head := heads[position]) is not None
     ]
 
 

@@ -13,7 +13,7 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
 
-__all__ = ["Place", "in_order", "newest", "outermost", "place_of", "started"]
+__all__ = ["Place", "in_order", "newest", "outermost", "outermost_of", "place_of", "started"]
 
 
 class Place(NamedTuple):
@@ -58,24 +58,29 @@ def newest(places: Sequence[Place], count: int) -> list[int]:
 
 def outermost(places: Sequence[Place]) -> list[int]:
     """Return for every run the position of the outermost one around it, which may be itself."""
+    heads = outermost_of(places, [True] * len(places))
+    return [position if head is None else head for position, head in enumerate(heads)]
+
+
+def outermost_of(places: Sequence[Place], selected: Sequence[bool]) -> list[int | None]:
+    """Return for every run the position of the outermost selected one around it, which may be
+    itself; None where neither it nor one around it is selected."""
     positions: dict[str, int] = {}
     for position, place in enumerate(places):
         positions.setdefault(place.trace_id, position)
-    tops: dict[int, int] = {}
+    heads: dict[int, int | None] = {}
     for start in range(len(places)):
-        way: list[int] = []
-        passed: set[int] = set()
+        way: dict[int, None] = {}
         at: int | None = start
-        top = start
-        while at is not None and at not in passed:
-            if at in tops:
-                top = tops[at]
-                break
-            way.append(at)
-            passed.add(at)
-            top, at = at, positions.get(places[at].parent_id or "")
-        tops.update(dict.fromkeys(way, top))
-    return [tops[position] for position in range(len(places))]
+        while at is not None and at not in way and at not in heads:
+            way[at] = None
+            at = positions.get(places[at].parent_id or "")
+        head = None if at is None else heads.get(at)
+        for position in reversed(way):
+            if head is None and selected[position]:
+                head = position
+            heads[position] = head
+    return [heads[position] for position in range(len(places))]
 
 
 def started(place: Place) -> float:

@@ -136,7 +136,7 @@ def test_every_logger_of_ours_is_made_in_one_place() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "getLogger"
     ]
     # The commands take the handlers of loggers, and log nothing.
-    assert sorted(makers) == ["cli/_main.py", "cli/_output.py", "ground/words.py"]
+    assert sorted(makers) == ["cli/_messages.py", "cli/_output.py", "ground/words.py"]
 
 
 def test_a_survey_of_odd_files_is_logged_in_one_line_each(

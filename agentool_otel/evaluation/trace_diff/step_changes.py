@@ -76,10 +76,15 @@ class StepComparison:
         for i, j in moved:
             kind = self._kind_of_move(self._batches(i, j), swapped)
             placed.append(((bisect_left(on_b, j), 1, j), self._pair(i, j, kind)))
-        for i in {*range(len(self._a))}.difference(i for i, _ in together):
-            placed.append(((bisect_left(on_a, i), 0, i), self._alone(self._a[i], "lost")))
-        for j in {*range(len(self._b))}.difference(j for _, j in together):
-            placed.append(((bisect_left(on_b, j), 1, j), self._alone(self._b[j], "added")))
+        lost = {*range(len(self._a))}.difference(i for i, _ in together)
+        added = {*range(len(self._b))}.difference(j for _, j in together)
+        maybe_a, maybe_b = self._maybe_one(lost, added, keys_b)
+        for i in lost:
+            change = self._alone(self._a[i], "lost", i in maybe_a)
+            placed.append(((bisect_left(on_a, i), 0, i), change))
+        for j in added:
+            change = self._alone(self._b[j], "added", j in maybe_b)
+            placed.append(((bisect_left(on_b, j), 1, j), change))
         return [change for _, change in sorted(placed, key=lambda it: it[0]) if change is not None]
 
     def _keys(self, actions: Sequence[Action]) -> list[Keys]:
@@ -144,12 +149,32 @@ class StepComparison:
             return False
         return any(left[self._kinds[i]] > 1 for left in self._left)
 
-    def _alone(self, action: Action, kind: Kind) -> StepChange | None:
+    def _maybe_one(
+        self, lost: Collection[int], added: Collection[int], keys_b: list[Keys]
+    ) -> tuple[set[int], set[int]]:
+        """Return the steps without a partner that may be one step, because what one of them asked
+        is hidden: those of `a`, and those of `b`."""
+        by_kind: defaultdict[bytes, list[int]] = defaultdict(list)
+        for j in added:
+            by_kind[keys_b[j][-1]].append(j)
+        maybe_a: set[int] = set()
+        maybe_b: set[int] = set()
+        likely = ((i, j) for i in lost for j in by_kind[self._kinds[i]])
+        for i, j in islice(likely, _MOST_PAIRS):
+            outcome = self._members.inside(self._a[i], self._b[j])
+            if any(_REQUEST.match(it.path) for it in outcome.unknown):
+                maybe_a.add(i)
+                maybe_b.add(j)
+        return maybe_a, maybe_b
+
+    def _alone(self, action: Action, kind: Kind, maybe_other: bool) -> StepChange | None:
         a, b = (action, None) if kind == "lost" else (None, action)
         mine, other = self._members.a, self._members.b
         if kind == "added":
             mine, other = other, mine
         why = _why_unsure(mine, action) or _why_unseen(other, action)
+        if why is None and maybe_other:
+            why = "what a call of its name was made with is hidden, so that it may be that call"
         if why is None:
             return StepChange(kind=kind, a=a, b=b)
         self.unknown.append(Unknown(path="step", why=why, a=a, b=b))
