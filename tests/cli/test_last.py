@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agentool_otel.cli import main
 from tests.cli.conftest import PROGRAM, Invoke, agentool
 from tests.click_runner import CliRunner
+from tests.laws import many
 
 CHECK = '{"type": "status"}\n'
 
@@ -53,7 +54,7 @@ def ids(lines: str, member: str = "trace_id") -> set[str]:
     return {json.loads(line)[member] for line in lines.splitlines()}
 
 
-@settings(max_examples=30)
+@settings(max_examples=many(30, fewer=8))
 @given(runs(), st.integers(1, 4), st.sampled_from([(), ("--agent", "agent-1")]))
 def test_every_command_takes_the_runs_that_show_takes(
     tmp_path_factory: pytest.TempPathFactory,
@@ -80,7 +81,7 @@ def test_every_command_takes_the_runs_that_show_takes(
         assert ids(trees.stdout) == {it for it in shown if above[it] is None}
 
 
-@settings(max_examples=10)
+@settings(max_examples=many(10, fewer=4))
 @given(runs())
 def test_all_runs_are_taken_where_there_are_fewer(
     tmp_path_factory: pytest.TempPathFactory, documents: list[dict[str, Any]]
