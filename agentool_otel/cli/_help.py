@@ -18,7 +18,7 @@ COMMANDS = {
     "convert": "Turn documents of other systems into each other.",
     "validate": "Check documents, cases and recordings.",
     "schema": "Print the JSON Schema of cases, for editors.",
-    "clean": "Remove old recordings.",
+    "clean": "Remove recordings.",
     "recover": "Close and re-send what a dead process left.",
     "doctor": "Report what is attached and whether spans arrive.",
     "registry": "Print our attribute names for OpenTelemetry Weaver.",

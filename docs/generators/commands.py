@@ -20,7 +20,7 @@ _CODE = re.compile(
 
 def commands() -> str:
     """Return a section for each command: usage, help, options."""
-    root = click.Context(group, info_name="agentool-otel")
+    root = click.Context(group, **group.context_settings, info_name="agentool-otel")
     return "\n".join(_section(name, root) for name in group.list_commands(root))
 
 

@@ -249,7 +249,9 @@ def test_the_doctor_names_a_variable_that_nothing_reads() -> None:
     environment = {**os.environ, "AGENTOOL_DRI": "x", "AGENTOOL_TEMPO_TOKEN": "y"}
     found = json.loads(agentool("doctor", "--json", env=environment).stdout)["environment"]
     effects = {it["name"]: it["effect"] for it in found}
-    assert effects["AGENTOOL_DRI"] == "nothing reads it; is AGENTOOL_DIR meant?"
+    assert effects["AGENTOOL_DRI"] == (
+        "AGENTOOL_DRI=x is not read by anything; is AGENTOOL_DIR meant?"
+    )
     assert effects["AGENTOOL_TEMPO_TOKEN"] == ""
 
 

@@ -19,7 +19,9 @@ _LINES, _COLUMNS = 24, 80
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["help"], ["help", "source"]])
 def test_the_help_fits_one_screen(invoke: Invoke, arguments: list[str]) -> None:
-    lines = invoke(*arguments).stdout.splitlines()
+    result = invoke(*arguments)
+    lines = result.stdout.splitlines()
+    assert lines, (result, result.stderr)
     assert len(lines) < _LINES
     assert max(map(len, lines)) < _COLUMNS
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 from generators import PARTS  # noqa: E402 - of the site, which puts its folder first, too
 
-COMMANDS = group.list_commands(click.Context(group))
+COMMANDS = group.list_commands(click.Context(group, **group.context_settings))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -37,7 +37,7 @@ def test_every_public_name_has_a_section(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_section_with_its_options(name: str) -> None:
     section = _section("commands", name)
-    command = group.get_command(click.Context(group), name)
+    command = group.get_command(click.Context(group, **group.context_settings), name)
     assert command is not None
     options = {
         it for param in command.params if isinstance(param, click.Option) for it in param.opts
@@ -65,7 +65,7 @@ def _command_lines() -> Iterator[tuple[str, str]]:
             for line in re.findall(r"^(?:\$ )?(agentool-otel .+)$", block.text, re.M):
                 yield f"{page.relative_to(ROOT)}:{block.line}", line
     for name in COMMANDS:
-        command = group.get_command(click.Context(group), name)
+        command = group.get_command(click.Context(group, **group.context_settings), name)
         assert command is not None
         text = f"{command.help or ''}\n{command.epilog or ''}"
         for line in re.findall(r"^ +(agentool-otel .+?)(?: {3,}.*)?$", text, re.M):
@@ -76,7 +76,9 @@ def _command_lines() -> Iterator[tuple[str, str]]:
 def test_every_command_line_has_a_command_and_options_that_exist(where: str, line: str) -> None:
     """Also where a block cannot run here."""
     words = shlex.split(re.split(r" [|<>&;]| 2>|;", line)[0], comments=True)
-    context = click.Context(group, info_name="agentool-otel", resilient_parsing=True)
+    context = click.Context(
+        group, **group.context_settings, info_name="agentool-otel", resilient_parsing=True
+    )
     if words[1].startswith("-"):
         return
     command = group.get_command(context, words[1])
