@@ -21,7 +21,18 @@ def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+DAILY = ("README.md", "docs/start/ten-minutes.md")
+"""What a newcomer runs first; the other pages take a minute, with the long tests."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if _name(page) in DAILY else pytest.param(page, marks=pytest.mark.thorough)
+        for page in PAGES
+    ],
+    ids=_name,
+)
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     outcomes = walk(page, tmp_path)
     assert failures(outcomes) == []

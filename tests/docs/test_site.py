@@ -38,6 +38,7 @@ class _Page(HTMLParser):
             self.loaded.append(value)
 
 
+@pytest.mark.thorough
 def test_the_site_is_whole(tmp_path: Path) -> None:
     """One test, because a build takes seconds and parallel workers share no fixture."""
     site = _built(tmp_path)
