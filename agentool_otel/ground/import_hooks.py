@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # importing `typing` takes as long as all the rest
     from importlib.machinery import ModuleSpec
     from typing import Any
 
-__all__ = ["after_import", "before_first", "before_import"]
+__all__ = ["after_import", "before_first", "before_import", "reach"]
 
 _before: dict[str, list[Callable[[], object]]] = {}
 _after: dict[str, list[Callable[[Any], object]]] = {}
@@ -61,6 +61,12 @@ def before_first(names: Iterable[str], call: Callable[[], object]) -> None:
     _be_asked()
 
 
+def reach(name: str) -> None:
+    """Make the call of `before_first` for a module that another finder may have found."""
+    if (call := _first.get(name)) is not None:
+        _make(name, [call])
+
+
 def _be_asked() -> None:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
@@ -81,8 +87,8 @@ class _Finder:
     """Finds what the other finders find, and puts a loader of ours around it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if (call := _first.get(name)) is not None:
-            _make(name, [call])
+        if name in _first:
+            reach(name)
             if name in sys.modules:
                 return _present(sys.modules[name])
         if name not in _before and name not in _after:

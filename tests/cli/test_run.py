@@ -192,6 +192,17 @@ def test_warnings_as_errors_stop_no_test_run(tmp_path: Path, command: list[str])
     assert "3 spans, 1 run" in result.stderr
 
 
+def test_a_finder_before_ours_keeps_no_program_from_being_recorded(tmp_path: Path) -> None:
+    """pytest puts one there, and it finds this package as that of a plug-in."""
+    (tmp_path / "app.py").write_text(
+        "import importlib.machinery, sys\n"
+        "sys.meta_path.insert(0, importlib.machinery.PathFinder)\n" + AGENT
+    )
+    result = agentool("run", "app.py")
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert "3 spans, 1 run" in result.stderr
+
+
 def test_warnings_as_errors_stop_no_program(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(AGENT)
     result = agentool("run", "--", sys.executable, "-X", "dev", "-W", "error", "app.py")

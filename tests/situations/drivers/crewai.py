@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import tempfile
 import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agentool_otel.testing.turns import Turn
@@ -38,13 +40,16 @@ TURNS = {
 
 
 def keep_quiet() -> None:
-    """Let nothing be sent home, and nobody be asked whether it may be; what a crew did last is kept
-    for this version alone, because others cannot read it."""
+    """Send nothing home and ask nobody; keep what a crew stores out of the working directory.
+
+    The folder is of one version, because others cannot read it.
+    """
+    name = f"agentool-otel-tests-{version('crewai')}"
     os.environ.update(
         CREWAI_DISABLE_TELEMETRY="true",
         CREWAI_TRACING_ENABLED="false",
         CREWAI_TESTING="true",
-        CREWAI_STORAGE_DIR=f"agentool-otel-tests-{version('crewai')}",
+        CREWAI_STORAGE_DIR=str(Path(tempfile.gettempdir(), name)),
     )
 
 
