@@ -35,7 +35,7 @@ def rebuild(
     grouped in bounded memory.
 
     Args:
-        spans: the spans; those of a source best as `sources.undecoded` gives them.
+        spans: the spans, decoded or as `UndecodedSpan`, which takes less memory.
         census: a source's count of them, which saves sorting a large input through the disk.
         prices: computes the cost of model calls whose spans do not say it.
         report: takes what is wrong with a trace that cannot be rebuilt and is left out; without it

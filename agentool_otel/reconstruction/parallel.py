@@ -79,7 +79,7 @@ def rebuild_in_processes(
     """Yield what `finish` makes of every rebuilt trace, in the order of `rebuild_groups`.
 
     Args:
-        groups: the spans of one OTel trace after another, as `sources.grouping.grouped` gives them.
+        groups: the spans of one OTel trace after another (`sources.grouping.by_trace.grouped`).
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
         report: takes what is wrong with a trace that is left out; see `at_own_cost`.

@@ -78,7 +78,7 @@ def rebuild_groups(
     latter.
 
     Args:
-        groups: the spans, as `sources.grouping.grouped` gives them.
+        groups: the spans, as `sources.grouping.by_trace.grouped` gives them.
         prices: computes the cost of model calls whose spans do not say it.
         report: takes what is wrong with a trace that is left out; see `at_own_cost`.
     """
