@@ -37,6 +37,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.span_ids import SpanIds
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
+from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.model.times import to_ns
 from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.failures import ended_well
@@ -48,7 +49,6 @@ from agentool_otel.semconv.table import GENERATIONS
 
 __all__ = ["plan", "replay"]
 
-_FAILED = frozenset({"error", "loop_detected", "context_overflow", "timeout", "refusal"})
 _BLOCK = 100
 """Step events per span, below the SDK's default limit of 128."""
 
@@ -407,7 +407,7 @@ def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:
     """Return the type and the message of the error that a trace's own span ends with: those of
     `metadata.error` where the run did not go well, else its status."""
     status = wanted.get("status")
-    plain_failure = status if status in _FAILED else None
+    plain_failure = status if status in FAILED_STATUSES else None
     metadata = wanted.get("metadata")
     error = metadata.get("error") if isinstance(metadata, dict) else None
     if not isinstance(error, dict) or ended_well(status):

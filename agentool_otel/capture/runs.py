@@ -27,11 +27,10 @@ from agentool_otel.model.operations import (
     ToolExecution,
     records_in,
 )
+from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["FAILED", "AgentRun", "run"]
-
-FAILED = frozenset({"error", "loop_detected", "context_overflow", "timeout", "refusal"})
+__all__ = ["AgentRun", "run"]
 """The statuses of a run that make its span an error; the status is the `error.type`."""
 
 
@@ -229,7 +228,7 @@ class AgentRun(BothWays):
         status = "error" if error is not None else "success"
         if self.status is not None:
             status = label(self.status)
-        failed = status in FAILED and error is None
+        failed = status in FAILED_STATUSES and error is None
         ending = "error" if failed or error is not None else "stop"
         operation = _with(self._operation(), error_type=status if failed else None)
         if self.input is not self._asked:  # set inside the block

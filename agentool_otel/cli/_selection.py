@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from agentool_otel.cli._param_types import IntType
 from agentool_otel.evaluation.selecting import Selection
-from agentool_otel.model.documents import Status
+from agentool_otel.model.statuses import STATUSES
 from agentool_otel.model.times import parse_time
 from agentool_otel.reconstruction.endings import STOPPED
 
@@ -18,7 +18,7 @@ __all__ = ["last_option", "selecting"]
 
 
 _Command = Callable[..., int]
-_STATUSES = (*get_args(Status), *STOPPED)
+_STATUSES = (*STATUSES, *STOPPED)
 
 
 class _Time(IntType):

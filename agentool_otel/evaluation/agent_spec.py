@@ -14,8 +14,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel.content.encoding.exception_texts import str_of
 from agentool_otel.content.policy import as_text, encode, jsonable
-from agentool_otel.emit.exceptions import str_of
 from agentool_otel.model.documents import AssertionResult, EvalResult
 from agentool_otel.providers.fields import get, is_a, items, record
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UnsetType
 
-from agentool_otel.capture.runs import FAILED
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
+from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["BY", "Comparison", "Group", "Latency"]
@@ -127,7 +127,7 @@ class Comparison:
             _figure(metrics.total_tokens),
             _figure(metrics.tool_call_count),
             sum(known(it.error) is not None for it in trace.tool_results()),
-            trace.status in FAILED,
+            trace.status in FAILED_STATUSES,
         )
         self._runs[run] = None
 

@@ -11,8 +11,8 @@ from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import SCOPE, session
-from agentool_otel.ground.version import __version__
+from agentool_otel.emit.session import session
+from agentool_otel.ground.version import SCOPE, __version__
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.span_ids import place_of

@@ -22,6 +22,9 @@ from agentool_otel.providers.servers import provider_of, server_of
 
 __all__ = ["OpenAIInstrumentor"]
 
+_SCOPE = "agentool_otel.instrumentation.openai"
+"""Recordings hold this name, so it stays when the module moves."""
+
 
 def _call(
     what: str,
@@ -40,7 +43,7 @@ def _call(
             **request(parameters),
         )
 
-    return ClientCall(what, "openai", __name__, operation, content, reading)
+    return ClientCall(what, "openai", _SCOPE, operation, content, reading)
 
 
 _CHAT = _call("a chat completion", Inference, chat.request, chat.content, chat.ChatReading)

@@ -23,6 +23,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.json_difference import applied, patch
+from agentool_otel.model.statuses import STATUSES, Status
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,10 +58,6 @@ __all__ = [
     "UnsetType",
 ]
 
-Status = Literal[
-    "success", "error", "loop_detected", "context_overflow", "timeout", "refusal", "in_progress"
-]
-"""The known ways a run ends; `in_progress` is the reference package's, for a run that has not."""
 StepType = Literal[
     "reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write"
 ]
@@ -74,7 +71,6 @@ AssertionType = Literal[
     "latency",
 ]
 
-STATUSES: tuple[str, ...] = get_args(Status)
 STEP_TYPES: tuple[str, ...] = get_args(StepType)
 ASSERTION_TYPES: tuple[str, ...] = get_args(AssertionType)
 DIFFICULTIES = ("easy", "medium", "hard")

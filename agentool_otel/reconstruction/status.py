@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from agentool_otel.dialects import LazyJson
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import canonical
-from agentool_otel.model.documents import STATUSES
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
+from agentool_otel.model.statuses import STATUSES
 from agentool_otel.reconstruction.tree import Node, is_record
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.capture.runs import FAILED
 from agentool_otel.evaluation.comparison import Comparison
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.reconstruction.frameworks import framework_of
 from agentool_otel.reconstruction.tree import Node
 from tests.cli.conftest import Invoke
@@ -145,7 +145,7 @@ def test_a_run_that_two_recordings_hold_counts_once(invoke: Invoke) -> None:
     assert (row["runs"], row["tokens"], row["tool_calls"]) == (2, 10, 1)
 
 
-@pytest.mark.parametrize("status", sorted(FAILED))
+@pytest.mark.parametrize("status", sorted(FAILED_STATUSES))
 def test_a_run_whose_span_is_an_error_has_failed(status: str, invoke: Invoke) -> None:
     [row] = rows(invoke, document(0), document(1, status=status))
     assert row["errors"] == 1

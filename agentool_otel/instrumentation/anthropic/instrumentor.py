@@ -36,13 +36,16 @@ from agentool_otel.providers.fields import get
 
 __all__ = ["AnthropicInstrumentor"]
 
+_SCOPE = "agentool_otel.instrumentation.anthropic.instrumentor"
+"""Recordings hold this name, so it stays when the module moves."""
+
 
 def _operation(resource: Any, parameters: dict[str, Any]) -> Inference:
     return Inference(**client_fields(get(resource, "_client")), **messages.request(parameters))
 
 
 _CALL = ClientCall(
-    "a message", "anthropic", __name__, _operation, messages.content, messages.MessagesReading
+    "a message", "anthropic", _SCOPE, _operation, messages.content, messages.MessagesReading
 )
 _STREAMED = entered(_CALL._replace(stream_in="_raw_stream"))
 

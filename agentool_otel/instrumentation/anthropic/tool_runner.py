@@ -39,6 +39,8 @@ __all__ = ["PATCHES", "SCOPE"]
 
 SCOPE = "com.anthropic.sdk.python"
 """Of the SDK's own spans; that of a client for another platform goes on with its name."""
+_OUR_SCOPE = "agentool_otel.instrumentation.anthropic.tool_runner"
+"""Recordings hold this name, so it stays when the module moves."""
 
 _contexts: WeakKeyDictionary[Any, Context] = WeakKeyDictionary()
 """The context of a runner's run, once that has begun."""
@@ -108,7 +110,7 @@ def _begin(runner: Any) -> Call | None:
         step = start_step(
             operation,
             what="a tool runner",
-            scope=__name__,
+            scope=_OUR_SCOPE,
             content=lambda: messages.content(parameters),
         )
         _contexts[runner] = step.context
@@ -170,7 +172,7 @@ def _start(
             description=string(tool, "description") or None,
         ),
         what=_WHAT,
-        scope=__name__,
+        scope=_OUR_SCOPE,
         content=lambda: {"arguments": jsonable(arguments)},
         parent=parent,
     )

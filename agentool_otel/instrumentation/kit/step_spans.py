@@ -5,7 +5,7 @@ Where a framework lets us stand around the work, a `StepSpan` is a context manag
     with start_step(
         ToolExecution(name="search"),
         what="a tool of Foo",
-        scope=__name__,
+        scope="foo_tracing",
         content=lambda: {"arguments": arguments},
     ) as step:
         result = work()
