@@ -22,7 +22,7 @@ from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
-from agentool_otel.sources.containers.known import CONTAINERS
+from agentool_otel.sources.containers.shapes import containers
 from tests import content_names, versions
 from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
@@ -121,7 +121,8 @@ def _containers() -> str:
         ("what", "shape", "what a span loses there"),
         (
             (f"{it.name[0].upper()}{it.name[1:]}", f"`{it.shape}`", "; ".join(it.loses))
-            for it in CONTAINERS
+            for it in containers()
+            if it.inside is None
         ),
     )
 

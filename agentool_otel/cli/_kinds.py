@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, cast
 from agentool_otel.converters import Converter, converter_named, converters
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.evaluation.assertion_types import assertion_types
-from agentool_otel.evaluation.cases.adk_eval_sets import is_eval_set
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import CaseFile, entries_of, is_yaml, parts_of, read_entry
+from agentool_otel.evaluation.cases.registry import eval_sets_of
 from agentool_otel.ground.json_places import Path as JsonPath
 from agentool_otel.ground.json_places import parse_path
 from agentool_otel.model import documents as d
@@ -147,7 +147,7 @@ def _is_case(value: Any) -> bool:
     """Return whether a value is meant as one of the forms of cases and assertions."""
     if not isinstance(value, dict):
         return False
-    if is_eval_set(value) or value.keys() - {"$schema"} in ({"cases"}, {"assertions"}):
+    if eval_sets_of(value) is not None or value.keys() - {"$schema"} in ({"cases"}, {"assertions"}):
         return True
     kind = identify(cast("Mapping[str, Any]", value))
     if kind is not None:

@@ -10,12 +10,13 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.entry_points import EntryPoint, entry_points
 from agentool_otel.ground.words import logger
 
-__all__ = ["plugins"]
+__all__ = ["loaded", "plugins"]
 
 _log = logger(__name__)
 
@@ -53,6 +54,18 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
             continue
         points[point.name] = point
     return points
+
+
+def loaded(group: str) -> dict[str, Any]:
+    """Return the objects of a group by name, sorted. One that cannot be imported is logged and left
+    out."""
+    found: dict[str, Any] = {}
+    for name, point in sorted(plugins(group).items()):
+        try:
+            found[name] = point.load()
+        except Exception as error:  # somebody else's code
+            _log.warning("plug-in %r of group %s cannot be loaded: %s", name, group, error)
+    return found
 
 
 def _real(folder: str) -> str:

@@ -7,6 +7,7 @@
     files/      files and streams, here or wherever fsspec reads
     servers/    Jaeger, Tempo: one file each
     containers/ JSON shapes in which stores keep spans: one file each
+    log_readers logs of agents, whose events become spans
     grouping/   spans in any order to whole traces
     offloaded   texts that were stored apart from their span
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.metadata import distribution
 
 import pytest
 
@@ -12,8 +13,9 @@ from tests.frameworks import ROOT
 PACKAGE = ROOT / "agentool_otel"
 PLACES = ("*.md", "docs/**/*.md", "examples/**/*.md", "examples/**/*.py", "agentool_otel/**/*.py")
 NO_MODULES = {
-    "agentool_otel.doctor": "a scope",
-    "agentool_otel.marking": "an error handler",
+    "agentool_otel.doctor",  # a scope
+    "agentool_otel.marking",  # an error handler
+    *(it.group for it in distribution("agentool-otel").entry_points),
 }
 _TOP = "|".join(
     sorted(it.stem for it in PACKAGE.iterdir() if it.suffix in ("", ".py") and it.stem[0] != "_")

@@ -15,7 +15,7 @@ from agentool_otel.event_streams.amplifier.names import WATCHED
 from agentool_otel.event_streams.amplifier.payloads import cost_of, event_time, usage_of
 from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
 from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
-from agentool_otel.sources.files.amplifier_log import AmplifierLog, is_event
+from agentool_otel.sources.files.amplifier_log import AmplifierLog
 
 _NAMES = ("tool_name", "tool_input", "result", "tool_call_id", "parallel_group_id", "prompt",
           "response", "usage", "status", "error", "block", "request_id", "model", "provider",
@@ -71,9 +71,12 @@ def test_every_log_gives_whole_spans_and_the_same_ones_again(lines: list[dict[st
 
 
 def test_a_line_is_known_by_its_schema_or_by_an_event_of_the_kernel() -> None:
+    is_event = AmplifierLog.recognises
     assert is_event({"event": "garden:watered", "schema": {"name": "amplifier.log"}})
     assert is_event({"event": "tool:pre", "session_id": "s"})
-    assert not is_event({"event": "tool:pre", "schema": {"name": "other"}, "session_id": "s"})
+    assert not AmplifierLog.recognises(
+        {"event": "tool:pre", "schema": {"name": "other"}, "session_id": "s"}
+    )
     assert not is_event({"event": "message", "session_id": "s"})
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.errors import AgentoolError, DecodeError
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.known import CONTAINERS
+from agentool_otel.sources.containers.shapes import containers
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
@@ -318,7 +318,7 @@ def test_a_source_declares_what_its_store_loses() -> None:
 
 
 def test_every_container_is_described() -> None:
-    assert all(container.name and container.shape for container in CONTAINERS)
+    assert all(container.name and container.shape for container in containers())
 
 
 json_values = st.recursive(

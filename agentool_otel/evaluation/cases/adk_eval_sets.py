@@ -23,34 +23,29 @@ from typing import Any
 from agentool_otel.evaluation.cases.entries import Entry
 from agentool_otel.ground.json_places import Path
 
-__all__ = ["cases_of", "is_eval_set"]
+__all__ = ["AdkEvalSets"]
 
 _TRANSFER = "transfer_to_agent"
 """The tool by which an agent of ADK hands over."""
 _Object = dict[str, Any]
 
 
-def is_eval_set(value: Any) -> bool:
-    """Whether a JSON value is an eval set."""
-    return isinstance(value, dict) and isinstance(_member(value, "eval_cases"), list)
+class AdkEvalSets:
+    """Eval sets as cases. See `evaluation.cases.registry.EvalSets`."""
 
+    def recognises(self, value: Any) -> bool:
+        return isinstance(value, dict) and isinstance(_member(value, "eval_cases"), list)
 
-def cases_of(eval_set: _Object, path: Path = ()) -> Iterator[Entry]:
-    """Yield the cases of an eval set as EvalCase objects; anything else comes with its fault.
-
-    Args:
-        eval_set: the eval set.
-        path: where it stands in its document.
-    """
-    set_id = _member(eval_set, "eval_set_id")
-    for n, eval_case in enumerate(_member(eval_set, "eval_cases")):
-        at = (*path, _name(eval_set, "eval_cases"), n)
-        try:
-            for case in _cases(eval_case, at):
-                value = case.value if set_id is None else {"eval_id": set_id, **case.value}
-                yield case._replace(value=value)
-        except _NotACase as error:
-            yield Entry(eval_case, at, fault=str(error))
+    def entries(self, value: Any, path: Path = ()) -> Iterator[Entry]:
+        set_id = _member(value, "eval_set_id")
+        for n, eval_case in enumerate(_member(value, "eval_cases")):
+            at = (*path, _name(value, "eval_cases"), n)
+            try:
+                for case in _cases(eval_case, at):
+                    made = case.value if set_id is None else {"eval_id": set_id, **case.value}
+                    yield case._replace(value=made)
+            except _NotACase as error:
+                yield Entry(eval_case, at, fault=str(error))
 
 
 class _NotACase(ValueError):

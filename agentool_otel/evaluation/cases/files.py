@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import CasesError, DecodeError, SourceError, SourceUnreachable
 from agentool_otel.evaluation.assertion_types import WrongAssertion, check_of
-from agentool_otel.evaluation.cases.adk_eval_sets import cases_of, is_eval_set
 from agentool_otel.evaluation.cases.case_text import Part, json_parts
 from agentool_otel.evaluation.cases.entries import Entry
+from agentool_otel.evaluation.cases.registry import eval_sets_of
 from agentool_otel.evaluation.cases.yaml_values import yaml_parts
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path, parse_path, path_text
@@ -141,8 +141,9 @@ def entries_of(value: Any) -> Iterator[Entry]:
 
 
 def _expanded(value: Any, path: Path) -> Iterator[Entry]:
-    if is_eval_set(value):
-        yield from cases_of(value, path)
+    eval_sets = eval_sets_of(value)
+    if eval_sets is not None:
+        yield from eval_sets.entries(value, path)
     elif isinstance(value, dict) and value.keys() - {"$schema"} == {"cases"}:
         cases: Any = value["cases"]
         if isinstance(cases, list):

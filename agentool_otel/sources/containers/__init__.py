@@ -4,5 +4,6 @@ Each file says where a system keeps what a `SpanRecord` has. A system that keeps
 outputs outside attributes gets them back into attributes under the names its own OTLP exporter
 uses, listed in its file, so that one dialect reads both.
 
-The list of them, in the order in which they are asked, is in `known`.
+`known` has the stores that are installed, `shapes` all containers in the order in which they are
+asked.
 """

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container
 
-__all__ = ["inside"]
+__all__ = ["CONTAINER"]
 
 _MESSAGE = ("@message", "message")
 
 
-def inside(value: Json) -> Json:
+def _inside(value: Json) -> Json:
     """Return the object in the message of an event or a row; None where there is none."""
     if isinstance(value, list):
         value = {
@@ -31,3 +32,12 @@ def inside(value: Json) -> Json:
         return None
     message = v.first(value, *_MESSAGE)
     return v.json_object(message) or None if isinstance(message, str) else None
+
+
+CONTAINER = Container(
+    "events of CloudWatch",
+    '{"message": "…"} or [{"field": "@message", "value": "…"}]',
+    recognises=lambda o: False,
+    spans=lambda o, report: iter(()),
+    inside=_inside,
+)

@@ -26,6 +26,10 @@ class Container(NamedTuple):
     spans: Callable[[Object, Report], Iterator[SpanRecord]]
     loses: tuple[str, ...] = ()
     """What it loses of a span, one line each."""
+    members: tuple[str, ...] = ()
+    """Names of which one is near the beginning of a file, in quotes, unless span ids are there."""
+    inside: Callable[[Json], Json] | None = None
+    """Returns what the store wrapped an object or a list around; None where it did not."""
 
 
 def each(

@@ -1,56 +1,28 @@
-"""The shapes that are known, in the order in which they are asked."""
+"""The stores whose exports are read, ours and third parties': entry points, each a `Container`."""
 
 from __future__ import annotations
 
-from agentool_otel.sources.containers import (
-    attribute_map,
-    azure_monitor,
-    braintrust,
-    datadog,
-    go_stdout,
-    google_cloud,
-    jaeger_ui,
-    langfuse,
-    langsmith,
-    mlflow,
-    openai_agents,
-    opik,
-    phoenix,
-    rows,
-    sentry,
-    span_object,
-    trulens,
-    weave,
-    zipkin,
-)
+from functools import cache
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.ground.plugins import loaded
 from agentool_otel.sources.containers.container import Container, Object
 
-__all__ = ["CONTAINERS", "recognise"]
-
-CONTAINERS: tuple[Container, ...] = (
-    jaeger_ui.CONTAINER,
-    langfuse.CONTAINER,
-    langsmith.CONTAINER,
-    mlflow.CONTAINER,
-    trulens.CONTAINER,
-    openai_agents.CONTAINER,
-    braintrust.CONTAINER,
-    opik.CONTAINER,
-    weave.CONTAINER,
-    datadog.CONTAINER,
-    sentry.CONTAINER,
-    azure_monitor.CONTAINER,
-    google_cloud.CONTAINER,
-    zipkin.CONTAINER,
-    go_stdout.CONTAINER,
-    rows.CONTAINER,
-    phoenix.CONTAINER,
-    span_object.CONTAINER,
-    attribute_map.CONTAINER,
-)
-"""In order of decision: special ones first, since several are span objects with more to them."""
+__all__ = ["inside", "store_of", "stores"]
 
 
-def recognise(value: Object) -> Container | None:
-    """Return the container an object is, None if it is none of them."""
-    return next((container for container in CONTAINERS if container.recognises(value)), None)
+@cache
+def stores() -> tuple[Container, ...]:
+    """Return every installed store, sorted by the name of its entry point."""
+    return tuple(loaded("agentool_otel.stores").values())
+
+
+def store_of(value: Object) -> Container | None:
+    """Return the store that an object is from; None if it is from none, or only wrapped by one."""
+    return next((store for store in stores() if store.recognises(value)), None)
+
+
+def inside(value: Json) -> Json:
+    """Return what a store has wrapped an object or a list around; None if it is not wrapped."""
+    unwrapped = (store.inside(value) for store in stores() if store.inside is not None)
+    return next((it for it in unwrapped if it is not None), None)

@@ -143,4 +143,5 @@ CONTAINER = Container(
         "the kind of the span, its links and its events are not kept",
         "of the status only ERROR is kept",
     ),
+    members=("observations",),
 )

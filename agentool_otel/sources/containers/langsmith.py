@@ -117,4 +117,5 @@ CONTAINER = Container(
         "the kind of the span, its links, its scope and its resource are not kept",
         "of the status only an error is kept",
     ),
+    members=("run_type",),
 )

@@ -77,4 +77,5 @@ CONTAINER = Container(
     _recognises,
     _spans,
     ("the kind of the span, its scope and its resource are not kept",),
+    members=("trace_metadata",),
 )

@@ -15,7 +15,7 @@ from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Container, Object, Report, each
 
-__all__ = ["CONTAINER", "recognises", "record"]
+__all__ = ["CONTAINER"]
 
 _KINDS = frozenset({
     "LLM", "CHAIN", "TOOL", "AGENT", "RETRIEVER", "EMBEDDING", "RERANKER", "GUARDRAIL",
@@ -23,12 +23,12 @@ _KINDS = frozenset({
 })  # fmt: skip
 
 
-def recognises(o: Object) -> bool:
+def _recognises(o: Object) -> bool:
     lifted = v.first(o, "span_kind", "spanKind")
     return isinstance(lifted, str) and lifted.upper() in _KINDS and span_object.recognises(o)
 
 
-def record(o: Object) -> SpanRecord:
+def _record(o: Object) -> SpanRecord:
     span = span_object.record(o)
     lifted = v.text(v.first(o, "span_kind", "spanKind")).upper()
     if lifted != "UNKNOWN":  # Phoenix's default for a span without a kind
@@ -37,13 +37,13 @@ def record(o: Object) -> SpanRecord:
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    return each([o], record, report)
+    return each([o], _record, report)
 
 
 CONTAINER = Container(
     "a Phoenix span",
     '{"context": {"trace_id", "span_id"}, "span_kind": "LLM", "attributes"}',
-    recognises,
+    _recognises,
     _spans,
     (
         "times are rounded to microseconds",

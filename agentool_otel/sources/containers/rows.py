@@ -24,9 +24,10 @@ from typing import Literal
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers import phoenix, span_object
+from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Container, Object, Report, each
+from agentool_otel.sources.containers.known import store_of
 
 __all__ = ["CONTAINER"]
 
@@ -169,13 +170,10 @@ def _numbered(members: Object) -> list[Json]:
     return [numbered[number] for number in sorted(numbered, key=lambda n: (len(n), n))]
 
 
-def _record(row: Object) -> SpanRecord:
-    span = _span(row)
-    return phoenix.record(span) if phoenix.recognises(span) else span_object.record(span)
-
-
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    return each([o], _record, report)
+    span = _span(o)
+    store = store_of(span)  # some write rows of their own span objects
+    return each([span], span_object.record, report) if store is None else store.spans(span, report)
 
 
 CONTAINER = Container(

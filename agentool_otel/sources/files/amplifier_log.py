@@ -21,25 +21,28 @@ from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.container import Object
 
-__all__ = ["AmplifierLog", "is_event"]
+__all__ = ["AmplifierLog"]
 
 _SCHEMA = "amplifier.log"
 _KNOWN = frozenset((*KERNEL, *MODULES))
 _ENVELOPE = frozenset({"ts", "lvl", "schema", "event", "data"})
 
 
-def is_event(o: Object) -> bool:
-    """Whether an object is a line of such a log: by its schema, else by an event that is known."""
-    schema, event = o.get("schema"), o.get("event")
-    if not isinstance(event, str):
-        return False
-    if isinstance(schema, dict):
-        return schema.get("name") == _SCHEMA
-    return event in _KNOWN and isinstance(o.get("session_id"), str)
-
-
 class AmplifierLog:
     """Turns the lines of one file into spans, in their order."""
+
+    name = "logs of Amplifier"
+    members = (_SCHEMA,)
+
+    @staticmethod
+    def recognises(event: Object) -> bool:
+        """Return whether an object is a line of such a log: by its schema, else by its event."""
+        schema, kind = event.get("schema"), event.get("event")
+        if not isinstance(kind, str):
+            return False
+        if isinstance(schema, dict):
+            return schema.get("name") == _SCHEMA
+        return kind in _KNOWN and isinstance(event.get("session_id"), str)
 
     def __init__(self) -> None:
         self._done: list[SpanRecord] = []
@@ -47,14 +50,14 @@ class AmplifierLog:
         self._events: AmplifierEvents[RecordedStep] = AmplifierEvents(recorder)
         self._last_ns = 0
 
-    def spans(self, line: Object) -> Iterator[SpanRecord]:
+    def spans(self, event: Object) -> Iterator[SpanRecord]:
         """Yield the spans that a line completes."""
-        data: dict[str, Any] = {k: v for k, v in line.items() if k not in _ENVELOPE}
-        told = line.get("data")
-        if isinstance(told, dict):
-            data = {**told, **data}
-        self._last_ns = event_time(line.get("ts")) or self._last_ns
-        self._events.read(str(line["event"]), data, self._last_ns)
+        data: dict[str, Any] = {k: v for k, v in event.items() if k not in _ENVELOPE}
+        inner = event.get("data")
+        if isinstance(inner, dict):
+            data = {**inner, **data}
+        self._last_ns = event_time(event.get("ts")) or self._last_ns
+        self._events.read(str(event["event"]), data, self._last_ns)
         yield from self._take()
 
     def rest(self) -> Iterator[SpanRecord]:

@@ -16,7 +16,6 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.containers import log_record, span_object
 from agentool_otel.sources.containers.container import Container
-from agentool_otel.sources.files.amplifier_log import AmplifierLog
 from agentool_otel.sources.files.damage import is_damaged, mend, mended
 from agentool_otel.sources.files.damaged_fields import (
     has_damaged_names,
@@ -24,9 +23,9 @@ from agentool_otel.sources.files.damaged_fields import (
     without_damaged,
 )
 from agentool_otel.sources.files.find_spans import Foreign, Piece, normal, pieces, scope_name, short
-from agentool_otel.sources.files.openclaw import OpenClaw
 from agentool_otel.sources.files.otlp_span import plain_resource, span_record
 from agentool_otel.sources.files.undecoded import Report
+from agentool_otel.sources.log_readers import LogReader
 from agentool_otel.sources.servers.tempo_answer import partial_in_json
 
 __all__ = ["EXPECTED", "AnyJson"]
@@ -71,8 +70,7 @@ class AnyJson:
         self._other = other
         self._resource: Attributes = {}
         self._agents = {} if agents is None else agents
-        self._openclaw = OpenClaw()
-        self._amplifier = AmplifierLog()
+        self._log_readers: dict[type[LogReader], LogReader] = {}
 
     def spans(
         self, value: Json, where: str, parts: Iterable[Piece] | None = None
@@ -131,8 +129,8 @@ class AnyJson:
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""
-        for events in (self._openclaw, self._amplifier):
-            yield from map(self._mended, events.rest())
+        for reader in self._log_readers.values():
+            yield from map(self._mended, reader.rest())
 
     def _mended(self, span: SpanRecord) -> SpanRecord:
         """Return a span without marks of damage, one object for as many resources as possible."""
@@ -150,10 +148,11 @@ class AnyJson:
         elif what == "log record":
             resource = span_object.resource(value.get("resource"))
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
-        elif what == "openclaw event":
-            yield from self._openclaw.spans(value)
-        elif what == "amplifier event":
-            yield from self._amplifier.spans(value)
+        elif isinstance(what, type):
+            reader = self._log_readers.get(what)
+            if reader is None:
+                reader = self._log_readers[what] = what()
+            yield from reader.spans(value)
         elif isinstance(what, Container):
             self.loses.update(dict.fromkeys(what.loses))
             yield from what.spans(value, lambda message: self._report(where, message))

@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
-from agentool_otel.sources.containers import cloudwatch, go_stdout, log_record
+from agentool_otel.sources.containers import go_stdout, log_record
 from agentool_otel.sources.containers.container import Container, Object
-from agentool_otel.sources.files import amplifier_log, openclaw
 from agentool_otel.sources.files.damage import with_marks
 from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.tables import rows_of
+from agentool_otel.sources.log_readers import LogReader, log_reader_of
 
 __all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
 
@@ -31,9 +31,7 @@ _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
            "instrumentation_library_spans", "ilSpans")  # fmt: skip
 
 
-Kind = Literal[
-    "otlp", "log record", "openclaw event", "amplifier event", "trace", "trajectory", "document"
-]
+Kind = Literal["otlp", "log record", "trace", "trajectory", "document"]
 
 
 class Foreign(ValueError):
@@ -44,7 +42,8 @@ class Piece(NamedTuple):
     """An object, and what it is."""
 
     value: Object
-    what: Container | Kind
+    what: Container | type[LogReader] | Kind
+    """A class is the reader of the log that it is an event of."""
 
 
 def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
@@ -61,16 +60,30 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
             return
         levels -= 1
     elif isinstance(value, list):
-        row = cloudwatch.inside(value)
-        members = value if row is None else (row,)
+        members = value
     else:
         return
     inner = (it for member in members if isinstance(member, (dict, list))
              for it in pieces(member, levels))  # fmt: skip
-    if isinstance(value, dict) and document_class(value) is not None:
+    if isinstance(value, list):
+        yield from _items_or_inside(value, inner, levels)
+    elif document_class(value) is not None:
         yield from _document_or_spans(value, inner)
     else:
         yield from inner
+
+
+def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> Iterator[Piece]:
+    """Yield the pieces of a list's items; where they are none, those that a store wrapped in it."""
+    first = next(inner, None)
+    if first is not None:
+        yield first
+        yield from inner
+    elif levels and value:
+        from agentool_otel.sources.containers import known
+
+        if (wrapped := known.inside(value)) is not None:
+            yield from pieces(wrapped, levels)
 
 
 def _document_or_spans(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]:
@@ -92,17 +105,19 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
     for recognises, kind in _KINDS:
         if recognises(value):
             return Piece(value, kind)
+    if (reader := log_reader_of(value)) is not None:
+        return Piece(value, reader)
     if (printed := go_stdout.log_record(value)) is not None:
         return Piece(printed, "log record")
     if levels and (rows := rows_of(value)) is not None:
         return rows
     # Twenty shapes, of which a recording of ours has none.
-    from agentool_otel.sources.containers import attribute_map, known
+    from agentool_otel.sources.containers import attribute_map, known, shapes
 
-    container = known.recognise(value)
+    container = shapes.recognise(value)
     if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
         return Piece(value, container)
-    if (message := cloudwatch.inside(value)) is not None:
+    if (message := known.inside(value)) is not None:
         return (message,)
     return value.values() if levels else ()
 
@@ -155,10 +170,8 @@ _KINDS: tuple[tuple[Callable[[Object], bool], Kind], ...] = (
     (is_trajectory, "trajectory"),
     (_is_trace, "trace"),
     (log_record.recognises, "log record"),
-    (openclaw.is_event, "openclaw event"),
-    (amplifier_log.is_event, "amplifier event"),
 )
-"""In order of decision, before tables and containers."""
+"""In order of decision, before logs of agents, tables and containers."""
 
 
 def normal(value: Json) -> Json:

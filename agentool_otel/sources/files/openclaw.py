@@ -33,7 +33,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Object
 
-__all__ = ["OpenClaw", "is_event"]
+__all__ = ["OpenClaw"]
 
 _TYPES = frozenset({
     "message.in", "message.sending", "message.out", "agent.start", "agent.end", "tool.start",
@@ -51,14 +51,11 @@ _IN = ("input", "cacheRead", "cacheWrite")
 """Parts of the input, whose count excludes cached tokens."""
 
 
-def is_event(o: Object) -> bool:
-    return v.text(o.get("type")) in _TYPES and (
-        "sessionKey" in o or "channel" in o or "agentId" in o
-    )
-
-
 class OpenClaw:
     """Turns the events of one file into spans, in their order."""
+
+    name = "logs of OpenClaw"
+    members = ("sessionKey",)
 
     def __init__(self) -> None:
         self._runs: dict[str, SpanRecord] = {}
@@ -72,6 +69,13 @@ class OpenClaw:
         """Span ids of turns that have been read."""
         self._now_ns: int | None = None
         self._count = 0
+
+    @staticmethod
+    def recognises(event: Object) -> bool:
+        """Return whether an object is an event of such a log."""
+        return v.text(event.get("type")) in _TYPES and (
+            "sessionKey" in event or "channel" in event or "agentId" in event
+        )
 
     def spans(self, event: Object) -> Iterator[SpanRecord]:
         """Yield the spans that an event completes."""

@@ -30,6 +30,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.containers.known import stores
 from agentool_otel.sources.files import csv_tables, trace_counts
 from agentool_otel.sources.files.any_json import EXPECTED, AnyJson
 from agentool_otel.sources.files.compression import BUFFER, HEAD, Feed, TooLarge, unpacked
@@ -42,6 +43,7 @@ from agentool_otel.sources.files.span_offsets import Layout
 from agentool_otel.sources.files.streams import SpanFile, head, name_of, opened
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
+from agentool_otel.sources.log_readers import log_readers
 from agentool_otel.sources.offloaded import allow_beside
 
 __all__ = ["SpanFiles", "holds_spans", "span_decoder"]
@@ -61,10 +63,9 @@ _DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
 _BEGINNING = 2000
 """Bytes in which a file shows whether it holds spans."""
 _NAMES_OF_SPANS = re.compile(
-    rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id|run_type|observations'
-    rb'|trace_metadata|amplifier\.log|sessionKey)"|"ATIF'
+    rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id)"|"ATIF'
 )
-"""Members of OTLP and of what stores export, and the formats of trajectories and of logs."""
+"""Members of OTLP and of span objects, and the format of trajectories."""
 
 
 class SpanFiles:
@@ -273,7 +274,10 @@ def holds_spans(file: SpanFile) -> bool:
     beginning = head(file, _BEGINNING).removeprefix(b"\xef\xbb\xbf")
     text = beginning.lstrip()  # protobuf begins with a line feed
     if text.startswith((b"{", b"[")):
-        return _NAMES_OF_SPANS.search(text) is not None
+        if _NAMES_OF_SPANS.search(text) is not None:
+            return True
+        members = [*(it.members for it in stores()), *(it.members for it in log_readers())]
+        return any(f'"{name}"'.encode() in text for name in chain.from_iterable(members))
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
     return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
 

@@ -380,14 +380,14 @@ def test_check_60_a_plain_dict_is_a_result_and_a_schema_may_be_on_the_class(span
 
 def recorded(lines: list[dict[str, Any]], session_id: str = "s1") -> list[Any]:
     """Return the spans of a log, in the order in which they began."""
-    from agentool_otel.sources.files.amplifier_log import AmplifierLog, is_event
+    from agentool_otel.sources.files.amplifier_log import AmplifierLog
 
     log = AmplifierLog()
     found: list[Any] = []
     for second, line in enumerate(lines):
         stamped = {"session_id": session_id, "ts": f"2026-11-23T10:00:{second:02}.000+00:00"}
         full = {**stamped, "schema": {"name": "amplifier.log", "ver": "1.0.0"}, **line}
-        assert is_event(full)
+        assert AmplifierLog.recognises(full)
         found += log.spans(full)
     return sorted([*found, *log.rest()], key=lambda it: it.start_ns)
 
