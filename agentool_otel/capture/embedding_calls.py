@@ -64,7 +64,7 @@ class EmbeddingsCall(Block):
             encoding_formats=None if encoding is None else [encoding],
         )
         self._input_tokens = self._cost = None
-        return begin(operation, owner=CLIENTS | {_EMBEDDED})
+        return begin(operation, owner=frozenset({CLIENTS, _EMBEDDED}))
 
     def _operation(self, failed: bool, whole: bool) -> Embeddings:
         known, count = self._known, self._input_tokens

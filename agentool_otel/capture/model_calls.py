@@ -22,7 +22,7 @@ from agentool_otel.providers.tools import definitions
 
 __all__ = ["ModelCall", "model_call", "server"]
 
-_OWNED = CLIENTS | {BY_HAND, "langchain"}
+_OWNED = frozenset({CLIENTS, BY_HAND, "langchain"})
 """Whose spans of the same call are left out: this one is it."""
 
 _PARAMETERS = {

@@ -385,7 +385,7 @@ def begin(
         scope: instrumentation scope, the module that observed the operation.
         parent: context of the parent; the current one by default.
         start_ns: when it started, if not now.
-        owner: client libraries whose own calls inside this span are to be left unrecorded.
+        owner: what this span records already: calls by these inside it are left unrecorded.
         announced: False for a tool whose call nobody saw, only its result.
         content_follows: the caller calls `LiveSpan.opened`, once it has encoded what it knows and
             before the user's code runs.

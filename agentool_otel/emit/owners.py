@@ -17,8 +17,8 @@ __all__ = [
     "recorded_above",
 ]
 
-CLIENTS = frozenset({"openai", "anthropic", "google-genai", "litellm", "botocore"})
-"""Client libraries that make the calls of a model which something above them records."""
+CLIENTS = "clients"
+"""Owned where a model call is recorded that any client library below may make."""
 
 BY_HAND = "agentool-otel"
 """Owned where a model call is recorded already that is about to be reported by hand as well."""
@@ -30,16 +30,16 @@ _INFERENCE_KEY = "opentelemetry.genai.client.inference.context"
 """Context key under which opentelemetry-util-genai keeps the model call it is recording."""
 
 
-def is_owned(library: str, context: Context | None = None) -> bool:
+def is_owned(name: str, context: Context | None = None) -> bool:
     """True inside a call that is already recorded further up, e.g. by the agent framework."""
     owners = (get_current() if context is None else context).get(OWNER_KEY)
-    return isinstance(owners, frozenset) and library in owners
+    return isinstance(owners, frozenset) and name in owners
 
 
-def recorded_above(library: str) -> bool:
+def recorded_above(name: str = CLIENTS) -> bool:
     """True where the current context says that this model call is recorded already."""
     context = get_current()
-    return is_owned(library, context) or context.get(_INFERENCE_KEY) is not None
+    return is_owned(name, context) or context.get(_INFERENCE_KEY) is not None
 
 
 _BELOW_KEY = create_key("agentool-otel-calls-below")

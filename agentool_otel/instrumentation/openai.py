@@ -43,7 +43,7 @@ def _call(
             **request(parameters),
         )
 
-    return ClientCall(what, "openai", _SCOPE, operation, content, reading)
+    return ClientCall(what, _SCOPE, operation, content, reading)
 
 
 _CHAT = _call("a chat completion", Inference, chat.request, chat.content, chat.ChatReading)

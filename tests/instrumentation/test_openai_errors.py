@@ -9,6 +9,7 @@ import pytest
 from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach, set_value
 
 from agentool_otel.emit.live import OWNER_KEY
+from agentool_otel.emit.owners import CLIENTS
 from agentool_otel.instrumentation.openai import OpenAIInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 
@@ -146,7 +147,7 @@ def test_instrumenting_twice_gives_one_span(calls: Any, spans: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        (OWNER_KEY, frozenset({"openai"})),
+        (OWNER_KEY, frozenset({CLIENTS})),
         ("opentelemetry.genai.client.inference.context", object()),
         (_SUPPRESS_INSTRUMENTATION_KEY, True),
     ],

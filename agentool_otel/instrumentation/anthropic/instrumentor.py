@@ -44,9 +44,7 @@ def _operation(resource: Any, parameters: dict[str, Any]) -> Inference:
     return Inference(**client_fields(get(resource, "_client")), **messages.request(parameters))
 
 
-_CALL = ClientCall(
-    "a message", "anthropic", _SCOPE, _operation, messages.content, messages.MessagesReading
-)
+_CALL = ClientCall("a message", _SCOPE, _operation, messages.content, messages.MessagesReading)
 _STREAMED = entered(_CALL._replace(stream_in="_raw_stream"))
 
 

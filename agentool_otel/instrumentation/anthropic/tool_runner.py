@@ -98,7 +98,7 @@ def _last_message(runner: Any) -> Any:
 
 def _begin(runner: Any) -> Call | None:
     with guarded("starting the span of a tool runner"):
-        if recorded_above("anthropic") or _inside_agent():
+        if recorded_above() or _inside_agent():
             return None
         parameters = record(get(runner, "_params")) or {}
         request = messages.request(parameters)

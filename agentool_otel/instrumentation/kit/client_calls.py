@@ -47,9 +47,6 @@ class ClientCall(NamedTuple):
 
     what: str
     """In words, with its article, for the log: `a chat completion`."""
-    library: str
-    """Whose call it is: it has no span where something further up records the calls of this
-    library already (`emit.owners.CLIENTS`)."""
     scope: str
     """Instrumentation scope of its span."""
     request: Callable[[Any, dict[str, Any]], Operation]
@@ -210,7 +207,7 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         parameters: the keyword arguments.
     """
     with guarded(f"starting the span of {call.what}"):
-        if recorded_above(call.library):
+        if recorded_above():
             return None
         operation = call.request(owner, parameters)
         live = begin(operation, scope=call.scope, content_follows=True)

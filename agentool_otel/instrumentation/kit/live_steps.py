@@ -29,6 +29,7 @@ _inside: ContextVar[LiveStep | None] = ContextVar("agentool-otel-live-step", def
 
 
 _NAMING = ("request_model", "name")
+_MODEL_CALL = frozenset({CLIENTS})
 """Fields of operations that spans are named by."""
 
 
@@ -139,7 +140,7 @@ class LiveRecorder:
             content=content,
             parent=None if parent is None else parent.span.context,
             # Hooks that redact see the events and not what a client library is given.
-            owner=CLIENTS if model_call else None,
+            owner=_MODEL_CALL if model_call else None,
             start_ns=at_ns,
         )
         return LiveStep(span, at_ns)

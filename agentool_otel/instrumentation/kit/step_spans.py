@@ -62,7 +62,8 @@ def start_step(
         content: returns what is known before the work begins. It is written at once: an open span
             is found with it after a kill.
         parent: context of the parent, the current one by default.
-        owner: client libraries whose own calls inside are this step, and have no span.
+        owner: what this step records already, such as `emit.owners.CLIENTS`: their calls inside it
+            have no span.
         start_ns: when it began, if not now.
     """
     live = None

@@ -49,7 +49,7 @@ __all__ = ["Handler"]
 
 SCOPE = "agentool_otel.instrumentation.langchain"
 
-_OWNED = CLIENTS | {BY_HAND}
+_OWNED = frozenset({CLIENTS, BY_HAND})
 """Clients whose calls below a model run are that run."""
 
 

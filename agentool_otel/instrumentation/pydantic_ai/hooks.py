@@ -40,7 +40,7 @@ __all__ = ["capabilities", "first_chunk_came"]
 
 SCOPE = "agentool_otel.instrumentation.pydantic_ai"
 _STEP_KEY = create_key("agentool-otel-pydantic-ai-request")
-_OWNED = CLIENTS | {BY_HAND}
+_OWNED = frozenset({CLIENTS, BY_HAND})
 _SIGNALS = (
     *("CallDeferred", "ApprovalRequired"),
     *("ModelRetry", "ToolFailed", "ToolRetryError", "ToolFailedError"),
