@@ -25,7 +25,7 @@ from agentool_otel.content.encoding.introspection import instance_dict
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.agent_spec.failures import raised
-from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
+from agentool_otel.instrumentation.kit.frames import Frame, resumed, steps, steps_async
 from agentool_otel.providers.fields import get, is_a
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]

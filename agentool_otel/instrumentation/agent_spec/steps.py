@@ -34,13 +34,13 @@ from agentool_otel.instrumentation.agent_spec.failures import (
     raised_by_tool,
 )
 from agentool_otel.instrumentation.agent_spec.span_types import SpanType
+from agentool_otel.instrumentation.kit.frames import inside_of
 from agentool_otel.instrumentation.kit.step_spans import (
     Content,
     StepSpan,
     incomplete,
     start_step,
 )
-from agentool_otel.instrumentation.langchain.frames import inside_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     ToolExecution,

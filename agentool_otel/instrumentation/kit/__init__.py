@@ -6,6 +6,8 @@ client_calls   the methods of a client library, as a table: sync, async, streams
 step_spans     the span of an agent, a model call or a tool, where a framework tells of it by hooks
 live_steps     the same of a system that tells of its work by events
 streams        answers that come in chunks
+frames         where the context of a callback is current, in methods that call back
+mcp_requests   one request of the Model Context Protocol under way, on either side
 wrapper_chain  wrappers of other tools around the same function
 
 Public: an instrumentor for a framework of one's own is made of the same pieces, outside this

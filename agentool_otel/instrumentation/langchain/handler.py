@@ -1,6 +1,6 @@
 """The callback handler: LangChain's runs become spans. Loaded when LangChain is, never before.
 
-Its methods never attach a context except inside a frame (`_langchain_frames`), and never raise
+Its methods never attach a context except inside a frame (`kit.frames`), and never raise
 except in our own tests. Plain chains and graph nodes have no span; they pass their parent on.
 
 Source: langchain-core callbacks/base.py and manager.py, langgraph pregel/main.py at 1.0 and 1.2.
@@ -22,8 +22,8 @@ from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
 from agentool_otel.emit.run import requested_id
 from agentool_otel.emit.session import guarded, session
+from agentool_otel.instrumentation.kit.frames import Frame, current_frame
 from agentool_otel.instrumentation.langchain import interrupts, messages, models, values
-from agentool_otel.instrumentation.langchain.frames import Frame, current_frame
 from agentool_otel.instrumentation.langchain.interrupts import imported, interruption
 from agentool_otel.instrumentation.langchain.names import for_whom, internal, name_of, names_in
 from agentool_otel.instrumentation.langchain.runs import (

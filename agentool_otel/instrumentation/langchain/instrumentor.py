@@ -2,7 +2,7 @@
 
 Runs come from the official hook: one callback handler for the process, which LangChain adds to
 every run, also of agents that were built before. Around it stand public methods only, so that a
-span is the current one while its body runs and never longer (`_langchain_frames`).
+span is the current one while its body runs and never longer (`kit.frames`).
 
     graph or agent       invoke_agent, nested ones below it; nodes and chains have no span
     chat model, LLM      chat or text_completion; the client's own span is left out
@@ -24,8 +24,8 @@ from typing import Any
 
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.import_hooks import after_import
+from agentool_otel.instrumentation.kit import frames
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Attached, Patch
-from agentool_otel.instrumentation.langchain import frames
 from agentool_otel.instrumentation.langchain.memory import PATCHES as MEMORY
 from agentool_otel.instrumentation.langchain.runs import LiveRun, Runs
 

@@ -15,13 +15,13 @@ from agentool_otel.capture.context import inject
 from agentool_otel.content.policy import as_text
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
-from agentool_otel.instrumentation.mcp.propagation import CarryingRequest
-from agentool_otel.instrumentation.mcp.requests import (
+from agentool_otel.instrumentation.kit.mcp_requests import (
     Request,
     current_request,
     start_request,
     target_of,
 )
+from agentool_otel.instrumentation.mcp.propagation import CarryingRequest
 from agentool_otel.providers.fields import get, string
 from agentool_otel.semconv import mcp
 

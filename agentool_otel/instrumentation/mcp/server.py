@@ -13,8 +13,8 @@ from typing import Any
 from agentool_otel.content.policy import as_text
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import Patch
+from agentool_otel.instrumentation.kit.mcp_requests import Request, current_request, start_request
 from agentool_otel.instrumentation.mcp.propagation import context_of
-from agentool_otel.instrumentation.mcp.requests import Request, current_request, start_request
 from agentool_otel.providers.fields import get, integer, record, string
 from agentool_otel.semconv import core, mcp
 
