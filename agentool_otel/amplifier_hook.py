@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import agentool_otel
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.instrumentation.amplifier.hook import SessionHook
+from agentool_otel.setup.runtime import instrument
 
 __all__ = ["mount", "on_session_ready"]
 
@@ -45,7 +45,7 @@ async def mount(
         raise ConfigurationError(
             f"hooks-agentool-otel has no option {unknown[0]!r}. It has {', '.join(_OPTIONS)}."
         )
-    agentool_otel.instrument(**options)
+    instrument(**options)
     hook = SessionHook(coordinator)
     try:
         hook.register()

@@ -18,8 +18,12 @@ from typing import Any
 
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch, Wrapper
-from agentool_otel.instrumentation.kit.mcp_requests import current_request, start_request, target_of
-from agentool_otel.instrumentation.mcp.client import client_method
+from agentool_otel.instrumentation.kit.mcp_requests import (
+    client_method,
+    current_request,
+    start_request,
+    target_of,
+)
 from agentool_otel.semconv import mcp
 
 __all__ = ["FastMCPInstrumentor"]

@@ -334,7 +334,7 @@ def test_what_is_held_back_is_written_when_the_emitter_is_forgotten(spans: Any) 
 
 _PROGRAM = """
 import agentool_otel, os, sys
-from agentool_otel.instrumentation.agent_tool import AgentToolEmitter
+from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
 emitter = AgentToolEmitter()
 emitter.record({"tool_id": "t", "name": "early"})
 agentool_otel.instrument()

@@ -5,8 +5,3 @@ emitter   what a runtime calls
 What the objects mean is in `event_streams.agent_tool`. There is nothing to switch on: the
 specification has no runtime of its own.
 """
-
-from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
-
-__all__ = ["AgentToolEmitter", "objects_in_spans"]

@@ -20,12 +20,25 @@ from agentool_otel.emit.live import executes_tool
 from agentool_otel.emit.run import requested_id
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.json_codec import loads
+from agentool_otel.instrumentation.kit.instrumentor import Wrapper
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.model.operations import McpRequest
 from agentool_otel.providers.fields import get, integer, items, joined, record, string
 from agentool_otel.semconv import agentool, core, mcp
 
-__all__ = ["REQUEST_KEY", "Request", "current_request", "start_request", "target_of"]
+__all__ = [
+    "REQUEST_KEY",
+    "STARTING",
+    "Request",
+    "client_method",
+    "current_request",
+    "start_client_request",
+    "start_request",
+    "target_of",
+]
+
+STARTING = "starting the span of an MCP request"
+"""For the log."""
 
 REQUEST_KEY = create_key("agentool-otel-mcp-request")
 """Context key: the innermost request under way."""
@@ -48,6 +61,7 @@ _INVALID_PARAMS = -32602
 """Spec: JSON-RPC 2.0, error codes."""
 
 Side = Literal["client", "server"]
+_Args = tuple[Any, ...]
 
 
 class Request:
@@ -233,3 +247,49 @@ def _parsed(text: str) -> Any:
         return loads(text)
     except ValueError:
         return None
+
+
+def start_client_request(
+    sender: Any, method: str, target: Any, arguments: Any, session_id: str | None = None
+) -> Request | None:
+    """Start the span of a request unless it has one already."""
+    current = current_request()
+    name = None if target is None else as_text(target)
+    if current is not None and current.is_part_of(method, name):
+        return None
+    version = string(sender, "protocol_version")
+    return start_request(
+        "client", method, target, arguments, protocol_version=version, session_id=session_id
+    )
+
+
+def client_method(
+    method: str, parameter: str, session_id: Callable[[Any], str | None] | None = None
+) -> Wrapper:
+    """Return the wrapper of a client's method that makes requests of one kind.
+
+    Args:
+        method: of the protocol.
+        parameter: the method's first one, which says what is asked for.
+        session_id: returns the id of a client's session.
+    """
+
+    async def observed(
+        wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
+    ) -> Any:
+        request = None
+        with guarded(STARTING):
+            known_id = None if session_id is None else session_id(instance)
+            request = start_client_request(
+                instance, method, *target_of(args, kwargs, parameter), known_id
+            )
+        if request is None:
+            return await wrapped(*args, **kwargs)
+        return await request.around(wrapped, args, kwargs)
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
+    ) -> Any:
+        return observed(wrapped, instance, args, kwargs)
+
+    return wrapper

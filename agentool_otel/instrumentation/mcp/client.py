@@ -12,67 +12,22 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.capture.context import inject
-from agentool_otel.content.policy import as_text
 from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
+from agentool_otel.instrumentation.kit.instrumentor import Patch
 from agentool_otel.instrumentation.kit.mcp_requests import (
+    STARTING,
     Request,
+    client_method,
     current_request,
-    start_request,
-    target_of,
+    start_client_request,
 )
 from agentool_otel.instrumentation.mcp.propagation import CarryingRequest
 from agentool_otel.providers.fields import get, string
 from agentool_otel.semconv import mcp
 
-__all__ = ["METHODS", "PATCHES", "PATCHES_1", "PATCHES_2", "client_method"]
+__all__ = ["METHODS", "PATCHES", "PATCHES_1", "PATCHES_2"]
 
 _Args = tuple[Any, ...]
-_STARTING = "starting the span of an MCP request"
-
-
-def _start(
-    sender: Any, method: str, target: Any, arguments: Any, session_id: str | None = None
-) -> Request | None:
-    """Start the span of a request unless it has one already."""
-    current = current_request()
-    name = None if target is None else as_text(target)
-    if current is not None and current.is_part_of(method, name):
-        return None
-    version = string(sender, "protocol_version")
-    return start_request(
-        "client", method, target, arguments, protocol_version=version, session_id=session_id
-    )
-
-
-def client_method(
-    method: str, parameter: str, session_id: Callable[[Any], str | None] | None = None
-) -> Wrapper:
-    """Return the wrapper of a client's method that makes requests of one kind.
-
-    Args:
-        method: of the protocol.
-        parameter: the method's first one, which says what is asked for.
-        session_id: returns the id of a client's session.
-    """
-
-    async def observed(
-        wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
-    ) -> Any:
-        request = None
-        with guarded(_STARTING):
-            known_id = None if session_id is None else session_id(instance)
-            request = _start(instance, method, *target_of(args, kwargs, parameter), known_id)
-        if request is None:
-            return await wrapped(*args, **kwargs)
-        return await request.around(wrapped, args, kwargs)
-
-    def wrapper(
-        wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
-    ) -> Any:
-        return observed(wrapped, instance, args, kwargs)
-
-    return wrapper
 
 
 def _start_sent(session: Any, args: _Args, kwargs: dict[str, Any]) -> Request | None:
@@ -85,14 +40,14 @@ def _start_sent(session: Any, args: _Args, kwargs: dict[str, Any]) -> Request | 
     target = get(params, "uri" if method == mcp.METHOD_RESOURCES_READ else "name")
     if (current := current_request()) is not None:
         current.sends = current.method == method
-    return _start(session, method, target, get(params, "arguments"))
+    return start_client_request(session, method, target, get(params, "arguments"))
 
 
 async def _observe_sent(
     wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
 ) -> Any:
     request = None
-    with guarded(_STARTING):
+    with guarded(STARTING):
         request = _start_sent(instance, args, kwargs)
     if request is None:
         return await wrapped(*args, **kwargs)
