@@ -142,7 +142,7 @@ def plan(document: ReasoningTrace, dialect: WritingDialect | None = None) -> lis
     if dialect is not None:
         for span in planner.spans:
             span.translate(dialect)
-    natural = next(rebuild_groups([planner.records()])).trace.to_dict()
+    natural = next(rebuild_groups([planner.records()], list)).trace.to_dict()
     planner.settle(natural)
     return planner.spans
 

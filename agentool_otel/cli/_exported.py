@@ -20,7 +20,7 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.span_ids import place_of
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.declared import declaration
 from agentool_otel.reconstruction.judgements import Anchor
@@ -28,7 +28,6 @@ from agentool_otel.reconstruction.runs import trace_ids_of
 from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
-from agentool_otel.sources.containers.log_record import is_fragment
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.streams import SpanFile

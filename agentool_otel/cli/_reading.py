@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agentool_otel.cli._output import say
 from agentool_otel.ground.words import counted
-from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.log_record import is_fragment
+from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
 from agentool_otel.sources.grouping.by_trace import grouped
 

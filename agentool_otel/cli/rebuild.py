@@ -176,7 +176,7 @@ def command(
 
             finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:
-            finished = _each_finished(rebuild_groups(groups, prices, noted), finish, noted)
+            finished = _each_finished(rebuild_groups(groups, whole, prices, noted), finish, noted)
         for it in finished:
             if contents.is_new(it.trace_id):
                 runs.rebuilt(it)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-__all__ = ["STATUS_ERROR", "Attributes", "Damage", "SpanEvent", "SpanLink", "SpanRecord"]
+__all__ = [
+    "STATUS_ERROR",
+    "Attributes",
+    "Damage",
+    "Deduplicated",
+    "SpanEvent",
+    "SpanLink",
+    "SpanRecord",
+    "copies_of",
+    "is_fragment",
+]
 
 Attributes = dict[str, Any]
 """Attribute values as JSON values; `bytes` stay bytes. Order is the order of the source."""
@@ -67,3 +78,22 @@ class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
     """Values that are not what they were; of each, where the first damage is."""
     made_ids: bool = False
     """Whether it came without ids: they were made of its content, and it is alone in its trace."""
+
+
+def is_fragment(span: SpanRecord) -> bool:
+    """True for what stands for log records of a span, not for the span itself."""
+    return span.start_ns is None and span.end_ns is None and not span.name and not span.attributes
+
+
+class Deduplicated(list[SpanRecord]):
+    """The spans of a trace of which there were several copies of some."""
+
+    def __init__(self, spans: Iterable[SpanRecord], copies: int):
+        super().__init__(spans)
+        self.copies = copies
+        """How many were left out."""
+
+
+def copies_of(spans: list[SpanRecord]) -> int:
+    """Return how many copies of the spans were left out."""
+    return spans.copies if isinstance(spans, Deduplicated) else 0

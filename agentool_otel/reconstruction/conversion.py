@@ -10,10 +10,9 @@ from msgspec import structs
 
 from agentool_otel.dialects import WritingDialect, match_dialect
 from agentool_otel.model.operations import Unclassified
-from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord, is_fragment
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["converted"]
 

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import msgspec
 
 from agentool_otel.model.operations import EvaluationResult, Inference
-from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord, is_fragment
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.tree import Node, grow, link
 from agentool_otel.semconv import gen_ai
-from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["Anchor", "Judgement", "Work", "anchor_of", "work_of"]
 

@@ -21,13 +21,12 @@ from agentool_otel.ground.json_codec import canonical, dumps
 from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult
 from agentool_otel.model.operations import EvaluationResult
-from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.model.spans import Attributes, SpanRecord, is_fragment
 from agentool_otel.model.times import from_ns, in_calendar, to_ns
 from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.values import json_or
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["Verdicts", "attributes_of", "verdicts_in"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from agentool_otel.model.operations import (
     AgentCreation,
@@ -18,7 +18,7 @@ from agentool_otel.model.operations import (
     McpRequest,
     Unclassified,
 )
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanRecord, copies_of
 from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.correlation.duplicate_calls import (
     Answered,
@@ -48,8 +48,6 @@ from agentool_otel.reconstruction.trace import Batch, Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import copies_of, whole
 
 __all__ = [
     "Remainder",
@@ -65,8 +63,19 @@ _ROOM = 16 << 20
 """How many bytes of spans whose runs wait for tools stay in memory."""
 
 
+class _Collected(Protocol):
+    """A span as it comes from a source, decoded or not."""
+
+    @property
+    def trace_id(self) -> str: ...
+
+
+_Span = TypeVar("_Span", bound=_Collected)
+
+
 def rebuild_groups(
-    groups: Iterable[Sequence[SpanRecord | UndecodedSpan]],
+    groups: Iterable[Sequence[_Span]],
+    complete: Callable[[Sequence[_Span]], list[SpanRecord]],
     prices: Prices | None = None,
     report: Report | None = None,
 ) -> Iterator[Rebuilt]:
@@ -78,7 +87,8 @@ def rebuild_groups(
     latter.
 
     Args:
-        groups: the spans, as `sources.grouping.by_trace.grouped` gives them.
+        groups: the spans, each group those of one trace.
+        complete: returns the spans of a group decoded, in their order and each once.
         prices: computes the cost of model calls whose spans do not say it.
         report: takes what is wrong with a trace that is left out; see `at_own_cost`.
     """
@@ -86,7 +96,7 @@ def rebuild_groups(
     try:
         for group in groups:
             with at_own_cost(group[0].trace_id, report):
-                yield from rebuild_trace(whole(group), waiting.add, prices)
+                yield from rebuild_trace(complete(group), waiting.add, prices)
         for spans in waiting.parts.runs():
             with at_own_cost(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)

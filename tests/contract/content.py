@@ -17,9 +17,8 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.readable import Readable
 from agentool_otel.model.operations import Operation
-from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord, is_fragment
 from agentool_otel.semconv import core
-from agentool_otel.sources.containers.log_record import is_fragment
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
 

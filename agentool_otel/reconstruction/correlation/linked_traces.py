@@ -15,13 +15,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from agentool_otel.dialects import LinkingDialect, linking_dialects
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
 from agentool_otel.reconstruction.correlation.keys import Keys
 from agentool_otel.reconstruction.correlation.spooled import Units, unpacked
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import gen_ai
-from agentool_otel.sources.grouping.by_trace import Deduplicated, copies_of
 
 __all__ = ["Part", "Parts", "gather", "part_of"]
 

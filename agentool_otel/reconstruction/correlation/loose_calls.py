@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from agentool_otel.model.operations import Inference
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanRecord, copies_of
 from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCalls, answered
 from agentool_otel.reconstruction.correlation.keys import ids_on, keys_of
 from agentool_otel.reconstruction.correlation.neighbours import Neighbours
@@ -24,7 +24,6 @@ from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.tree import Node, is_record
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.grouping.by_trace import copies_of
 
 __all__ = ["LooseCalls", "LooseNodes", "LooseRun", "order_of"]
 

@@ -18,14 +18,13 @@ import msgspec
 
 from agentool_otel.model.messages import call_id_of, parts_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
 from agentool_otel.reconstruction.correlation.requested import Evidence, Requested
 from agentool_otel.reconstruction.correlation.spooled import Units, unpacked
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.steps.delegation import may_delegate
 from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.sources.grouping.by_trace import Deduplicated, copies_of
 
 __all__ = ["OpenRequests", "OpenRun", "OpenTrace", "SettledTrace", "open_run"]
 

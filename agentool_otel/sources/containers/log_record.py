@@ -23,7 +23,7 @@ from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Object
 
-__all__ = ["is_fragment", "payload", "recognises", "record"]
+__all__ = ["payload", "recognises", "record"]
 
 _NAMES = ("event.name", "otel.event.name", "event_name")
 _SESSIONS = ("session.id", "conversation.id", "gen_ai.conversation.id", "thread.id", "sessionKey",
@@ -68,11 +68,6 @@ def record(o: Object, scope: str = "", resource: Attributes | None = None) -> Sp
         trace_id, own, name=name, start_ns=time, end_ns=time, attributes=attributes, scope=scope,
         resource=resource or {},
     )  # fmt: skip
-
-
-def is_fragment(span: SpanRecord) -> bool:
-    """True for what stands for log records of a span, not for the span itself."""
-    return span.start_ns is None and span.end_ns is None and not span.name and not span.attributes
 
 
 def payload(attributes: Json, body: Json) -> Attributes:

@@ -13,15 +13,14 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.model.spans import Damage, SpanEvent, SpanRecord
+from agentool_otel.model.spans import Damage, Deduplicated, SpanEvent, SpanRecord, is_fragment
 from agentool_otel.semconv import gen_ai
-from agentool_otel.sources.containers.log_record import is_fragment
 from agentool_otel.sources.files.trace_counts import SLOTS, Census
 from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.span_size import span_size
 from agentool_otel.sources.grouping.spill import LEVELS, Spill
 
-__all__ = ["Deduplicated", "by_trace", "copies_of", "grouped", "whole"]
+__all__ = ["by_trace", "grouped", "whole"]
 
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
@@ -171,20 +170,6 @@ def whole(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     except TypeError:  # a span without a start
         whole = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
     return Deduplicated(whole, copies) if copies else whole
-
-
-class Deduplicated(list[SpanRecord]):
-    """The spans of a trace of which there were several copies of some."""
-
-    def __init__(self, spans: Iterable[SpanRecord], copies: int):
-        super().__init__(spans)
-        self.copies = copies
-        """How many were left out."""
-
-
-def copies_of(spans: list[SpanRecord]) -> int:
-    """Return how many copies of the spans were left out."""
-    return spans.copies if isinstance(spans, Deduplicated) else 0
 
 
 def _copies(spans: list[SpanRecord]) -> int:
