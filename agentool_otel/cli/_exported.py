@@ -21,6 +21,7 @@ from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import SpanRecord, is_fragment
+from agentool_otel.model.spec_documents import document_class
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.declared import declaration
 from agentool_otel.reconstruction.judgements import Anchor
@@ -29,7 +30,6 @@ from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
 from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans

@@ -18,10 +18,10 @@ from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.model.spec_documents import CLASSES
 from agentool_otel.reconstruction.judgements import work_of
 from agentool_otel.reconstruction.results import verdicts_in
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.files.spec_documents import CLASSES
 
 __all__ = ["declaration", "documents_of"]
 

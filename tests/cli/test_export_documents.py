@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.spec_documents import document_class
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import Invoke
 from tests.export.receiver import HttpReceiver

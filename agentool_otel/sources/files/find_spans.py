@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
+from agentool_otel.model.spec_documents import document_class
 from agentool_otel.sources.containers import go_stdout, log_record
 from agentool_otel.sources.containers.container import Container, Object
 from agentool_otel.sources.files.damage import with_marks
-from agentool_otel.sources.files.spec_documents import document_class
 from agentool_otel.sources.files.tables import rows_of
 from agentool_otel.sources.log_readers import LogReader, log_reader_of
 
