@@ -16,7 +16,8 @@ from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import grouped, whole
+from agentool_otel.sources.grouping.by_trace import grouped
+from agentool_otel.sources.grouping.complete import complete
 from agentool_otel.sources.opening import open_source, open_spans
 from agentool_otel.sources.source import Source
 
@@ -44,7 +45,7 @@ def rebuild(
     Raises:
         DecodeError: these are no spans but a path, traces, or anything else.
     """
-    return rebuild_groups(grouped(_checked(spans), census=census), whole, prices, report)
+    return rebuild_groups(grouped(_checked(spans), census=census), complete, prices, report)
 
 
 def _checked(

@@ -24,6 +24,7 @@ from agentool_otel.reconstruction.tree import Node, grow
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.offloaded import put_back
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import inputs_of
 
@@ -99,6 +100,7 @@ class Runs:
             for spans in by_trace(reading.spans()):
                 for trace_id in trace_ids_of(spans):
                     self._without_spans.pop(trace_id, None)
+                put_back(spans)
                 yield grow(spans)
         if self._without_spans and not reading.count:
             raise ConfigurationError(

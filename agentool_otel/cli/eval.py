@@ -34,7 +34,7 @@ from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.grouping.complete import complete
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, inputs_of
 
@@ -231,7 +231,7 @@ def _judge_all(
     contents = Contents(source)
     for trace in contents.leading():
         judge(trace)
-    for rebuilt in rebuild_groups(reading.groups(contents), whole, prices, noted):
+    for rebuilt in rebuild_groups(reading.groups(contents), complete, prices, noted):
         if contents.is_new(rebuilt.trace_id):
             sound: list[ReasoningTrace] = []
             with at_own_cost(rebuilt.trace_id, noted):

@@ -31,7 +31,7 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.grouping.complete import complete
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, inputs_of
 
@@ -176,7 +176,9 @@ def command(
 
             finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:
-            finished = _each_finished(rebuild_groups(groups, whole, prices, noted), finish, noted)
+            finished = _each_finished(
+                rebuild_groups(groups, complete, prices, noted), finish, noted
+            )
         for it in finished:
             if contents.is_new(it.trace_id):
                 runs.rebuilt(it)
@@ -282,7 +284,7 @@ class _Documents:
         """Pass on traces, and write the documents in them."""
         for group in groups:
             if self._output is not None:
-                for document in documents_of(whole(group)):
+                for document in documents_of(complete(group)):
                     self._output.write(document.to_json().encode() + b"\n")
                     self.count += 1
             yield group

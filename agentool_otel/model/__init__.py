@@ -7,6 +7,8 @@
     schema        their JSON Schemas; the files in `schemas/` are generated from the types
     agent_tool/   the objects of Agent Tool, another specification, in the same way
     validation    which document a JSON object is, and what is wrong with it
+    spec_documents  which document an object of anybody's file is
+    statuses      how a run can end
     times         RFC 3339 text and nanoseconds
     span_ids      the ids that a document's spans have
     spans         a span as it was collected

@@ -35,7 +35,7 @@ from agentool_otel.reconstruction.runs import (
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.grouping.complete import complete
 from agentool_otel.sources.offloaded import allow, recordings
 
 __all__ = ["rebuild_in_processes"]
@@ -202,7 +202,9 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
     for trace in batch:
         trace_id = _trace_id(trace[0])
         with at_own_cost(trace_id, done.left_out.append):
-            for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _aside_to(done), _prices):
+            for rebuilt in rebuild_trace(
+                complete([*map(decoded, trace)]), _aside_to(done), _prices
+            ):
                 done.results.append(_finish(rebuilt))
     return done
 

@@ -15,7 +15,6 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import END_NS, FIRST_NS
 from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.offloaded import rehydrated
 
 __all__ = ["Node", "grow", "has_summed_usage", "is_adopted", "is_late", "is_record", "link"]
 
@@ -61,8 +60,6 @@ class Node:
             if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span
                 beside = event.attributes.items()
                 attributes = {**{k: v for k, v in beside if k.startswith(_OURS)}, **attributes}
-        if agentool.CONTENT_SHORTENED in attributes:
-            attributes = rehydrated(attributes)
         if attributes is not span.attributes:
             span = msgspec.structs.replace(span, attributes=attributes)
         self.span = span

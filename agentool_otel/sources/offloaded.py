@@ -16,16 +16,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from agentool_otel.ground import environment
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.ground.ownership import open_regular
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
 
-__all__ = ["LARGEST", "allow", "allow_beside", "recordings", "rehydrated"]
+__all__ = ["LARGEST", "allow", "allow_beside", "put_back", "recordings", "rehydrated"]
 
 LARGEST = 256 << 20
 """Bytes of a stored text that is read."""
+_MARK = agentool.CONTENT_SHORTENED
 _FOLDER = "content"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _recordings: set[str] = set()
@@ -45,6 +49,17 @@ def allow(folders: Iterable[str]) -> None:
 def recordings() -> frozenset[str]:
     """Return the folders that `allow` was called with, for another process."""
     return frozenset(_recordings)
+
+
+def put_back(spans: list[SpanRecord]) -> None:
+    """Replace the spans of a list whose texts were stored apart by such with these in place."""
+    for number, span in enumerate(spans):
+        if _MARK in span.attributes:
+            span = replace(span, attributes=rehydrated(span.attributes))
+            spans[number] = span
+        if span.events and any(_MARK in event.attributes for event in span.events):
+            events = [replace(it, attributes=rehydrated(it.attributes)) for it in span.events]
+            spans[number] = replace(span, events=events)
 
 
 def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
