@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentool_otel.reconstruction.parallel import rebuild_in_processes
+from agentool_otel.reading.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.undecoded import undecoded
 from agentool_otel.sources.grouping.by_trace import grouped

@@ -172,7 +172,7 @@ def command(
             source.problems.append(problem)
 
         if jobs > 1:
-            from agentool_otel.reconstruction.parallel import rebuild_in_processes
+            from agentool_otel.reading.parallel import rebuild_in_processes
 
             finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:

@@ -14,7 +14,6 @@ labels         user, case and tags
 cost           what a run cost, where its spans do not say it
 residue        what a replayed trace says beyond its natural reading
 conversion     a span in the words of another vocabulary
-parallel       rebuilding in several processes
 steps/         from operations to ordered steps
 correlation/   what belongs together across OTel traces
 report/        the fidelity report: where each field came from

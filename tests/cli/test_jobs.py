@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.errors import AgentoolError
-from agentool_otel.reconstruction import parallel
+from agentool_otel.reading import parallel
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.undecoded import undecoded
 from agentool_otel.sources.grouping.by_trace import grouped
