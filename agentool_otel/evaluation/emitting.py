@@ -21,7 +21,7 @@ from agentool_otel.reconstruction.judgements import Anchor
 from agentool_otel.reconstruction.trace import Rebuilt
 
 if TYPE_CHECKING:
-    from agentool_otel.export.log_records import LogRecord
+    from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = ["emit_results"]
 

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.export.log_records import LogRecord
 from agentool_otel.ground.version import SCOPE, __version__
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.times import to_ns
+from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.reconstruction.judgements import Anchor
 from agentool_otel.reconstruction.results import attributes_of
 from agentool_otel.semconv import agentool, gen_ai

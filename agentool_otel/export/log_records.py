@@ -11,37 +11,19 @@ from collections.abc import Mapping
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from opentelemetry import trace
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.events import Masked
 from agentool_otel.emit.exceptions import exception_attributes
+from agentool_otel.otlp.log_record import LogRecord
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord as Emitted
     from opentelemetry.sdk.resources import Resource
 
-__all__ = ["LogRecord", "log_record_of"]
-
-
-class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One log record, with what it belongs to."""
-
-    resource: Resource
-    scope: InstrumentationScope
-    attributes: Mapping[str, Any]
-    body: Any = None
-    time_ns: int | None = None
-    """When it happened, if the emitter set that."""
-    observed_ns: int
-    trace_id: int = 0
-    span_id: int = 0
-    flags: int = 0
-    severity_number: int = 0
-    severity_text: str | None = None
-    event_name: str | None = None
+__all__ = ["log_record_of"]
 
 
 def log_record_of(emitted: Emitted, scope: InstrumentationScope, resource: Resource) -> LogRecord:

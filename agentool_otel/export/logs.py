@@ -14,7 +14,8 @@ from opentelemetry import _logs
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.export.log_records import LogRecord, log_record_of
+from agentool_otel.export.log_records import log_record_of
+from agentool_otel.otlp.log_record import LogRecord
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource

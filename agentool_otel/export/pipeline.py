@@ -42,7 +42,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
-    from agentool_otel.export.log_records import LogRecord
+    from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = ["LogStage", "Pipeline", "Stage", "masked"]
 

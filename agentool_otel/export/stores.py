@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from opentelemetry.sdk.trace import ReadableSpan
 
 if TYPE_CHECKING:
-    from agentool_otel.export.log_records import LogRecord
+    from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = [
     "CLOSING_S",

@@ -9,7 +9,8 @@ from opentelemetry import _logs
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.export.log_records import LogRecord, log_record_of
+from agentool_otel.export.log_records import log_record_of
+from agentool_otel.otlp.log_record import LogRecord
 
 RESOURCE = Resource({"service.name": "bot"}, "r.url")
 SCOPE = InstrumentationScope("scope", "1.2", "s.url", {"team": "blue"})

@@ -17,7 +17,7 @@ from opentelemetry.sdk._logs import ReadableLogRecord
 from agentool_otel.export.encoding.otlp_json import encode_log as encode_json
 from agentool_otel.export.encoding.otlp_proto import encode_log, is_whole, merged
 from agentool_otel.export.incomplete import _with_base64_ids
-from agentool_otel.export.log_records import LogRecord
+from agentool_otel.otlp.log_record import LogRecord
 from tests.export.logged import RESOURCE, SCOPE, everything, record
 from tests.export.samples import values
 

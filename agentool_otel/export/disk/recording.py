@@ -22,7 +22,7 @@ from agentool_otel.export.encoding.otlp_json import Line, encode_log, encode_spa
 from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
-    from agentool_otel.export.log_records import LogRecord
+    from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = ["SUFFIX", "RecordedLogs", "RecordingExporter"]
 

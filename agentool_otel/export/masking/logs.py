@@ -14,8 +14,8 @@ from typing import Any, cast
 import msgspec
 
 from agentool_otel.emit.events import Masked
-from agentool_otel.export.log_records import LogRecord
 from agentool_otel.export.masking.spans import Masking
+from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.semconv.foreign import EVENT_KEEPS, is_content_event
 
 __all__ = ["mask_log"]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
     from agentool_otel.export.disk.journal import Journal
-    from agentool_otel.export.log_records import LogRecord
+    from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = ["Outbox"]
 

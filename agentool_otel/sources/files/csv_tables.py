@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json, dumps
 from agentool_otel.ground.literals import literal
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.container import Container
 from agentool_otel.sources.files.any_json import AnyJson
-from agentool_otel.sources.files.damage import MARKING
 from agentool_otel.sources.files.find_spans import TELLING, Foreign, Piece, container_of
 from agentool_otel.sources.files.tables import is_trace_column
 from agentool_otel.sources.files.undecoded import Batches, Report

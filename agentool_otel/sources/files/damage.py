@@ -9,15 +9,14 @@ in the record, and notes where. Half a surrogate pair, as JSON may escape one, i
 
 from __future__ import annotations
 
-import codecs
 from hashlib import blake2b
 from typing import Any
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.invalid_utf8 import MARK, MARKING
 from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
 
 __all__ = [
-    "MARKING",
     "encoded",
     "is_damaged",
     "is_marked",
@@ -28,26 +27,13 @@ __all__ = [
     "with_marks",
 ]
 
-_MARK = "\ufdd0"
 """A character that Unicode has set aside for use inside a program, and no text has."""
-_MARK_BYTES = _MARK.encode()
+_MARK_BYTES = MARK.encode()
 _REPLACEMENT = "\ufffd"
 _NO_BYTE_OF_UTF8 = b"\xff"
-_DAMAGED = re.compile(f"[{_MARK}\ud800-\udfff]+")
-_MARKS = re.compile(f"{_MARK}+")
-_ESCAPED = repr(_MARK)[1:-1]
-
-MARKING = "agentool_otel.marking"
-"""Name of the error handler that marks what cannot be decoded."""
-
-
-def _mark(error: UnicodeError) -> tuple[str, int]:
-    if isinstance(error, UnicodeDecodeError):
-        return _MARK, error.end
-    raise error
-
-
-codecs.register_error(MARKING, _mark)
+_DAMAGED = re.compile(f"[{MARK}\ud800-\udfff]+")
+_MARKS = re.compile(f"{MARK}+")
+_ESCAPED = repr(MARK)[1:-1]
 
 
 def encoded(text: str) -> bytes:
@@ -73,7 +59,7 @@ def _is_encodable(text: str) -> bool:
 
 def is_marked(value: Any) -> bool:
     """Whether a value is a text with a mark in it."""
-    return isinstance(value, str) and _MARK in value
+    return isinstance(value, str) and MARK in value
 
 
 def is_damaged(value: Any) -> bool:
@@ -94,7 +80,7 @@ def stand_in(marked: str) -> str:
 
 def readable(message: str) -> str:
     """Return words about marked text as a person can read them."""
-    return message.replace(_MARK, _REPLACEMENT).replace(_ESCAPED, _REPLACEMENT)
+    return message.replace(MARK, _REPLACEMENT).replace(_ESCAPED, _REPLACEMENT)
 
 
 def mend(span: SpanRecord) -> SpanRecord:
@@ -161,7 +147,7 @@ def _is_sound_value(value: Any) -> bool:
 
 
 def _is_sound_text(text: str) -> bool:
-    return text.isascii() or (_MARK not in text and _is_encodable(text))
+    return text.isascii() or (MARK not in text and _is_encodable(text))
 
 
 def _mend_part(part: SpanEvent | SpanLink, mending: _Mending, where: str) -> None:

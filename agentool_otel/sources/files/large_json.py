@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.sources.files.damage import MARKING, encoded
+from agentool_otel.sources.files.damage import encoded
 from agentool_otel.sources.files.pushback import Pushback
 from agentool_otel.sources.files.salvage import is_cut
 

@@ -19,10 +19,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.files.bounded_cache import Remembered
-from agentool_otel.sources.files.damage import MARKING, encoded
+from agentool_otel.sources.files.damage import encoded
 from agentool_otel.sources.files.file_slices import Reread
 from agentool_otel.sources.files.find_spans import Foreign, normal
 from agentool_otel.sources.files.large_json import LargeJson

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agentool_otel.sources.files.damage import MARKING
+from agentool_otel.ground.invalid_utf8 import MARKING
 
 __all__ = ["LENGTH_DELIMITED", "Field", "fields", "with_marks_in_texts"]
 

@@ -7,8 +7,8 @@ the ResourceSpans are under 1, `metrics` under 2, a `status` under 3, where 1 is
 
 from __future__ import annotations
 
+from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.sources.files.damage import MARKING
 from agentool_otel.sources.files.wire import LENGTH_DELIMITED, fields
 
 __all__ = ["holds_trace", "partial_in_json", "partial_in_protobuf"]
