@@ -18,10 +18,10 @@ from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.second_vocabulary import with_names_beside
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
+from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink

@@ -20,8 +20,6 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.write_back import anchor_of_document, written
 from agentool_otel.export.disk.files import AppendFile, Place
 from agentool_otel.export.disk.recording import SUFFIX
-from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
-from agentool_otel.export.encoding.otlp_proto import encode_log as log_request
 from agentool_otel.export.masking.logs import mask_log
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.otlp_variables import timeout_s
@@ -29,7 +27,9 @@ from agentool_otel.export.readable import Readable
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, attempts, batches, sender_of
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.otlp.json_encoder import encode_log, encode_spans
 from agentool_otel.otlp.log_record import LogRecord
+from agentool_otel.otlp.protobuf_encoder import encode_log as log_request
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
 

@@ -18,11 +18,11 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.copies import without_copies
-from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.readable import Readable
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.ground import environment
+from agentool_otel.otlp.json_encoder import encode_log, encode_spans
 
 __all__ = ["command", "send"]
 

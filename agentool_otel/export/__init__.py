@@ -5,7 +5,6 @@ stores             what the pipeline asks of where spans go
 log_destination    where log records go
 disk/              the local recording, and the journal of spans that are open or not sent yet
 send/              OTLP requests to an endpoint: spooled, sent, sent again
-encoding/          spans and log records as OTLP, JSON and protobuf
 masking/           credentials in the telemetry of other libraries
 second_vocabulary  OpenInference's names beside ours, on what is sent
 otlp_variables     OpenTelemetry's variables that say how and where to send

@@ -6,8 +6,8 @@ import sys
 from contextlib import suppress
 
 from agentool_otel.export.disk.files import renew_after_fork
-from agentool_otel.export.encoding.otlp_json import encode_log
 from agentool_otel.ground.words import in_json
+from agentool_otel.otlp.json_encoder import encode_log
 from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = ["PrintedLogs"]

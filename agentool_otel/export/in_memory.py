@@ -6,7 +6,7 @@ import threading
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
-from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.otlp.json_encoder import encode_spans
 
 __all__ = ["InMemory"]
 

@@ -12,9 +12,9 @@ from agentool_otel.content.fitting.fitter import PREVIEW, SIZES
 from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.dialects.openinference.repeated_names import beside
 from agentool_otel.emit.session import guarded
-from agentool_otel.export.encoding.otlp_proto import with_attributes
-from agentool_otel.export.encoding.otlp_span import decode_span, scope_name
 from agentool_otel.model.spans import Attributes
+from agentool_otel.otlp.protobuf_decoder import decode_span, scope_name
+from agentool_otel.otlp.protobuf_encoder import with_attributes
 from agentool_otel.semconv import openinference as oi
 
 __all__ = ["with_names_beside"]

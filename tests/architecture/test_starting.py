@@ -20,7 +20,7 @@ FOLDERS = {
     "import agentool_otel": "",
     "agentool_otel.tool": "capture content dialects emit errors ground model semconv",
     "agentool_otel.instrument()": (
-        "capture content dialects emit errors export ground model semconv setup"
+        "capture content dialects emit errors export ground model otlp semconv setup"
     ),
 }
 """By statement, the folders of ours of which modules may be loaded when it has run."""
@@ -40,7 +40,6 @@ export export.batched export.incomplete export.log_destination export.log_record
 export.otlp_variables export.pipeline export.stores
 export.disk export.disk.files export.disk.journal export.disk.names export.disk.recording
 export.disk.recovery export.disk.remains export.disk.spool
-export.encoding export.encoding.otlp_json export.encoding.otlp_proto
 export.masking export.masking.logs export.masking.spans
 export.send export.send.attempt export.send.connection export.send.deadline export.send.otlp
 """

@@ -16,11 +16,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agentool_otel.dialects import classify
 from agentool_otel.dialects.openinference import repeated_names as names
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.loading import rebuild
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.replaying import replay
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED
 from agentool_otel.semconv.table import CONTENT

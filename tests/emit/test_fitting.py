@@ -18,8 +18,8 @@ from agentool_otel.content.fitting.offload import Folder, open_store
 from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.loading import rebuild
+from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.offloaded import rehydrated
 from agentool_otel.sources.opening import open_source

@@ -18,14 +18,14 @@ from opentelemetry.trace import SpanContext
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.content.policy import Policy
-from agentool_otel.export.encoding.otlp_proto import encode_span, is_whole
-from agentool_otel.export.encoding.otlp_span import decode_span
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.second_vocabulary import with_names_beside
 from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
 from agentool_otel.ground import environment
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.otlp.protobuf_decoder import decode_span
+from agentool_otel.otlp.protobuf_encoder import encode_span, is_whole
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver, Reply, spans_in

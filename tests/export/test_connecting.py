@@ -11,9 +11,9 @@ import pytest
 import trustme
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender
 from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with

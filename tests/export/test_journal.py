@@ -24,11 +24,11 @@ from agentool_otel.emit.session import session
 from agentool_otel.export.disk import journal, recording
 from agentool_otel.export.disk.recovery import complete_recordings
 from agentool_otel.export.disk.remains import Remains, Survey, remains_in
-from agentool_otel.export.encoding.otlp_json import encode_span, span_line, started_line
 from agentool_otel.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.otlp.json_encoder import encode_span, span_line, started_line
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.opening import open_source
 from tests.export.samples import span_with, values
@@ -244,7 +244,7 @@ def test_oversized_arguments_are_cut_alike_on_open_and_ended_calls(
 def test_a_large_text_is_escaped_once_for_start_and_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.export.encoding import otlp_json
+    from agentool_otel.otlp import json_encoder as otlp_json
 
     escaped: list[int] = []
     escape = otlp_json._text

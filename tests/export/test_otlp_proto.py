@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
 
-from agentool_otel.export.encoding.otlp_proto import encode_span, merged, span_of
+from agentool_otel.otlp.protobuf_encoder import encode_span, merged, span_of
 from tests.export.samples import finished, links, span_with, values
 
 parse = ExportTraceServiceRequest.FromString

@@ -27,9 +27,9 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.emit.session import suppressed
 from agentool_otel.export.disk import spool
 from agentool_otel.export.disk.files import AppendFile, Place
-from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply, names_in
 from tests.export.samples import span_with
 

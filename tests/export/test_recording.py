@@ -30,8 +30,8 @@ from opentelemetry.trace import SpanContext
 
 from agentool_otel.export.disk import recording
 from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.sources.opening import open_source
 from tests.export.samples import finished, links, span_with, values
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.otlp_variables import timeout_s
 from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender
 from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.export.encoding.otlp_json import encode_spans
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
 from agentool_otel.model.agent_tool import words
 from agentool_otel.model.agent_tool.objects import OBJECTS
+from agentool_otel.otlp.json_encoder import encode_spans
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.sources.files.span_files import SpanFiles
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated
 from tests.seed_systems.agent_tool_spans import at

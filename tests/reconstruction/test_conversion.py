@@ -13,12 +13,12 @@ from msgspec import structs
 
 from agentool_otel.dialects import classify, writing_dialect
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.export.readable import Readable
 from agentool_otel.loading import rebuild
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, text, tool_call
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
+from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.grouping.by_trace import by_trace

@@ -18,10 +18,10 @@ from typing import cast
 import pytest
 import trustme
 
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import GrpcSender, HttpSender, Sender
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, attempts
 from agentool_otel.ground import otlp_settings
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from tests.export.samples import span_with
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, HTTP2, SCRIPTS, SlowReceiver
 

@@ -6,9 +6,9 @@ import io
 from typing import Any
 
 from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.export.encoding.otlp_json import encode_spans
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.otlp.json_encoder import encode_spans
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.sources.files.span_files import SpanFiles
 
 __all__ = ["Call", "call_span", "exported", "objects", "records", "told"]

@@ -26,10 +26,10 @@ import orjson
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.export.disk.spool import SentMark
-from agentool_otel.export.encoding.otlp_json import Line, started_line
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import logger
+from agentool_otel.otlp.json_encoder import Line, started_line
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

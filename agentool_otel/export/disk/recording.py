@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export.disk.names import RECORDING_SUFFIX
-from agentool_otel.export.encoding.otlp_json import Line, encode_log, encode_spans, span_line
 from agentool_otel.ground.words import logger
+from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
 
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place
-from agentool_otel.export.encoding.otlp_proto import is_whole, span_of
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
+from agentool_otel.otlp.protobuf_encoder import is_whole, span_of
 
 __all__ = [
     "SUFFIXES",

@@ -11,7 +11,6 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.emit.session import guarded
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.otlp_variables import exporter, timeout_s, vocabulary_beside
 from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender, Sender
 from agentool_otel.export.send.connection import split
@@ -19,6 +18,7 @@ from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
 from agentool_otel.ground.words import logger
+from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter

@@ -21,7 +21,6 @@ from agentool_otel.export.disk.files import Place, renew_after_fork
 from agentool_otel.export.disk.recovery import send_remains
 from agentool_otel.export.disk.remains import Survey
 from agentool_otel.export.disk.spool import Spool
-from agentool_otel.export.encoding.otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.otlp_variables import batch_size, delay_s, timeout_s
 from agentool_otel.export.send.attempt import Answer, Sender
@@ -29,6 +28,7 @@ from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import counted, logger
+from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable

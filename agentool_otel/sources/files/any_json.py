@@ -14,6 +14,8 @@ from agentool_otel.model.atif import agents_of, embedded_in, from_atif
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.otlp.json_decoder import plain_resource, span_record
+from agentool_otel.otlp.trace_response import partial_in_json
 from agentool_otel.sources.containers import log_record, span_object
 from agentool_otel.sources.containers.container import Container
 from agentool_otel.sources.files.damage import is_damaged, mend, mended
@@ -23,10 +25,8 @@ from agentool_otel.sources.files.damaged_fields import (
     without_damaged,
 )
 from agentool_otel.sources.files.find_spans import Foreign, Piece, normal, pieces, scope_name, short
-from agentool_otel.sources.files.otlp_span import plain_resource, span_record
 from agentool_otel.sources.files.undecoded import Report
 from agentool_otel.sources.log_readers import LogReader
-from agentool_otel.sources.servers.tempo_answer import partial_in_json
 
 __all__ = ["EXPECTED", "AnyJson"]
 

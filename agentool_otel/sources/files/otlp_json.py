@@ -22,6 +22,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.otlp.json_decoder import Attributed, Named, Span, plain, record, trace_id_of
 from agentool_otel.sources.files.bounded_cache import Remembered
 from agentool_otel.sources.files.damage import encoded
 from agentool_otel.sources.files.file_slices import Reread
@@ -30,14 +31,6 @@ from agentool_otel.sources.files.large_json import LargeJson
 from agentool_otel.sources.files.line_block import LineBlock, line_numbers
 from agentool_otel.sources.files.line_templates import Frames
 from agentool_otel.sources.files.node_inspect import inspected, looks_inspected
-from agentool_otel.sources.files.otlp_span import (
-    Attributed,
-    Named,
-    Span,
-    plain,
-    record,
-    trace_id_of,
-)
 from agentool_otel.sources.files.pushback import Pushback
 from agentool_otel.sources.files.salvage import Salvage
 from agentool_otel.sources.files.span_offsets import LARGE_LINE, Line, located

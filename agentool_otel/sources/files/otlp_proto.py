@@ -12,14 +12,14 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.otlp.json_decoder import KINDS, STATUSES
+from agentool_otel.otlp.trace_response import holds_trace, partial_in_protobuf
+from agentool_otel.otlp.wire import with_marks_in_texts
 from agentool_otel.sources.containers import log_record
 from agentool_otel.sources.files.compression import ZSTD, Feed, unzstd
 from agentool_otel.sources.files.damage import mend
 from agentool_otel.sources.files.otlp_json import JsonReader
-from agentool_otel.sources.files.otlp_span import KINDS, STATUSES
 from agentool_otel.sources.files.undecoded import Batches, Report
-from agentool_otel.sources.files.wire import with_marks_in_texts
-from agentool_otel.sources.servers.tempo_answer import holds_trace, partial_in_protobuf
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue

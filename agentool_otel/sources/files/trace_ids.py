@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from agentool_otel.otlp.json_decoder import hex_id, trace_id_of
 from agentool_otel.sources.files.bounded_cache import Remembered
-from agentool_otel.sources.files.otlp_span import hex_id, trace_id_of
 
 __all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
 

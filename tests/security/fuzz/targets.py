@@ -19,10 +19,10 @@ from agentool_otel.cli import main
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recovery import complete_recordings, send_remains
 from agentool_otel.export.disk.remains import RECORDING, Survey
-from agentool_otel.export.encoding.otlp_json import encode_spans
-from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import Answer, HttpSender
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders
+from agentool_otel.otlp.json_encoder import encode_spans
+from agentool_otel.otlp.protobuf_encoder import encode_span
 from tests.click_runner import CliRunner
 from tests.export.samples import span_with
 from tests.security.fuzz.mutation import ODD_VALUES, mutated

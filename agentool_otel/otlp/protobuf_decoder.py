@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.export.encoding.otlp_proto import scope_of, span_of
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.otlp.protobuf_encoder import scope_of, span_of
 
 __all__ = ["decode_span", "scope_name"]
 

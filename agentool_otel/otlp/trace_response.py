@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.sources.files.wire import LENGTH_DELIMITED, fields
+from agentool_otel.otlp.wire import LENGTH_DELIMITED, fields
 
 __all__ = ["holds_trace", "partial_in_json", "partial_in_protobuf"]
 

@@ -1,1 +1,0 @@
-"""Ended spans as OTLP: JSON and protobuf."""
