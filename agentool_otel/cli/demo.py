@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._demo_folders import new_demo_folder
 from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import view
 from agentool_otel.cli._verdicts import STYLES
@@ -27,7 +27,6 @@ from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
-from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -56,7 +55,7 @@ def command(endpoint: str | None) -> int:
     recording is a new folder below .agentool/ (AGENTOOL_DIR).
     """
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-    folder = _new_folder()
+    folder = new_demo_folder(environment.recordings_folder().absolute())
     answer = _record(folder)
     console = view()
     console.print(f'An agent was asked "{_QUESTION}"', soft_wrap=True)
@@ -118,17 +117,6 @@ def _print_verdicts(console: Console, runs: list[Rebuilt]) -> None:
             Text.assemble((mark, style), " ", (json.dumps(check), "bold")), soft_wrap=True
         )
         console.print(Text(f"    {_text.line(str(verdict.reason))}"), soft_wrap=True)
-
-
-def _new_folder() -> Path:
-    base = environment.recordings_folder().absolute()
-    stamp = time.strftime("demo-%Y%m%d-%H%M%S")
-    folder, n = base / stamp, 1
-    while folder.exists():
-        n += 1
-        folder = base / f"{stamp}-{n}"
-    make_private_folder(folder, inside=base)
-    return folder
 
 
 def _record(folder: Path) -> str:
