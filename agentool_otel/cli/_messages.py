@@ -7,6 +7,7 @@ import logging
 import click
 
 from agentool_otel.cli._given import without_given_secrets
+from agentool_otel.cli._program import as_called
 from agentool_otel.errors import CasesError
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import flat
@@ -22,7 +23,7 @@ _HINT = re.compile(r"[;,.]?(?<!\s)\s+hint: ")
 
 def single_line(text: str) -> str:
     """Return a message on one line, without credentials, without the middle where it is long."""
-    text = without_given_secrets(text)
+    text = as_called(without_given_secrets(text))
     if (more := len(text) - _LONGEST) > 0:
         cut = f" [... {more:,} characters ...] "
         text = text[: _LONGEST - _END] + cut + text[-_END:]

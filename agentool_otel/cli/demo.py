@@ -18,6 +18,7 @@ from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._demo_folders import new_demo_folder
 from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import view
+from agentool_otel.cli._program import program
 from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.export import send
 from agentool_otel.cli.show import print_trace
@@ -97,10 +98,10 @@ def command(endpoint: str | None) -> int:
     console.print("Try next:")
     where = _relative(folder)
     commands = (
-        (f"agentool-otel show {where} 1 --full", "the first run with all its contents"),
-        (f"agentool-otel rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
-        (f"agentool-otel eval checks.json {where}", "checks.json: lines as above"),
-        ("agentool-otel run -- python your_app.py", "your own agent, unchanged"),
+        (f"{program()} show {where} 1 --full", "the first run with all its contents"),
+        (f"{program()} rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
+        (f"{program()} eval checks.json {where}", "checks.json: lines as above"),
+        (f"{program()} run -- python your_app.py", "your own agent, unchanged"),
     )
     width = max(len(line) for line, _ in commands)
     for line, what in commands:
