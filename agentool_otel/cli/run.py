@@ -384,7 +384,8 @@ def _counted(files: list[Path]) -> tuple[int, int, int]:
 
 def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
     for destination in sorted({str(note["destination"]) for note in notes}):
-        spans = [note["spans"] for note in notes if note["destination"] == destination]
+        there = [note for note in notes if note["destination"] == destination]
+        spans = [note["spans"] for note in there]
         created = sum(count["created"] for count in spans)
         kept = sum(count["spooled"] + count["refused"] for count in spans)
         failed = kept + sum(count["dropped"] for count in spans)
@@ -402,4 +403,9 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:
+            from agentool_otel.cli._read_back import command_to_read_back
+
             say(f"agentool-otel: {counted(created, 'span')} sent to {destination}")
+            if created:
+                services = {name for note in there if (name := note.get("service"))}
+                say(f"  {command_to_read_back(destination, services)}", bold=True)

@@ -272,6 +272,7 @@ class Runtime:
             "destination": decision and decision.spans.description_with(joined),
             "spans": None if pipeline is None or not self._attached else pipeline.counts(),
             "content": session.policy.capture,
+            "service": None if self._own is None else service.service_of(self._own),
         }
 
     def _frameworks(self) -> dict[str, Framework]:

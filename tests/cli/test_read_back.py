@@ -1,0 +1,58 @@
+"""The last line of `run` after spans were sent: how to read them back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentool_otel.cli import _read_back
+from agentool_otel.cli._read_back import command_to_read_back
+from tests.cli.conftest import AGENT, agentool
+from tests.export.receiver import HttpReceiver
+from tests.sources.loopback import FakeJaeger, Loopback, Reply, Request, as_json
+
+HELP = "agentool-otel help source    reading spans back from a server"
+
+
+def at(monkeypatch: pytest.MonkeyPatch, server: Loopback) -> None:
+    monkeypatch.setattr(_read_back, "_JAEGER_PORT", int(server.place.partition(":")[2]))
+
+
+def test_a_jaeger_beside_the_endpoint_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Loopback(FakeJaeger({}, "pages")) as server:
+        at(monkeypatch, server)
+        one = command_to_read_back("http://127.0.0.1:4318 (http/protobuf)", {"my bot"})
+        many = command_to_read_back("http://127.0.0.1:4317 (grpc)", {"a", "b", "c", "d"})
+        assert command_to_read_back("http://collector.example:4318 (grpc)", {"a"}) == HELP
+    assert one == f"agentool-otel show 'jaeger://{server.place}?service=my%20bot&since=1h'"
+    assert many == f"agentool-otel show 'jaeger://{server.place}?since=1h'"
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": null}'])
+def test_another_server_is_no_jaeger(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    def reply(request: Request) -> Reply:
+        return 200, {}, body
+
+    with Loopback(reply) as server:
+        at(monkeypatch, server)
+        assert command_to_read_back("http://127.0.0.1:4318 (grpc)", ()) == HELP
+    assert command_to_read_back("http://127.0.0.1:4318 (grpc)", ()) == HELP  # nobody answers
+
+
+def test_a_list_of_services_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Loopback(lambda _: as_json({"data": ["a"]})) as server:
+        at(monkeypatch, server)
+        assert "jaeger://" in command_to_read_back("http://127.0.0.1:4318 (grpc)", ())
+
+
+def test_run_ends_with_how_to_read_back() -> None:
+    Path("app.py").write_text(AGENT)
+    with HttpReceiver() as receiver:
+        done = agentool("run", "--endpoint", receiver.endpoint, "--", sys.executable, "app.py")
+    sent, last = done.stderr.splitlines()
+    assert sent.startswith("agentool-otel: 3 spans sent to ")
+    assert last.startswith("  ")
+    assert "agentool_otel help source" in last or "?service=app&since=1h'" in last
