@@ -89,14 +89,15 @@ def command(endpoint: str | None) -> int:
     size = _text.size(recording.stat().st_size)
     console.print(f"{_text.count(len(spans), 'span')}, {size} of OTLP/JSON lines:", soft_wrap=True)
     console.print(f"  {_relative(recording)}", style="bold", soft_wrap=True)
+    where = _relative(folder)
     code = 0
     if target is not None:
         masking = Masking(Policy(capture=True))
         usage = environment.agent_usage_wanted()
         exported = Exported([str(folder)], "gen_ai", bar=False, agent_usage=usage)
-        code = send(exported, target, masking)
+        hint = f"agentool-otel export {where} --endpoint {target} sends them once it listens"
+        code = send(exported, target, masking, hint)
     console.print("Try next:")
-    where = _relative(folder)
     commands = (
         (f"{program()} show {where} 1 --full", "the first run with all its contents"),
         (f"{program()} rebuild {where}", "the runs as ReasoningTrace JSON Lines"),

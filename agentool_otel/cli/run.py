@@ -114,6 +114,7 @@ def command(
         "program": _name_of(arguments),
         "children": children,
         "packages": _packages(),
+        "sums_up": not quiet,
     }
     folder = environment.recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
@@ -129,8 +130,9 @@ def command(
             return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
         if not quiet:
             with suppress(OSError):  # stderr may be closed by now
-                recovered = _recovered(folder, endpoint)
-                _sum_up(_read(Path(notes)), folder, recovered)
+                noted = _read(Path(notes))
+                recovered = not any(map(_waiting, noted.values())) and _recovered(folder, endpoint)
+                _sum_up(noted, folder, recovered)
     return code
 
 
@@ -275,6 +277,13 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
     return notes_by_pid
 
 
+def _waiting(note: dict[str, Any]) -> bool:
+    """Return whether a process kept spans that its endpoint did not take; trying it once more says
+    the same again."""
+    spans = note.get("spans") or {}
+    return bool(spans.get("spooled") or spans.get("refused"))
+
+
 def _recovered(folder: Path, endpoint: str | None) -> bool:
     """Close what killed processes left, and send what is for the endpoint of this run; return
     whether there was anything."""
@@ -389,12 +398,14 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
         created = sum(count["created"] for count in spans)
         kept = sum(count["spooled"] + count["refused"] for count in spans)
         failed = kept + sum(count["dropped"] for count in spans)
+        reasons = sorted({reason for note in there if (reason := note.get("reason"))})
+        why = f": {'; '.join(reasons)}" if reasons else ""
         if destination.startswith("the application"):
             say(f"agentool-otel: spans went to {destination}")
         elif failed:
             say(
                 f"agentool-otel: {failed:,} of {counted(created, 'span')} could not be "
-                f"delivered to {destination}",
+                f"delivered to {destination}{why}",
                 fg="yellow",
             )
             if kept:

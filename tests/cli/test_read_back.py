@@ -48,6 +48,35 @@ def test_a_list_of_services_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "jaeger://" in command_to_read_back("http://127.0.0.1:4318 (grpc)", ())
 
 
+def test_an_endpoint_that_is_down_is_reported_once() -> None:
+    Path("app.py").write_text(AGENT)
+    Path("workers.py").write_text(
+        "import app, subprocess, sys\n"
+        "subprocess.run([sys.executable, 'app.py'])\n"
+        "app.adder('1 and 2?')\n"
+    )
+    options = ("--endpoint", "http://127.0.0.1:9", "--", sys.executable, "workers.py")
+    done = agentool("run", *options)
+    first, *others = done.stderr.splitlines()
+    assert first == (
+        "agentool-otel: 6 of 6 spans could not be delivered to http://127.0.0.1:9 (http/protobuf): "
+        "Connection refused"
+    )
+    assert others[0] == "  6 are kept in .agentool"
+    assert others[1].endswith("agentool_otel recover")
+    assert len(others) == 3
+    quiet = agentool("run", "-q", *options)
+    assert quiet.stderr.count("spans could not be delivered to http://127.0.0.1:9") == 2
+
+
+def test_the_demo_reports_an_endpoint_that_is_down_once() -> None:
+    done = agentool("demo", "--endpoint", "http://127.0.0.1:9")
+    assert done.returncode == 1
+    error, hint = done.stderr.splitlines()
+    assert error == "error: http://127.0.0.1:9 did not take 1 trace: Connection refused"
+    assert "agentool_otel export .agentool/demo-" in hint
+
+
 def test_run_ends_with_how_to_read_back() -> None:
     Path("app.py").write_text(AGENT)
     with HttpReceiver() as receiver:
