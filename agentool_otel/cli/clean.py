@@ -27,6 +27,7 @@ from agentool_otel.export.disk.removal import (
     unreferenced_texts,
 )
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import why_untrusted
 from agentool_otel.ground.private_folders import remove_private_folder
 from agentool_otel.model.times import parse_duration
@@ -100,9 +101,8 @@ def _recordings(folder: Path) -> list[Recording]:
         SourceDenied: it may not be read, or others may exchange files in it.
     """
     if not folder.is_dir():
-        raise SourceUnreachable(
-            f"there is no folder {folder}; hint: name the folder that programs recorded into"
-        )
+        hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
+        raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
     found: list[Recording] = []
     try:
         for inner in [folder, *demo_folders(folder)]:

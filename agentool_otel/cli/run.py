@@ -28,6 +28,7 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.ground import environment
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
 from agentool_otel.ground.words import counted
 from agentool_otel.setup.packages import PACKAGES
@@ -155,6 +156,8 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
         say(f"{name} is not executable; hint: agentool-otel run -- python {name}", label="error:")
         return _NOT_RUNNABLE
     say(f"command not found: {name}", label="error:")
+    if hint := instead_of(script, folders=False):
+        say(f" hint: {hint}")
     return _NOT_FOUND
 
 

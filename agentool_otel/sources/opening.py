@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.urls import shown, without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
@@ -104,9 +105,8 @@ def _files(path: Path) -> Source:
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         files = [file for file in matches if file.is_file()]
         if not files:
-            raise SourceUnreachable(
-                f"{shown(path)} does not exist; hint: name a file, a folder, a glob pattern or `-`"
-            ) from None
+            hint = instead_of(path) or "name a file, a folder, a glob pattern or `-`"
+            raise SourceUnreachable(f"{shown(path)} does not exist; hint: {hint}") from None
         return SpanFiles(files, shown(path))
     if not path.is_dir():
         return SpanFiles([path])

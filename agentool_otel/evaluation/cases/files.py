@@ -71,6 +71,8 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
     except SourceUnreachable as error:
+        if "; hint: " in str(error):
+            raise
         raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
     found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if found.wrong and (found.documents or found.has_case):
