@@ -101,6 +101,8 @@ def _recordings(folder: Path) -> list[Recording]:
         SourceDenied: it may not be read, or others may exchange files in it.
     """
     if not folder.is_dir():
+        if folder.exists():
+            raise SourceUnreachable(f"{folder} is a file; hint: name the folder that it is in")
         hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
         raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
     found: list[Recording] = []

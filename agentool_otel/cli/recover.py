@@ -38,7 +38,8 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     """
     folder = folder or recordings_folder()
     if not folder.is_dir():
-        say(f"there is no folder {folder}", label="error:")
+        what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
+        say(what, label="error:")
         hint = instead_of(folder, files=False) or "name the folder that the program recorded into"
         say(f" hint: {hint}")
         return 3

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -153,12 +154,20 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
     if name in ("python", "python3"):
         return [sys.executable, *program[1:]]
     if script.is_file():
-        say(f"{name} is not executable; hint: agentool-otel run -- python {name}", label="error:")
+        say(f"{name} is not executable", label="error:")
+        say(f" hint: agentool-otel run -- python {shlex.quote(name)}")
         return _NOT_RUNNABLE
     say(f"command not found: {name}", label="error:")
-    if hint := instead_of(script, folders=False):
+    if hint := instead_of(script, folders=False) or _program_meant(name):
         say(f" hint: {hint}")
     return _NOT_FOUND
+
+
+def _program_meant(name: str) -> str:
+    from difflib import get_close_matches
+
+    similar = get_close_matches(name, ("python", "python3", "pytest"), n=1)
+    return f"did you mean {similar[0]!r}?" if similar else ""
 
 
 def _name_of(arguments: Sequence[str]) -> str | None:

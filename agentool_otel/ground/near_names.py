@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 
@@ -42,6 +41,8 @@ def _likeness(one: str, other: str) -> float:
     """Return how alike two names are, from 0 to 1; an ending that is left out counts little."""
     if not one:
         return 0.0
+    from difflib import SequenceMatcher
+
     stem = other.partition(".")[0] if "." not in one else other
     matcher = SequenceMatcher(None, one, stem)
     bounds: tuple[Callable[[], float], ...] = (matcher.real_quick_ratio, matcher.quick_ratio)

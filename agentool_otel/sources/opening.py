@@ -79,6 +79,8 @@ def _opened(place: str) -> Source | AgentoolError:
 def _remote(scheme: str, where: str) -> Source:
     """Return the source that an entry point is named for; what follows `+` in a scheme, such as
     `https`, is how the source gets there, and its own matter."""
+    if meant := _server_meant(where):
+        raise SourceError(f"{shown(where)} is no SOURCE; hint: {meant}")
     known = plugins("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
     if name in known:
@@ -96,6 +98,15 @@ def _remote(scheme: str, where: str) -> Source:
     )
 
 
+def _server_meant(where: str) -> str:
+    """Return the server that a place without its scheme may mean, as a question; "" for none."""
+    place = re.fullmatch(r"(?:http(s?):/+)?([\w.-]+:(16686|3200))(/.*)?", where)
+    if place is None:
+        return ""
+    scheme = {"16686": "jaeger", "3200": "tempo"}[place[3]] + ("+https" if place[1] else "")
+    return f"did you mean {scheme}://{place[2]}?"
+
+
 def _files(path: Path) -> Source:
     try:
         os.stat(path)
@@ -105,7 +116,11 @@ def _files(path: Path) -> Source:
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         files = [file for file in matches if file.is_file()]
         if not files:
-            hint = instead_of(path) or "name a file, a folder, a glob pattern or `-`"
+            hint = (
+                _server_meant(str(path))
+                or instead_of(path)
+                or "name a file, a folder, a glob pattern or `-`"
+            )
             raise SourceUnreachable(f"{shown(path)} does not exist; hint: {hint}") from None
         return SpanFiles(files, shown(path))
     if not path.is_dir():
@@ -114,9 +129,8 @@ def _files(path: Path) -> Source:
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
-            f"no recording in {shown(path)} (looked for {names}): "
-            "run `agentool-otel run -- python app.py` first or name a SOURCE; `agentool-otel "
-            "recover` gives what a killed program has left"
+            f"no recording in {shown(path)} (looked for {names}); hint: agentool-otel run -- "
+            "python app.py records a program, agentool-otel recover gives what a killed one left"
         )
     source = SpanFiles(files, shown(path))
     source.folders = (path,)
