@@ -23,6 +23,7 @@ from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.export import send
 from agentool_otel.cli.show import print_trace
 from agentool_otel.content.policy import Policy
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.export.masking.spans import Masking
@@ -56,7 +57,14 @@ def command(endpoint: str | None) -> int:
     recording is a new folder below .agentool/ (AGENTOOL_DIR).
     """
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-    folder = new_demo_folder(environment.recordings_folder().absolute())
+    base = environment.recordings_folder().absolute()
+    try:
+        folder = new_demo_folder(base)
+    except OSError as error:
+        raise ConfigurationError(
+            f"nothing can be recorded in {base}: {error.strerror or error}"
+            f"; hint: {environment.FOLDER} names the folder; it has to be one you can write to"
+        ) from None
     answer = _record(folder)
     console = view()
     console.print(f'An agent was asked "{_QUESTION}"', soft_wrap=True)

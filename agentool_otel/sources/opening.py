@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
@@ -111,7 +112,10 @@ def _files(path: Path) -> Source:
     try:
         os.stat(path)
     except PermissionError as error:
-        raise SourceDenied(f"{shown(path)} may not be read: {error.strerror}") from None
+        folder = quote(shown(path.parent))
+        raise SourceDenied(
+            f"{shown(path)} may not be read: {error.strerror}; hint: ls -ld {folder}"
+        ) from None
     except (OSError, ValueError):
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         files = [file for file in matches if file.is_file()]

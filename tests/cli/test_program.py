@@ -81,7 +81,12 @@ def test_hints_of_a_command_can_be_pasted(tmp_path: Path) -> None:
 
     def printed(command: str) -> str:
         done = subprocess.run(
-            ["sh", "-c", command], env=environ, capture_output=True, text=True, check=False
+            ["sh", "-c", command],
+            env=environ,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return done.stdout + done.stderr
 
@@ -89,6 +94,9 @@ def test_hints_of_a_command_can_be_pasted(tmp_path: Path) -> None:
     assert f" hint: {script} run -- python app.py" in printed(f"{script} show")
     assert f" hint: {script} show --help" in printed(f"{script} show --lats")
     assert f"  {script} show --last 1\n" in printed(f"{script} show --help")
+    assert f"hint: {script} help source" in printed(
+        f"printf '\\377\\001' > note; {script} validate note"
+    )
     assert "hint: env/bin/python -m agentool_otel run --" in printed(
         "env/bin/python -m agentool_otel run"
     )
