@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from shlex import quote
+from threading import Thread
 from urllib.parse import quote as quoted_in_url
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ __all__ = ["command_to_read_back"]
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _JAEGER_PORT = 16686
-_TIMEOUT_S = 0.5
+_TIMEOUT_S = 1.0
 _LONGEST = 1 << 20
 _MOST_SERVICES = 3
 
@@ -45,15 +46,25 @@ def _host(destination: str) -> str:
 
 
 def _is_jaeger(host: str) -> bool:
-    """Return whether a Jaeger answers at the usual port of its query service."""
+    """Return whether a Jaeger answers in time at the usual port of its query service."""
+    answers: list[bytes] = []
+    # The thread may wait for a server that sends a byte now and then; nobody waits for the thread.
+    thread = Thread(target=_ask, args=(host, answers), daemon=True)
+    thread.start()
+    thread.join(_TIMEOUT_S)
+    with suppress(ValueError):
+        services = json_codec.loads(answers[0]) if answers else None
+        return isinstance(services, dict) and isinstance(services.get("data"), list)
+    return False
+
+
+def _ask(host: str, answers: list[bytes]) -> None:
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(host, _JAEGER_PORT, timeout=_TIMEOUT_S)
     with suppress(OSError, HTTPException, ValueError):
         try:
             connection.request("GET", "/api/services")
-            answer = json_codec.loads(connection.getresponse().read(_LONGEST))
+            answers.append(connection.getresponse().read(_LONGEST))
         finally:
             connection.close()
-        return isinstance(answer, dict) and isinstance(answer.get("data"), list)
-    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -40,6 +41,22 @@ def test_another_server_is_no_jaeger(monkeypatch: pytest.MonkeyPatch, body: byte
         at(monkeypatch, server)
         assert command_to_read_back("http://127.0.0.1:4318 (grpc)", ()) == HELP
     assert command_to_read_back("http://127.0.0.1:4318 (grpc)", ()) == HELP  # nobody answers
+
+
+def test_a_server_that_never_ends_its_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = Event()
+
+    def reply(request: Request) -> Reply:
+        ended.wait(60)
+        return as_json({"data": []})
+
+    monkeypatch.setattr(_read_back, "_TIMEOUT_S", 0.05)
+    with Loopback(reply) as server:
+        at(monkeypatch, server)
+        assert command_to_read_back("http://127.0.0.1:4318 (grpc)", ()) == HELP
+        ended.set()
 
 
 def test_a_list_of_services_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
