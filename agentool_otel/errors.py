@@ -83,9 +83,11 @@ class DecodeError(AgentoolError, ValueError):
         self.path = path
         self.where = where
         self.hint = hint
-        place = f"{path} in {where}" if where else path
+        place = f"at {path} in {where}" if where else f"at {path}"
+        if where and path == "$":
+            place = f"in {where}"
         end = f"; hint: {hint}" if hint else ""
-        super().__init__(f"expected {expected}, got {found} - at {place}{end}")
+        super().__init__(f"expected {expected}, got {found} - {place}{end}")
 
     def within(self, where: str) -> DecodeError:
         """Return the same error, naming the file or record it happened in."""

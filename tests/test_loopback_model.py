@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.anthropic import MessagesReading
@@ -117,3 +121,20 @@ def test_the_environment_names_both_kinds_of_clients() -> None:
         env = model.env()
     assert env["OPENAI_BASE_URL"] == f"{env['ANTHROPIC_BASE_URL']}/v1"
     assert env["ANTHROPIC_API_KEY"]
+
+
+@pytest.mark.parametrize("port", ["taken", "70000"])
+def test_a_port_that_cannot_be_used_is_one_line(port: str) -> None:
+    with LoopbackModel() as other:
+        number = str(urlsplit(other.base_url).port) if port == "taken" else port
+        done = subprocess.run(
+            [sys.executable, "-m", "agentool_otel.testing.loopback_model", "--port", number],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: port {number} cannot be used: ")
+    assert line.endswith("; hint: --port 0 takes a free one")

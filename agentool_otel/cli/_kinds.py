@@ -62,6 +62,12 @@ def known_kinds() -> str:
 
 def instead_of_spans(error: DecodeError) -> AgentoolError:
     """Return a better error for a file without spans that another command reads; else the same."""
+    file = (error.where or "").partition(":")[0]
+    if file.endswith(".py"):
+        return SourceError(
+            f"{file} is a program, no {'recording' if error.expected == EXPECTED else 'document'}"
+            f"; hint: agentool-otel run -- python {quote(file)}"
+        )
     if error.expected == EXPECTED and error.where is not None:
         with suppress(AgentoolError, OSError, EOFError, ValueError, RecursionError):
             place = Path(error.where)

@@ -126,7 +126,7 @@ def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
 
 def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
     """Yield the list line by line. Sessions stand in order of their last run, so that the newest
-    run is in the last lines."""
+    run is in the last lines. A list may have runs without the run around them."""
     groups = _groups(runs)
     widths = _widths(runs, width)
     yield _line([*map(Text, _NAMES), Text("input")], widths, "bold")
@@ -150,7 +150,7 @@ def _groups(runs: Sequence[Numbered]) -> list[tuple[str | None, list[Numbered]]]
     groups: dict[str | int, list[Numbered]] = {}
     last: dict[str | int, int] = {}
     for run in runs:
-        session_id = sessions[run.head]
+        session_id = sessions.get(run.head)
         key = run.head if session_id is None else session_id
         groups.setdefault(key, []).append(run)
         last[key] = run.number

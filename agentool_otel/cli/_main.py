@@ -16,6 +16,7 @@ import click
 from agentool_otel.cli._given import note, without_given_secrets
 from agentool_otel.cli._help import COMMANDS, with_examples
 from agentool_otel.cli._messages import explain, print_error, print_usage_error, show_warnings
+from agentool_otel.cli._program import as_called, note_call
 from agentool_otel.cli._streams import prepare_streams
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground.version import __version__
@@ -59,7 +60,7 @@ class _Commands(click.Group):
             command.params.append(_debug_option())
             if cmd_name in _READING:
                 command.params.append(_unpack_option())
-            command.epilog = with_examples(cmd_name)
+            command.epilog = as_called(with_examples(cmd_name))
         return command
 
     def resolve_command(
@@ -104,6 +105,7 @@ class _Commands(click.Group):
         show_warnings()
         _last.debug, _last.name = False, ""  # of a call before, in this process
         note(sys.argv[1:] if args is None else args)
+        note_call()
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:

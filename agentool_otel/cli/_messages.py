@@ -7,6 +7,7 @@ import logging
 import click
 
 from agentool_otel.cli._given import without_given_secrets
+from agentool_otel.cli._program import as_called
 from agentool_otel.errors import CasesError
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import flat
@@ -22,7 +23,7 @@ _HINT = re.compile(r"[;,.]?(?<!\s)\s+hint: ")
 
 def single_line(text: str) -> str:
     """Return a message on one line, without credentials, without the middle where it is long."""
-    text = without_given_secrets(text)
+    text = as_called(without_given_secrets(text))
     if (more := len(text) - _LONGEST) > 0:
         cut = f" [... {more:,} characters ...] "
         text = text[: _LONGEST - _END] + cut + text[-_END:]
@@ -64,7 +65,8 @@ def print_error(text: str, hint: str = "") -> None:
 def print_usage_error(error: click.ClickException) -> None:
     """Print an error of the command line; its hint is the help of the command."""
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
-    print_error(error.format_message(), f"{command} --help" if command else "")
+    message = error.format_message().replace("is not a valid integer range", "is no whole number")
+    print_error(message, f"{command} --help" if command else "")
 
 
 class _Warnings(logging.Handler):

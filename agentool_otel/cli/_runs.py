@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from shlex import quote
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
@@ -156,9 +157,14 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
         ids = ", ".join(_text.short_id(run.trace.trace_id) for run in matches)
         raise ConfigurationError(f"several traces begin with {wanted!r}: {ids}")
     else:
+        if os.path.isfile(wanted):
+            raise ConfigurationError(
+                f"expected the number or the id of a run of {runs.name}, got the file {wanted!r}"
+                f"; hint: agentool-otel show {quote(wanted)}"
+            )
         raise ConfigurationError(
-            f"no trace {wanted!r} among the {seen:,} of {runs.name}"
-            "; hint: agentool-otel show lists them"
+            f"no run {wanted!r} among the {seen:,} of {runs.name}; hint: a run is named by its "
+            f"number in the list of agentool-otel show {quote(runs.name)}, or by its id"
         )
 
 

@@ -28,7 +28,10 @@ class _Time(IntType):
         if isinstance(value, int):
             return value
         if (at := parse_time(value, time.time_ns())) is None:
-            self.fail(f"{value!r} is no time, as 2026-11-22T10:00:00Z, no day and no 2h or 30m ago")
+            self.fail(
+                f"expected a time, such as 2026-11-22T10:00:00Z, a day, or how long ago, such as "
+                f"2h, got {value!r}"
+            )
         return at
 
 

@@ -9,6 +9,7 @@ from msgspec import UNSET
 from rich.text import Text
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._program import program
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
@@ -115,7 +116,7 @@ def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     if isinstance(why := metadata.get("interrupted"), str):
         yield _field("note", f"stopped before its end, without an error: {_text.line(why)}")
     if metadata.get("incomplete"):
-        yield _field("note", "incomplete: spans are missing or open; see `agentool-otel recover`")
+        yield _field("note", f"incomplete: spans are missing or open; see `{program()} recover`")
 
 
 def _error(error: Any) -> Any:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._demo_folders import demo_folders, is_demo_folder
 from agentool_otel.cli._output import say
 from agentool_otel.cli._param_types import IntType
 from agentool_otel.errors import SourceDenied, SourceUnreachable
 from agentool_otel.export.disk.removal import (
+    TEXTS,
     Recording,
     State,
     recordings_in,
@@ -23,7 +27,9 @@ from agentool_otel.export.disk.removal import (
     unreferenced_texts,
 )
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import why_untrusted
+from agentool_otel.ground.private_folders import remove_private_folder
 from agentool_otel.model.times import parse_duration
 
 __all__ = ["command"]
@@ -48,62 +54,70 @@ class _Age(IntType):
 @click.option(
     "--keep", type=click.IntRange(min=0), metavar="N", help="Leave the N newest recordings."
 )
+@click.option("-y", "--yes", is_flag=True, help="Remove without asking, as scripts have to.")
 @click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
-def command(folder: Path | None, older: int | None, keep: int | None, dry_run: bool) -> int:
+def command(
+    folder: Path | None, older: int | None, keep: int | None, yes: bool, dry_run: bool
+) -> int:
     """Remove recordings: all of them, or those that the options name.
 
-    A recording is the file of one program in DIR, by default .agentool/ (AGENTOOL_DIR). Results
-    that `eval --write-back` has put there are recordings too, of which --keep leaves as many. Large
-    texts that no other recording refers to go with them.
+    A recording is the file of one program in DIR, by default .agentool/ (AGENTOOL_DIR), or in a
+    folder that `demo` made there. Results that `eval --write-back` has put there are recordings
+    too, of which --keep leaves as many. Large texts that no other recording refers to go with them.
+
+    The command lists what would be removed and asks. Without a terminal it needs --yes.
 
     Recordings of programs that are running stay, and so do those of killed programs until `recover`
-    has closed them. What waits to be sent is never removed.
+    has closed them. What waits to be sent is never removed. Whether a program on another host is
+    running is not always known: its recording stays for 24 hours after its last span.
     """
     folder = folder or recordings_folder()
     recordings = _recordings(folder)
     chosen = _chosen(recordings, older, keep)
     finished = [it for it in chosen if it.state is State.FINISHED]
-    texts = unreferenced_texts(folder, finished) if _is_idle(recordings) else []
-    for path in [*(it.path for it in finished), *texts] if dry_run else ():
-        click.echo(str(path))
-    size = sum(it.size for it in finished) + sum(path.stat().st_size for path in texts)
-    removed = len(finished)
-    if not dry_run:
-        removed = len(remove(finished))
-        if removed == len(finished) and _is_idle(_recordings(folder)):
-            for path in texts:
-                path.unlink(missing_ok=True)
-    done = "would be removed from" if dry_run else "removed from"
-    amount = f", {_text.size(size)}" if removed else ""
-    say(f"{_text.count(removed, 'recording')} {done} {folder}{amount}")
-    _say_kept(folder, Counter(it.state for it in chosen), len(recordings) - removed)
+    texts = _texts_of(finished) if _is_idle(recordings) else []
+    if dry_run:
+        for path in [*(it.path for it in finished), *texts]:
+            click.echo(str(path))
+    elif finished and not yes:
+        _list(finished, texts)
+        if not _is_confirmed(f"{_count(finished)}, {_size(finished, texts)}"):
+            say("nothing removed")
+            return 1
+    amount = f", {_size(finished, texts)}" if finished else ""
+    removed = finished if dry_run else _remove(folder, finished, texts)
+    if len(removed) < len(finished):
+        amount = ""  # programs have started meanwhile
+    say(f"{_count(removed)} {'would be ' if dry_run else ''}removed from {folder}{amount}")
+    _say_kept(chosen, len(recordings) - len(removed))
     return 0
 
 
-def _is_idle(recordings: Sequence[Recording]) -> bool:
-    """Return whether no program is running that may refer to a text once more."""
-    return all(it.state is not State.LIVE for it in recordings)
-
-
 def _recordings(folder: Path) -> list[Recording]:
-    """Return the recordings in a folder.
+    """Return the recordings in a folder and in the folders of demos there, the newest first.
 
     Raises:
         SourceUnreachable: there is no such folder.
         SourceDenied: it may not be read, or others may exchange files in it.
     """
     if not folder.is_dir():
-        raise SourceUnreachable(
-            f"there is no folder {folder}; hint: name the folder that programs recorded into"
-        )
-    if (why := why_untrusted(folder)) is not None:
-        raise SourceDenied(
-            f"nothing is removed from {folder}: {why}; hint: ls -ld {folder} shows whose it is"
-        )
+        if folder.exists():
+            raise SourceUnreachable(f"{folder} is a file; hint: name the folder that it is in")
+        hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
+        raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
+    found: list[Recording] = []
     try:
-        return recordings_in(folder)
+        for inner in [folder, *demo_folders(folder)]:
+            if (why := why_untrusted(inner)) is not None:
+                raise SourceDenied(
+                    f"nothing is removed from {inner}: {why}; hint: ls -ld {quote(str(inner))} "
+                    "shows whose it is"
+                )
+            found += recordings_in(inner)
     except OSError as error:
-        raise SourceDenied(f"{folder} may not be read: {error.strerror or error}") from error
+        where = error.filename or folder
+        raise SourceDenied(f"{where} may not be read: {error.strerror or error}") from error
+    return sorted(found, key=lambda it: (it.written_ns, it.path), reverse=True)
 
 
 def _chosen(
@@ -121,14 +135,76 @@ def _chosen(
     return chosen
 
 
-def _say_kept(folder: Path, chosen: Counter[State], left: int) -> None:
-    """Report why recordings that the options name are still there."""
-    for state in (State.LIVE, State.OPEN, State.WAITING):
-        if chosen[state]:
-            say(f"{_text.count(chosen[state], 'recording')} kept: {state.value}")
-    if chosen[State.OPEN] or chosen[State.WAITING]:
-        say(
-            f" hint: agentool-otel recover {shlex.quote(str(folder))} closes and sends what is left"
+def _is_idle(recordings: Sequence[Recording]) -> bool:
+    """Return whether no program is running that may refer to a text once more."""
+    return all(it.state not in (State.LIVE, State.ELSEWHERE) for it in recordings)
+
+
+def _texts_of(recordings: Sequence[Recording]) -> list[Path]:
+    """Return the stored texts that only these recordings refer to."""
+    folders = sorted({it.path.parent for it in recordings})
+    return [text for folder in folders for text in unreferenced_texts(folder, recordings)]
+
+
+# ---------------------------------------------------------------------------------- asking
+
+
+def _count(recordings: Sequence[Recording]) -> str:
+    return _text.count(len(recordings), "recording")
+
+
+def _size(recordings: Sequence[Recording], texts: Sequence[Path]) -> str:
+    size = sum(it.size for it in recordings) + sum(path.stat().st_size for path in texts)
+    return _text.size(size)
+
+
+def _list(recordings: Sequence[Recording], texts: Sequence[Path]) -> None:
+    """List the folders, with the number and the size of what would be removed from each."""
+    for folder in sorted({it.path.parent for it in recordings}):
+        inside = [it for it in recordings if it.path.parent == folder]
+        own_texts = [it for it in texts if it.parent.parent == folder]
+        say(f"{_count(inside)} in {folder}, {_size(inside, own_texts)}")
+
+
+def _is_confirmed(amount: str) -> bool:
+    """Ask whether to remove what is listed.
+
+    Raises:
+        UsageError: there is no terminal, so nobody can answer.
+    """
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            f"nothing removed: without a terminal, removing {amount} needs --yes"
+            "; hint: --dry-run lists every file"
         )
-    if left and not chosen.total():
+    return click.confirm(f"Remove {amount}?", err=True)
+
+
+# --------------------------------------------------------------------------------- removing
+
+
+def _remove(folder: Path, finished: Sequence[Recording], texts: Sequence[Path]) -> list[Recording]:
+    """Remove recordings, their texts, and folders of demos that are empty then."""
+    removed = remove(finished)
+    if len(removed) == len(finished) and _is_idle(_recordings(folder)):
+        for path in texts:
+            path.unlink(missing_ok=True)
+    for inner in {it.path.parent for it in removed}:
+        if is_demo_folder(inner):
+            with suppress(OSError):
+                (inner / TEXTS).rmdir()
+            remove_private_folder(inner)
+    return removed
+
+
+def _say_kept(chosen: Sequence[Recording], left: int) -> None:
+    """Report why recordings that the options name are still there."""
+    states = Counter(it.state for it in chosen)
+    for state in State:
+        if state is not State.FINISHED and states[state]:
+            say(f"{_text.count(states[state], 'recording')} kept: {state.value}")
+    unfinished = (State.OPEN, State.WAITING)
+    for folder in sorted({it.path.parent for it in chosen if it.state in unfinished}):
+        say(f" hint: agentool-otel recover {quote(str(folder))} closes and sends what is left")
+    if left and not chosen:
         say(f"none of the {_text.count(left, 'recording')} there is named by the options")

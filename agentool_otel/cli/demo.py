@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,18 +15,20 @@ from rich.rule import Rule
 from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._demo_folders import new_demo_folder
 from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import view
+from agentool_otel.cli._program import program
 from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.export import send
 from agentool_otel.cli.show import print_trace
 from agentool_otel.content.policy import Policy
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
-from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -56,7 +57,14 @@ def command(endpoint: str | None) -> int:
     recording is a new folder below .agentool/ (AGENTOOL_DIR).
     """
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-    folder = _new_folder()
+    base = environment.recordings_folder().absolute()
+    try:
+        folder = new_demo_folder(base)
+    except OSError as error:
+        raise ConfigurationError(
+            f"nothing can be recorded in {base}: {error.strerror or error}"
+            f"; hint: {environment.FOLDER} names the folder; it has to be one you can write to"
+        ) from None
     answer = _record(folder)
     console = view()
     console.print(f'An agent was asked "{_QUESTION}"', soft_wrap=True)
@@ -89,19 +97,20 @@ def command(endpoint: str | None) -> int:
     size = _text.size(recording.stat().st_size)
     console.print(f"{_text.count(len(spans), 'span')}, {size} of OTLP/JSON lines:", soft_wrap=True)
     console.print(f"  {_relative(recording)}", style="bold", soft_wrap=True)
+    where = _relative(folder)
     code = 0
     if target is not None:
         masking = Masking(Policy(capture=True))
         usage = environment.agent_usage_wanted()
         exported = Exported([str(folder)], "gen_ai", bar=False, agent_usage=usage)
-        code = send(exported, target, masking)
+        hint = f"agentool-otel export {where} --endpoint {target} sends them once it listens"
+        code = send(exported, target, masking, hint)
     console.print("Try next:")
-    where = _relative(folder)
     commands = (
-        (f"agentool-otel show {where} 1 --full", "the first run with all its contents"),
-        (f"agentool-otel rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
-        (f"agentool-otel eval checks.json {where}", "checks.json: lines as above"),
-        ("agentool-otel run -- python your_app.py", "your own agent, unchanged"),
+        (f"{program()} show {where} 1 --full", "the first run with all its contents"),
+        (f"{program()} rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
+        (f"{program()} eval checks.json {where}", "checks.json: lines as above"),
+        (f"{program()} run -- python your_app.py", "your own agent, unchanged"),
     )
     width = max(len(line) for line, _ in commands)
     for line, what in commands:
@@ -118,17 +127,6 @@ def _print_verdicts(console: Console, runs: list[Rebuilt]) -> None:
             Text.assemble((mark, style), " ", (json.dumps(check), "bold")), soft_wrap=True
         )
         console.print(Text(f"    {_text.line(str(verdict.reason))}"), soft_wrap=True)
-
-
-def _new_folder() -> Path:
-    base = environment.recordings_folder().absolute()
-    stamp = time.strftime("demo-%Y%m%d-%H%M%S")
-    folder, n = base / stamp, 1
-    while folder.exists():
-        n += 1
-        folder = base / f"{stamp}-{n}"
-    make_private_folder(folder, inside=base)
-    return folder
 
 
 def _record(folder: Path) -> str:

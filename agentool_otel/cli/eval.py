@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -20,14 +21,14 @@ from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import last_option, selecting
 from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
-from agentool_otel.errors import ConfigurationError
+from agentool_otel.errors import AgentoolError, ConfigurationError, DecodeError, SourceError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.reports.slices import BY
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.scopes import SCOPES, Scope
 from agentool_otel.evaluation.selecting import Selection
-from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reconstruction.containment import at_own_cost
 from agentool_otel.reconstruction.cost import Prices
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _EXAMPLES = 3
+_LARGE = 32 << 20
+"""Bytes above which a file is not looked into for an error message."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -189,7 +192,7 @@ def command(
     if cases == "-" and source == "-":
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
-    documents, problems = read_cases(place)
+    documents, problems = _cases(place, source)
     evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection, last)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
@@ -213,10 +216,36 @@ def command(
     problems = [*problems, *spans.problems]
     report(problems)
     say_judging(judge)
-    _say_totals(outcome, reading.count, len(problems), is_limited=last is not None)
+    _say_totals(outcome, spans.name, reading.count, len(problems), is_limited=last is not None)
     if outcome.write_back is not None and not outcome.write_back.finish():
         return 1
     return _exit_code(outcome, fail_on, bool(problems))
+
+
+def _cases(
+    place: Path | None, source: str | None
+) -> tuple[list[EvalCase | Assertion], list[Problem]]:
+    """Return the cases of a file; see `read_cases`.
+
+    Raises:
+        SourceError: the file has none, and the source has: the two are in the wrong order.
+    """
+    try:
+        return read_cases(place)
+    except DecodeError as error:
+        if place is None or source is None or not _has_cases(Path(source)):
+            raise
+        raise SourceError(
+            f"{place} has no cases, and {source} has: the file of cases is named first"
+            f"; hint: agentool-otel eval {quote(source)} {quote(str(place))}"
+        ) from error
+
+
+def _has_cases(place: Path) -> bool:
+    try:
+        return place.is_file() and place.stat().st_size <= _LARGE and bool(read_cases(place)[0])
+    except (AgentoolError, OSError, ValueError):
+        return False
 
 
 def _judge_all(
@@ -252,7 +281,7 @@ def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
         console.print(outcome.summary.table())
 
 
-def _say_totals(outcome: _Outcome, spans: int, problems: int, is_limited: bool) -> None:
+def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limited: bool) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.line(trace_id)}: {_text.line(why)}")
     if outcome.unmatched_count > len(outcome.unmatched):
@@ -276,6 +305,8 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int, is_limited: bool) 
     say(f"{', '.join(words)}; {of}{problem_text}")
     if outcome.traces > 1 and not is_limited:
         say(f" hint: all {outcome.traces:,} runs were checked; --last 1 checks the newest alone")
+    if not spans and not outcome.traces and not outcome.unselected and not problems:
+        say(f" hint: nothing is recorded in {name}")
     if spans and not outcome.traces and not outcome.unselected:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 

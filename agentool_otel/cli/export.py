@@ -107,17 +107,36 @@ def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
         say(f" - {loss}")
 
 
-def send(exported: Exported, target: OtlpTarget, masking: Masking | None) -> int:
-    """Send spans to an endpoint, say what became of them, and return the exit code."""
+_SEND_AGAIN = (
+    "is a collector listening there? Run this again when it is: a trace gets the same ids every "
+    "time. Or write the spans to a file with -o FILE"
+)
+
+
+def send(
+    exported: Exported, target: OtlpTarget, masking: Masking | None, hint: str = _SEND_AGAIN
+) -> int:
+    """Send spans to an endpoint, print the outcome, and return the exit code.
+
+    Args:
+        exported: the spans.
+        target: the endpoint.
+        masking: masks credentials; None sends the spans as they are.
+        hint: what to do where the endpoint does not take them.
+    """
     exporter = OtlpExporter(target)
     try:
-        return _send_with(exporter, exported, target, masking)
+        return _send_with(exporter, exported, target, masking, hint)
     finally:
         exporter.shutdown()
 
 
 def _send_with(
-    exporter: OtlpExporter, exported: Exported, target: OtlpTarget, masking: Masking | None
+    exporter: OtlpExporter,
+    exported: Exported,
+    target: OtlpTarget,
+    masking: Masking | None,
+    hint: str,
 ) -> int:
     traces = sent = 0
     waiting: list[ReadableSpan] = []
@@ -137,14 +156,12 @@ def _send_with(
             waiting, traces, sent = [], counted, sent + len(waiting)
         undelivered = counted - traces + (sum(1 for _ in remaining) if waiting else 0)
     report(exported.problems)
-    say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
+    if sent or not undelivered:
+        say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
     if undelivered:
-        say(f"{target} did not take the spans: {exporter.reason}", label="error:")
-        say(f"{_text.count(undelivered, 'trace')} not delivered")
-        say(
-            " hint: is a collector listening there? Run this again when it is: a trace gets the "
-            "same ids every time. Or write the spans to a file with -o FILE"
-        )
+        what = _text.count(undelivered, "trace")
+        say(f"{target} did not take {what}: {exporter.reason}", label="error:")
+        say(f" hint: {hint}")
     failed = _send_others(exported, target, masking) if not undelivered else False
     return 1 if undelivered or failed or exported.problems else 0
 

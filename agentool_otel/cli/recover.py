@@ -15,6 +15,7 @@ from agentool_otel.export.disk.remains import Survey
 from agentool_otel.export.otlp_variables import timeout_s
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, target_from_environment
 from agentool_otel.ground.environment import Signal, recordings_folder
+from agentool_otel.ground.near_names import instead_of
 
 __all__ = ["command", "recover"]
 
@@ -37,8 +38,10 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     """
     folder = folder or recordings_folder()
     if not folder.is_dir():
-        say(f"there is no folder {folder}", label="error:")
-        say(" hint: name the folder that the program recorded into")
+        what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
+        say(what, label="error:")
+        hint = instead_of(folder, files=False) or "name the folder that the program recorded into"
+        say(f" hint: {hint}")
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     done = recover(folder, target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.ground import environment
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
 from agentool_otel.ground.words import counted
 from agentool_otel.setup.packages import PACKAGES
@@ -114,6 +116,7 @@ def command(
         "program": _name_of(arguments),
         "children": children,
         "packages": _packages(),
+        "sums_up": not quiet,
     }
     folder = environment.recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
@@ -129,8 +132,9 @@ def command(
             return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
         if not quiet:
             with suppress(OSError):  # stderr may be closed by now
-                recovered = _recovered(folder, endpoint)
-                _sum_up(_read(Path(notes)), folder, recovered)
+                noted = _read(Path(notes))
+                recovered = not any(map(_waiting, noted.values())) and _recovered(folder, endpoint)
+                _sum_up(noted, folder, recovered)
     return code
 
 
@@ -150,10 +154,20 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
     if name in ("python", "python3"):
         return [sys.executable, *program[1:]]
     if script.is_file():
-        say(f"{name} is not executable; hint: agentool-otel run -- python {name}", label="error:")
+        say(f"{name} is not executable", label="error:")
+        say(f" hint: agentool-otel run -- python {shlex.quote(name)}")
         return _NOT_RUNNABLE
     say(f"command not found: {name}", label="error:")
+    if hint := instead_of(script, folders=False) or _program_meant(name):
+        say(f" hint: {hint}")
     return _NOT_FOUND
+
+
+def _program_meant(name: str) -> str:
+    from difflib import get_close_matches
+
+    similar = get_close_matches(name, ("python", "python3", "pytest"), n=1)
+    return f"did you mean {similar[0]!r}?" if similar else ""
 
 
 def _name_of(arguments: Sequence[str]) -> str | None:
@@ -275,6 +289,13 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
     return notes_by_pid
 
 
+def _waiting(note: dict[str, Any]) -> bool:
+    """Return whether a process kept spans that its endpoint did not take; trying it once more says
+    the same again."""
+    spans = note.get("spans") or {}
+    return bool(spans.get("spooled") or spans.get("refused"))
+
+
 def _recovered(folder: Path, endpoint: str | None) -> bool:
     """Close what killed processes left, and send what is for the endpoint of this run; return
     whether there was anything."""
@@ -384,16 +405,19 @@ def _counted(files: list[Path]) -> tuple[int, int, int]:
 
 def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
     for destination in sorted({str(note["destination"]) for note in notes}):
-        spans = [note["spans"] for note in notes if note["destination"] == destination]
+        there = [note for note in notes if note["destination"] == destination]
+        spans = [note["spans"] for note in there]
         created = sum(count["created"] for count in spans)
         kept = sum(count["spooled"] + count["refused"] for count in spans)
         failed = kept + sum(count["dropped"] for count in spans)
+        reasons = sorted({reason for note in there if (reason := note.get("reason"))})
+        why = f": {'; '.join(reasons)}" if reasons else ""
         if destination.startswith("the application"):
             say(f"agentool-otel: spans went to {destination}")
         elif failed:
             say(
                 f"agentool-otel: {failed:,} of {counted(created, 'span')} could not be "
-                f"delivered to {destination}",
+                f"delivered to {destination}{why}",
                 fg="yellow",
             )
             if kept:
@@ -402,4 +426,9 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:
+            from agentool_otel.cli._read_back import command_to_read_back
+
             say(f"agentool-otel: {counted(created, 'span')} sent to {destination}")
+            if created:
+                services = {name for note in there if (name := note.get("service"))}
+                say(f"  {command_to_read_back(destination, services)}", bold=True)

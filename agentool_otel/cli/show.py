@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 import click
 from rich.console import Console
@@ -52,8 +53,8 @@ def command(
     """Show the steps of recorded runs.
 
     Several runs are listed in order of time, those of a session together; with only one, or with
-    TRACE (its number in the list, its id or the beginning of it), the run is shown in full. Runs
-    keep their numbers where options select some of them.
+    TRACE (its number in the list, its id or the beginning of it), the run is shown in full, and the
+    runs inside it are listed below. Runs keep their numbers where options select some of them.
     """
     if trace is None and source is not None and names_a_trace(source):
         source, trace = None, source
@@ -121,7 +122,7 @@ def _print_all(
     console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool
 ) -> None:
     listed = chosen.listed()
-    where = f" {source}" if source is not None else ""
+    where = f" {quote(source)}" if source is not None else ""
     if not listed:
         if chosen.read:
             say(f"none of the {_text.count(chosen.read, 'run')} of {runs.name} is selected")
@@ -131,14 +132,19 @@ def _print_all(
         else:
             say(f"nothing is recorded in {runs.name}")
         return
-    if len(listed) == 1:
-        for run in chosen.of(listed):
+    heads = [it for it in listed if it.number == it.head]
+    rest = listed
+    if len(heads) == 1:
+        for run in chosen.of(heads):
             _print_run(console, runs, run, full)
-        return
-    for line in lines(listed, console.width):
+        rest = [it for it in listed if it.number != it.head]
+        if not rest:
+            return
+        console.print()
+    for line in lines(rest, console.width):
         _print_line(console, line)
     if console.is_terminal:
-        number = listed[-1].number
+        number = (heads[-1] if rest is listed else rest[-1]).number
         say("")
         say(f"agentool-otel show{where} {number}    the steps of run {number}", dim=True)
 

@@ -13,6 +13,7 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._kinds import check_part
 from agentool_otel.cli._output import report, view
+from agentool_otel.cli._program import as_called
 from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.repeated_names import without
@@ -58,13 +59,13 @@ def command(files: tuple[str, ...], strict: bool) -> int:
             source = open_source(place)
         except AgentoolError as error:
             verdicts.append(_Verdict(str(error), False, [], readable=False))
-            console.print(f"✗ {_text.line(str(error))}", style="red", soft_wrap=True)
+            console.print(f"✗ {as_called(_text.line(str(error)))}", style="red", soft_wrap=True)
             continue
         for label, verdict in _verdicts(source, strict):
             verdicts.append(verdict)
             style = "" if verdict.good else "red"
             mark = "✓" if verdict.good else "✗"
-            summary = f"{mark} {_text.line(f'{label}: {verdict.summary}')}"
+            summary = f"{mark} {as_called(_text.line(f'{label}: {verdict.summary}'))}"
             console.print(summary, style=style, soft_wrap=True)
             for line in verdict.lines[:_SHOWN]:
                 console.print(f"    {_text.line(line)}", soft_wrap=True)

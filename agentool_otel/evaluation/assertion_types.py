@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple, Protocol, cast
@@ -14,6 +16,7 @@ from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.plugins import plugins
+from agentool_otel.model.codec import described
 from agentool_otel.model.documents import EvalCase
 
 __all__ = [
@@ -21,6 +24,7 @@ __all__ = [
     "Checking",
     "Fault",
     "WrongAssertion",
+    "as_assertion",
     "assertion_type",
     "assertion_types",
     "check_of",
@@ -82,16 +86,45 @@ def assertion_type(name: str) -> type:
         raise fault_at(("type",), text) from error
 
 
-def check_of(assertion: Mapping[str, Any]) -> Checking:
+def as_assertion(value: Any) -> str:
+    """Return the assertion, as JSON, that a value may be meant as: a name alone, or a name in place
+    of `type`. Empty where nothing in it is near a name."""
+    names = list(value) if isinstance(value, dict) else [value]
+    for name in (it for it in names if isinstance(it, str)):
+        for word in get_close_matches(name, _points(), n=1, cutoff=0.8):
+            with suppress(WrongAssertion):
+                meant = value[name] if isinstance(value, dict) else None
+                return json.dumps(_assertion(word, meant), ensure_ascii=False)
+    return ""
+
+
+def _assertion(word: str, meant: Any) -> dict[str, Any]:
+    """Return an assertion of a type with what is known of its parameters."""
+    info = inspect.type_info(assertion_type(word))
+    fields = info.fields if isinstance(info, (inspect.StructType, inspect.DataclassType)) else ()
+    needed = [field.encode_name for field in fields if field.required]
+    if isinstance(meant, dict) and meant.keys() <= {field.encode_name for field in fields}:
+        return {"type": word, **dict.fromkeys(needed, "..."), **meant}
+    known = isinstance(meant, (str, int, float)) and len(needed) == 1
+    return {"type": word, **dict.fromkeys(needed, meant if known else "...")}
+
+
+def check_of(assertion: Any) -> Checking:
     """Return the check that an assertion describes.
 
     Raises:
         WrongAssertion: with all that is wrong with its type, its parameters and their values.
         MissingDependencyError: it needs a library that is not installed.
     """
+    if not isinstance(assertion, Mapping):
+        meant = as_assertion(assertion)
+        end = f"; hint: write {meant}" if meant else ""
+        raise fault_at((), f"expected an assertion (type), got {described(assertion)}{end}")
     word = assertion.get("type")
     if not isinstance(word, str):
-        raise fault_at(("type",), "an assertion needs a type, such as 'contains_tool_call'")
+        meant = as_assertion(assertion) if "type" not in assertion else ""
+        end = f"; hint: write {meant}" if meant else ""
+        raise fault_at(("type",), f"an assertion needs a type, such as 'contains_tool_call'{end}")
     kind = assertion_type(word)
     parameters = {
         name: value

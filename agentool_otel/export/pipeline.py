@@ -37,6 +37,7 @@ from agentool_otel.export.stores import (
     Threaded,
     add_counts,
     counts_of,
+    reason_of,
 )
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
@@ -83,6 +84,7 @@ class Pipeline(SpanProcessor):
         self._strict = environment.strict()
         self._failed = False
         self._before = NO_COUNTS
+        self._reason_before = ""
         renew_after_fork(self._forked)
 
     # ------------------------------------------------------------------------- where spans go
@@ -217,6 +219,11 @@ class Pipeline(SpanProcessor):
         are lost.
         """
         return {"created": self.created, **add_counts(counts_of(self._store), self._before)}
+
+    @property
+    def reason(self) -> str:
+        """Why a receiver did not take spans, "" where each took all."""
+        return reason_of(self._store) or self._reason_before
 
     def log_counts(self) -> dict[str, int]:
         """Return the same of log records, `created` being those that were emitted."""
@@ -382,6 +389,7 @@ class Pipeline(SpanProcessor):
                     store.put(self._shown(close_span(span, now)))
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
+        self._reason_before = reason_of(store) or self._reason_before
         beside = self._logs.is_beside_spans
         logs = self._logs.change(None, timeout_s=max(0.0, deadline - time.monotonic()))
         if journal is not None and place is not None:
@@ -416,6 +424,7 @@ class Pipeline(SpanProcessor):
         self.created = 0
         self._opening = {}
         self._before = NO_COUNTS
+        self._reason_before = ""
         self._logs.count_anew()
         self._look_ns = 0
 

@@ -75,6 +75,12 @@ def counts_of(store: _Keeping | None) -> Counts:
     }
 
 
+def reason_of(store: _Keeping | None) -> str:
+    """Return why a receiver did not take everything; "" where it did, or there is none."""
+    reason: str = getattr(store, "reason", "")
+    return reason
+
+
 def add_counts(first: Counts, second: Counts) -> Counts:
     """Return the sums of two counts."""
     return {key: first[key] + second[key] for key in first}

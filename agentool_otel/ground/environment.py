@@ -84,6 +84,7 @@ __all__ = [
     "recordings_folder",
     "refuse",
     "refused",
+    "run_sums_up",
     "sdk_disabled",
     "sdk_measures_itself",
     "strict",
@@ -312,6 +313,18 @@ def exporter_variable(signal: Signal) -> str:
 def value(name: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the value of a variable without white space around it, "" if it is unset."""
     return (os.environ if environ is None else environ).get(name, "").strip()
+
+
+def run_sums_up() -> bool:
+    """Return whether `agentool-otel run` has started this program, still runs, and sums up at its
+    end what was delivered."""
+    import json
+
+    try:
+        options = json.loads(value(RUN_OPTIONS) or "{}")
+        return bool(options.get("sums_up")) and os.path.isdir(options["notes"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def is_set(name: str, environ: Mapping[str, str] | None = None) -> bool:

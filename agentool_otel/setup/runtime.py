@@ -271,7 +271,9 @@ class Runtime:
         return {
             "destination": decision and decision.spans.description_with(joined),
             "spans": None if pipeline is None or not self._attached else pipeline.counts(),
+            "reason": "" if pipeline is None else pipeline.reason,
             "content": session.policy.capture,
+            "service": None if self._own is None else service.service_of(self._own),
         }
 
     def _frameworks(self) -> dict[str, Framework]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentool_otel.ground import environment
 
-__all__ = ["NAME", "rename", "resource_of"]
+__all__ = ["NAME", "rename", "resource_of", "service_of"]
 
 NAME = "service.name"
 
@@ -54,6 +54,13 @@ def _program_of_run() -> str:
         return ""
     name = options.get("program") if isinstance(options, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def service_of(provider: Any) -> str | None:
+    """Return the name of the service that a provider of ours has; None if it has none."""
+    resource = getattr(provider, "resource", None)
+    name = getattr(resource, "attributes", {}).get(NAME)
+    return None if name is None else str(name)
 
 
 def rename(provider: Any, service_name: str) -> None:

@@ -10,9 +10,11 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.urls import shown, without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
@@ -78,6 +80,8 @@ def _opened(place: str) -> Source | AgentoolError:
 def _remote(scheme: str, where: str) -> Source:
     """Return the source that an entry point is named for; what follows `+` in a scheme, such as
     `https`, is how the source gets there, and its own matter."""
+    if meant := _server_meant(where):
+        raise SourceError(f"{shown(where)} is no SOURCE; hint: {meant}")
     known = plugins("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
     if name in known:
@@ -95,18 +99,33 @@ def _remote(scheme: str, where: str) -> Source:
     )
 
 
+def _server_meant(where: str) -> str:
+    """Return the server that a place without its scheme may mean, as a question; "" for none."""
+    place = re.fullmatch(r"(?:http(s?):/+)?([\w.-]+:(16686|3200))(/.*)?", where)
+    if place is None:
+        return ""
+    scheme = {"16686": "jaeger", "3200": "tempo"}[place[3]] + ("+https" if place[1] else "")
+    return f"did you mean {scheme}://{place[2]}?"
+
+
 def _files(path: Path) -> Source:
     try:
         os.stat(path)
     except PermissionError as error:
-        raise SourceDenied(f"{shown(path)} may not be read: {error.strerror}") from None
+        folder = quote(shown(path.parent))
+        raise SourceDenied(
+            f"{shown(path)} may not be read: {error.strerror}; hint: ls -ld {folder}"
+        ) from None
     except (OSError, ValueError):
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         files = [file for file in matches if file.is_file()]
         if not files:
-            raise SourceUnreachable(
-                f"{shown(path)} does not exist; hint: name a file, a folder, a glob pattern or `-`"
-            ) from None
+            hint = (
+                _server_meant(str(path))
+                or instead_of(path)
+                or "name a file, a folder, a glob pattern or `-`"
+            )
+            raise SourceUnreachable(f"{shown(path)} does not exist; hint: {hint}") from None
         return SpanFiles(files, shown(path))
     if not path.is_dir():
         return SpanFiles([path])
@@ -114,9 +133,8 @@ def _files(path: Path) -> Source:
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
-            f"no recording in {shown(path)} (looked for {names}): "
-            "run `agentool-otel run -- python app.py` first or name a SOURCE; `agentool-otel "
-            "recover` gives what a killed program has left"
+            f"no recording in {shown(path)} (looked for {names}); hint: agentool-otel run -- "
+            "python app.py records a program, agentool-otel recover gives what a killed one left"
         )
     source = SpanFiles(files, shown(path))
     source.folders = (path,)

@@ -303,8 +303,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="loopback_model", description="a model server on this machine"
     )
-    parser.add_argument("--port", type=int, default=0)
-    with LoopbackModel(port=parser.parse_args(argv).port) as model:
+    parser.add_argument("--port", type=int, default=0, help="by default a free one")
+    port = parser.parse_args(argv).port
+    try:
+        server = LoopbackModel(port=port)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        print(
+            f"error: port {port} cannot be used: {reason}; hint: --port 0 takes a free one",
+            file=sys.stderr,
+        )
+        return 1
+    with server as model:
         for name, text in model.env().items():
             print(f"export {name}={text}", flush=True)
         try:

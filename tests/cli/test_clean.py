@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Generator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import PROGRAM, Invoke, agentool
+from tests.docs.terminal import run_in_terminal
 
 FOLDER = Path(".agentool")
 STOPS = """
@@ -87,7 +89,7 @@ def test_recordings_of_ended_programs_are_removed(invoke: Invoke) -> None:
     ended()
     ended()
     (FOLDER / "mine.jsonl").write_text("a file of the user\n")
-    result = invoke("clean")
+    result = invoke("clean", "--yes")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith("2 recordings removed from .agentool, ")
     assert not recordings()
@@ -107,24 +109,24 @@ def test_a_running_program_keeps_its_recording_and_goes_on(invoke: Invoke) -> No
     for variables in ({}, {"AGENTOOL_JOURNAL": "off"}):
         with running(**variables):
             before = recordings()
-            result = invoke("clean")
+            result = invoke("clean", "--yes")
             assert "kept: of a program that is running" in result.stderr
             assert recordings() == before
         shown = invoke("show", "--json")
         assert len(shown.stdout.splitlines()) >= 1
         assert "incomplete" not in shown.stdout
-        assert invoke("clean").stderr.startswith("1 recording removed")
+        assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 
 def test_a_killed_program_keeps_its_recording_until_it_is_recovered(invoke: Invoke) -> None:
     ended(STOPS.format(options="", end=KILL))
     before = files()
-    result = invoke("clean")
+    result = invoke("clean", "--yes")
     assert "1 recording kept: of a program that was killed" in result.stderr
     assert " hint: agentool-otel recover .agentool" in result.stderr
     assert files() == before
     assert agentool("recover").returncode == 0
-    assert invoke("clean").stderr.startswith("1 recording removed")
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 
 @pytest.mark.parametrize("end", [KILL, "pass"])
@@ -132,7 +134,7 @@ def test_what_waits_to_be_sent_is_never_removed(invoke: Invoke, end: str) -> Non
     ended(STOPS.format(options=DEAD, end=end))
     before = files()
     assert any(name.endswith((".spool", ".open")) for name in before)
-    result = invoke("clean")
+    result = invoke("clean", "--yes")
     assert result.stderr.startswith("0 recordings removed")
     assert files() == before
 
@@ -143,10 +145,13 @@ def test_a_recording_with_log_records_that_wait_is_kept(invoke: Invoke) -> None:
     for suffix in (".spool", ".refused", ".logs.spool", ".logs.refused"):
         (FOLDER / (stem + suffix)).write_bytes(b"waits")
         before = files()
-        assert "1 recording kept: with spans or log records that wait" in invoke("clean").stderr
+        assert (
+            "1 recording kept: with spans or log records that wait"
+            in invoke("clean", "--yes").stderr
+        )
         assert files() == before
         (FOLDER / (stem + suffix)).unlink()
-    assert invoke("clean").stderr.startswith("1 recording removed")
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 
 def test_only_recordings_of_an_age_are_removed(invoke: Invoke) -> None:
@@ -155,9 +160,9 @@ def test_only_recordings_of_an_age_are_removed(invoke: Invoke) -> None:
     old, older, new = recordings()
     aged(old, 8)
     aged(older, 30)
-    assert invoke("clean", "--older", "7d").stderr.startswith("2 recordings removed")
+    assert invoke("clean", "--yes", "--older", "7d").stderr.startswith("2 recordings removed")
     assert recordings() == [new]
-    assert "none of the 1 recording there" in invoke("clean", "--older", "7d").stderr
+    assert "none of the 1 recording there" in invoke("clean", "--yes", "--older", "7d").stderr
 
 
 def test_the_newest_are_kept(invoke: Invoke) -> None:
@@ -166,10 +171,87 @@ def test_the_newest_are_kept(invoke: Invoke) -> None:
     first, second, third = recordings()
     aged(third, 9)
     aged(second, 8)
-    assert invoke("clean", "--keep", "2").stderr.startswith("1 recording removed")
+    assert invoke("clean", "--yes", "--keep", "2").stderr.startswith("1 recording removed")
     assert recordings() == [first, second]
-    assert invoke("clean", "--keep", "1", "--older", "30d").stderr.startswith("0 recordings")
+    assert invoke("clean", "--yes", "--keep", "1", "--older", "30d").stderr.startswith(
+        "0 recordings"
+    )
     assert recordings() == [first, second]
+
+
+def test_without_a_terminal_it_needs_yes(invoke: Invoke) -> None:
+    ended()
+    ended()
+    before = files()
+    result = invoke("clean", input=b"y\n")
+    assert result.exit_code == 2
+    assert re.fullmatch(
+        r"2 recordings in \.agentool, [\d.]+ KB\n"
+        r"error: nothing removed: without a terminal, removing 2 recordings, [\d.]+ KB "
+        r"needs --yes\n"
+        r" hint: --dry-run lists every file\n",
+        result.stderr,
+    )
+    assert files() == before
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1), ("", 1)])
+def test_on_a_terminal_it_asks(answer: str, left: int) -> None:
+    ended()
+    command = [sys.executable, "-m", "agentool_otel", "clean"]
+    code, screen = run_in_terminal(command, Path(), os.environ, 60, f"{answer}\n")
+    assert "1 recording in .agentool, " in screen
+    assert "Remove 1 recording, " in screen
+    assert (code, len(recordings())) == (left, left)
+    assert ("nothing removed" in screen) == bool(left)
+
+
+def test_nothing_to_remove_asks_nothing(invoke: Invoke) -> None:
+    FOLDER.mkdir()
+    result = invoke("clean")
+    assert (result.exit_code, result.stderr) == (0, "0 recordings removed from .agentool\n")
+
+
+def test_recordings_of_demos_are_removed_with_their_folders(invoke: Invoke) -> None:
+    ended()
+    demo, mine = FOLDER / "demo-20261125-101010-2", FOLDER / "mine"
+    ended(AGENTOOL_DIR=str(demo))
+    ended(AGENTOOL_DIR=str(mine))
+    listed = invoke("clean", "--dry-run").stdout.splitlines()
+    assert sorted(Path(it).parent for it in listed) == [FOLDER, demo]
+    assert f"1 recording in {demo}, " in invoke("clean").stderr
+    assert invoke("clean", "--yes").stderr.startswith("2 recordings removed from .agentool, ")
+    assert not demo.exists()
+    assert list(mine.glob("traces-*"))
+
+
+def test_a_demo_keeps_what_waits_and_counts_for_keep(invoke: Invoke) -> None:
+    demo = FOLDER / "demo-20261125-101010"
+    ended()
+    ended(STOPS.format(options=DEAD, end=KILL), AGENTOOL_DIR=str(demo))
+    before = list(demo.iterdir())
+    ended(AGENTOOL_DIR=str(demo))
+    assert invoke("clean", "--yes", "--keep", "1").stderr.startswith("1 recording removed")
+    assert not recordings()
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
+    assert sorted(demo.iterdir()) == sorted(before)
+
+
+def test_a_recent_recording_of_another_host_is_kept(invoke: Invoke) -> None:
+    ended()
+    (name,) = recordings()
+    other = re.sub(r"traces-.*-(\d+)-(\d+T)", r"traces-elsewhere-\1-\2", name)
+    (FOLDER / name).rename(FOLDER / other)
+    result = invoke("clean")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "0 recordings removed from .agentool\n"
+        "1 recording kept: of a program on another host, written in the last 24 hours\n",
+    )
+    aged(other, 0.99)
+    assert "1 recording kept" in invoke("clean", "--yes").stderr
+    aged(other, 0.02)
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 
 def test_links_and_files_of_others_are_left_alone(invoke: Invoke, tmp_path: Path) -> None:
@@ -179,7 +261,7 @@ def test_links_and_files_of_others_are_left_alone(invoke: Invoke, tmp_path: Path
     (FOLDER / name).rename(outside)
     (FOLDER / name).symlink_to(outside)
     os.link(outside, FOLDER / name.replace("traces", "evaluations"))
-    assert invoke("clean").stderr.startswith("0 recordings removed")
+    assert invoke("clean", "--yes").stderr.startswith("0 recordings removed")
     assert outside.exists()
     assert (FOLDER / name).is_symlink()
 
@@ -187,7 +269,7 @@ def test_links_and_files_of_others_are_left_alone(invoke: Invoke, tmp_path: Path
 def test_nothing_is_removed_where_everybody_may_write(invoke: Invoke) -> None:
     ended()
     FOLDER.chmod(0o777)
-    result = invoke("clean")
+    result = invoke("clean", "--yes")
     assert result.exit_code == 3
     assert "everybody may write to the folder" in result.stderr
     assert recordings()
@@ -201,10 +283,10 @@ def test_stored_texts_go_with_their_last_recording(invoke: Invoke) -> None:
     texts = FOLDER / "content"
     assert len(list(texts.iterdir())) == 2
     aged(first, 9)
-    invoke("clean", "--older", "7d")
+    invoke("clean", "--yes", "--older", "7d")
     assert len(list(texts.iterdir())) == 2
     with running():
-        assert invoke("clean").stderr.startswith("2 recordings removed")
+        assert invoke("clean", "--yes").stderr.startswith("2 recordings removed")
         assert len(list(texts.iterdir())) == 2
 
 
@@ -212,7 +294,7 @@ def test_texts_without_another_recording_go(invoke: Invoke) -> None:
     ended(LARGE.format(name="a"))
     ended(LARGE.format(name="b"))
     texts = FOLDER / "content"
-    result = invoke("clean", "--keep", "1")
+    result = invoke("clean", "--yes", "--keep", "1")
     assert result.stderr.startswith("1 recording removed")
     (left,) = texts.iterdir()
     assert left.name in (FOLDER / recordings()[0]).read_text()

@@ -135,9 +135,12 @@ def test_wrong_cases_are_listed_before_the_first_trace_is_read(invoke: Invoke) -
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "a case or an assertion, got nothing - at $ in cases"),
-        ("dear diary", "this is not JSON"),
-        ("[3]", "expected an object (EvalCase or Assertion), got int"),
+        ("", "an assertion (type), got nothing - in cases"),
+        ("dear diary", "expected JSON, got an error: "),
+        (
+            "[3]",
+            "expected a case (case_id, assertions) or an assertion (type), got int 3 - in cases:1",
+        ),
         ('{"colour": 1}', "an object with members colour"),
     ],
 )
@@ -324,3 +327,84 @@ def test_the_page_has_the_steps_of_inner_runs(invoke: Invoke) -> None:
     page = Path("h.html").read_text()
     assert "billing/s2" in page
     assert "pay failed at " in page
+
+
+CASE = "a case (case_id, assertions) or an assertion (type)"
+EXAMPLE = '{"type": "no_tool_error"} is an assertion, {"case_id": "a", "assertions": [...]} a case'
+CONTAINS = 'write {"type": "contains_tool_call", "tool_name": "x"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        (
+            "- contains_tool_call: x",
+            f"expected {CASE}, got an object with members contains_tool_call - in c.yaml:1",
+            CONTAINS,
+        ),
+        (
+            "- case_id: a\n  assertions:\n  - contains_tool_call: {tool_name: x, tool_args: {}}",
+            "c.yaml:3: case 'a': an assertion needs a type, such as 'contains_tool_call'",
+            'write {"type": "contains_tool_call", "tool_name": "x", "tool_args": {}}',
+        ),
+        ("- x", f"expected {CASE}, got str 'x' - in c.yaml:1", EXAMPLE),
+        (
+            "- no_tool_errors",
+            f"expected {CASE}, got str 'no_tool_errors' - in c.yaml:1",
+            'write {"type": "no_tool_error"}',
+        ),
+        (
+            "- case_id: a\n  assertions:\n  - no_tool_error",
+            "c.yaml:3: case 'a': expected an assertion (type), got str 'no_tool_error'",
+            'write {"type": "no_tool_error"}',
+        ),
+        ("cases: 3", "c.yaml:1: cases: expected a list of cases, got int 3", ""),
+        ("", f"expected {CASE}, got nothing - in c.yaml", EXAMPLE),
+        (
+            "a: [",
+            "expected YAML, got an error: expected a value, but found the end of the file "
+            "(column 5) - in c.yaml:1",
+            "close the bracket that is open",
+        ),
+        (
+            '- "a\n- b',
+            "expected YAML, got the end of the file (column 4; the quote opens in line 1, "
+            "column 3) - in c.yaml:2",
+            "close what is open there",
+        ),
+        (
+            "- case_id: a\n\tassertions: []",
+            "expected YAML, got a tab (column 1) - in c.yaml:2",
+            "indent with spaces, not with tabs",
+        ),
+        (
+            "- type: status\n status: success",
+            "expected YAML, got a line in another column than the lines above (column 2) - in "
+            "c.yaml:2",
+            "indent the members of one object alike",
+        ),
+        (
+            "- type: contains_toolcall",
+            "c.yaml:1: unknown assertion type 'contains_toolcall'; did you mean "
+            "'contains_tool_call'?",
+            "",
+        ),
+        (
+            "- type: contains_tool_call\n  toolname: x",
+            "c.yaml:2: contains_tool_call has no parameter 'toolname'; did you mean 'tool_name'?",
+            "",
+        ),
+        (
+            "- case_id: a\n  asertions: []",
+            "c.yaml:1: case 'a': expected an object with member 'assertions', got one without it; "
+            "is 'asertions' meant as 'assertions'?",
+            "",
+        ),
+    ],
+)
+def test_a_mistake_in_yaml_is_explained_in_two_lines(
+    invoke: Invoke, text: str, said: str, hint: str
+) -> None:
+    Path("c.yaml").write_text(text)
+    lines = invoke("eval", "c.yaml", traces()).stderr.splitlines()
+    assert lines == [f"error: {said}", *([f" hint: {hint}"] if hint else [])]

@@ -21,7 +21,7 @@ def test_a_decorated_script_is_recorded_and_keeps_its_own_streams(tmp_path: Path
     result = agentool("run", "--", sys.executable, "app.py")
     assert (result.returncode, result.stdout) == (0, "3\n")
     assert "3 spans, 1 run recorded in .agentool" in result.stderr
-    assert result.stderr.splitlines()[-1] == "  agentool-otel show --last 1"
+    assert result.stderr.splitlines()[-1].endswith("agentool_otel show --last 1")
     agentool("run", "-q", "--", sys.executable, "-c", AGENT.replace("adder", "another"))
     assert "another" in agentool("show", "--last", "1").stdout
 
@@ -243,7 +243,7 @@ def test_content_is_left_out_on_request(tmp_path: Path) -> None:
 def test_no_command_is_a_usage_error_with_a_hint() -> None:
     result = agentool("run")
     assert result.returncode == 2
-    assert "hint: agentool-otel run -- python app.py" in result.stderr
+    assert "agentool_otel run -- python app.py" in result.stderr
 
 
 def test_a_program_that_does_not_exist_exits_with_127() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.servers import http
 from tests.cli.conftest import Invoke
-from tests.sources.loopback import Loopback, Reply, Request
+from tests.sources.loopback import FakeJaeger, Loopback, Reply, Request
 
 STORED = Path(__file__).parent.parent / "fixtures" / "tempo" / "defaults"
 CUT = "1e50dfa4b04451a681956db3621a1a28"
@@ -57,3 +59,15 @@ def test_no_password_is_shown_whatever_is_wrong(
             result = invoke("rebuild", *sources, *flag)
             assert result.exit_code != 0
             assert "s3cret" not in result.output + repr(result.exception)
+
+
+def test_an_unknown_service_is_an_error(invoke: Invoke) -> None:
+    span = SpanRecord("6a" * 16, "6b" * 8, start_ns=time.time_ns(), resource={"service.name": "a"})
+    with Loopback(FakeJaeger({span.trace_id: [span]})) as server:
+        for command in ("show", "rebuild"):
+            result = invoke(command, f"jaeger://{server.place}?service=b&since=1h")
+            assert (result.exit_code, result.stdout) == (3, "")
+            assert result.stderr == (
+                f"error: jaeger://{server.place} has no service 'b', it has 'a'\n"
+                " hint: leave out service= for all\n"
+            )

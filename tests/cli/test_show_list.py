@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -16,6 +18,7 @@ from agentool_otel.cli import main
 from agentool_otel.cli._order import Place, in_order
 from tests.cli.conftest import AGENT, Invoke, agentool
 from tests.click_runner import CliRunner
+from tests.docs.terminal import run_in_terminal
 
 Documents = list[dict[str, Any]]
 
@@ -142,8 +145,37 @@ def test_the_only_run_that_is_selected_is_shown_in_full(invoke: Invoke) -> None:
 
 def test_the_last_runs_come_with_the_runs_inside_them(invoke: Invoke) -> None:
     inner = document(9, metadata={"parent_trace_id": "run-2"})
-    place = written([document(1), document(2), inner])
-    assert numbers(invoke, place, "--last", "1") == [2, 3]
+    place = written([document(0), document(1), document(2), inner])
+    assert numbers(invoke, place, "--last", "2") == [2, 3, 4]
+
+
+def test_one_outer_run_is_shown_in_full_and_its_inner_runs_are_listed(invoke: Invoke) -> None:
+    inner = [
+        document(8, metadata={"parent_trace_id": "run-2"}, session_id="chat-1"),
+        document(9, metadata={"parent_trace_id": "run-8"}),
+    ]
+    place = written([document(1), document(2), *inner])
+    full = invoke("show", place, 2).stdout
+    shown = invoke("show", place, "--last", "1").stdout
+    assert shown.startswith(f"{full}\n#  trace ")
+    assert [line.split()[:2] for line in shown.removeprefix(full).splitlines()[2:]] == [
+        ["3", "run-8"],
+        ["4", "run-9"],
+    ]
+    assert invoke("show", place, "--last", "1", "--agent", "*").stdout == shown
+    alone = written([document(2), *inner])
+    assert "run-8" in invoke("show", alone).stdout
+    assert "  totals   0 steps" in invoke("show", alone).stdout
+
+
+def test_the_hint_for_one_run_names_an_outer_one_and_can_be_pasted(tmp_path: Path) -> None:
+    inner = document(9, metadata={"parent_trace_id": "run-2"})
+    written([document(1), document(2), inner], "my runs.jsonl")
+    command = [sys.executable, "-m", "agentool_otel", "show", "my runs.jsonl"]
+    _, both = run_in_terminal(command, tmp_path, os.environ, 60)
+    assert "agentool_otel show 'my runs.jsonl' 2    the steps of run 2" in both
+    _, last = run_in_terminal([*command, "--last", "1"], tmp_path, os.environ, 60)
+    assert "agentool_otel show 'my runs.jsonl' 3    the steps of run 3" in last
 
 
 def test_that_nothing_is_selected_is_said(invoke: Invoke) -> None:

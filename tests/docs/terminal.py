@@ -21,11 +21,16 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_])")
 
 
 def run_in_terminal(
-    command: Sequence[str], folder: Path, environ: Mapping[str, str], timeout_s: float
+    command: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    timeout_s: float,
+    typed: str = "",
 ) -> tuple[int, str]:
     """Return the exit code and the text on the screen, without colours.
 
-    A line that is written again, as progress is, counts as written last.
+    A line that is written again, as progress is, counts as written last. What is `typed` waits in
+    the terminal until the command reads it.
 
     Raises:
         TimeoutError: if the command has not ended in time; it is killed.
@@ -36,6 +41,7 @@ def run_in_terminal(
         command, cwd=folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:
         os.close(theirs)
+        os.write(ours, typed.encode())
         try:
             output = _read(ours, time.monotonic() + timeout_s)
         except TimeoutError:

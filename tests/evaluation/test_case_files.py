@@ -78,14 +78,14 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("case_id: [", "this is not YAML: .* line 1, column 11"),
+        ("case_id: [", r"expected a value, but found the end of the file \(column 11\) .*:1; hint"),
         ("a: !!python/object/apply:os.system [true]", "could not determine a constructor"),
         ("a: !!binary aGk=", "could not determine a constructor"),
-        ("{case_id: a, case_id: b}", "the key 'case_id' stands here twice .* line 1, column 14"),
-        ("a: {<<: {b: 1}}", "<< is a merge key, which YAML 1.2 does not have: .* line 1, column 5"),
+        ("{case_id: a, case_id: b}", "the key 'case_id' stands here twice \\(column 14\\)"),
+        ("a: {<<: {b: 1}}", "<< is a merge key, which YAML 1.2 does not have: .* \\(column 5\\)"),
         ("<<: [{b: 1}, {c: 1}]", "<< is a merge key"),
         ("!!merge <<: {b: 1}", "<< is a merge key"),
-        ("? [a, b]\n: 1", "a key is a list or a mapping; .* line 1, column 3"),
+        ("? [a, b]\n: 1", r"a key is a list or a mapping; .* \(column 3\)"),
         ("&a [*a]", "nested deeper than 100 levels, or holds itself"),
         ("&a {b: " + "[" * 200 + "]" * 200 + "}", "nested deeper than 100 levels"),
         (
@@ -119,7 +119,7 @@ TEN = ", ".join(["*x"] * 10)
     [f"[{TEN}]", f"{{<<: [{TEN}]}}", f"{{? [{TEN}] : 1}}", f"{{a: [{TEN}]}}", f"[[{TEN}], 1]"],
 )
 def test_a_file_is_measured_before_anything_in_it_multiplies(file: Any, line: str) -> None:
-    with pytest.raises(DecodeError, match="this is not YAML"):  # and not a MemoryError
+    with pytest.raises(DecodeError, match="expected YAML, got"):  # and not a MemoryError
         read_cases(file(_nested_aliases(line, 40)))
 
 

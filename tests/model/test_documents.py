@@ -213,7 +213,7 @@ def test_an_error_names_the_element_of_a_list_of_words() -> None:
 
 
 def test_an_error_names_the_file() -> None:
-    with pytest.raises(DecodeError, match=r"at \$ in runs\.jsonl:3$"):
+    with pytest.raises(DecodeError, match=r"in runs\.jsonl:3$"):
         decode(ToolCall, {}, where="runs.jsonl:3")
 
 

@@ -175,13 +175,14 @@ def _run(folder: Path, *arguments: str, expected: int = 0, **variables: str) -> 
 
 
 def _command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "agentool_otel", *arguments]
+    return [str(Path(sys.executable).with_name("agentool-otel")), *arguments]
 
 
 def _environment(**variables: str) -> dict[str, str]:
     settings = ("OTEL_", "AGENTOOL_", "NO_COLOR", "FORCE_COLOR")
     own = {name: it for name, it in os.environ.items() if not name.startswith(settings)}
-    return {**own, **variables}
+    path = os.pathsep.join((str(Path(sys.executable).parent), own.get("PATH", "")))
+    return {**own, "PATH": path, **variables}  # hints name a program on PATH as it is typed
 
 
 def _span_count(folder: Path) -> int:

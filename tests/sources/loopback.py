@@ -116,6 +116,8 @@ class FakeTempo:
     def __call__(self, request: Request) -> Reply:
         if request.path == "/api/search":
             return self.search(request.query)
+        if request.path == "/api/v2/search/tag/resource.service.name/values":
+            return self.services(request.query)
         trace_id = request.path.removeprefix("/api/v2/traces/")
         if trace_id not in self.traces:
             return 200, {}, b"\n\x00\x12\x00" if trace_id != request.path else b""
@@ -131,12 +133,28 @@ class FakeTempo:
             start = min(span.start_ns or 0 for span in spans)
             end = max(span.end_ns or 0 for span in spans)
             if (
-                start < self.hidden_since_ns
+                _has_service(spans, query["q"])
+                and start < self.hidden_since_ns
                 and start < until * SECOND_NS
                 and end >= since * SECOND_NS
             ):
                 found.append(trace_id.lstrip("0"))
         return as_json({"traces": [{"traceID": it} for it in found[:limit]], "metrics": {}})
+
+    def services(self, query: Mapping[str, str]) -> Reply:
+        since, until = (int(query[name]) * SECOND_NS for name in ("start", "end"))
+        names = {
+            str(span.resource["service.name"])
+            for spans in self.traces.values()
+            for span in spans
+            if "service.name" in span.resource and since <= (span.start_ns or 0) < until
+        }
+        return as_json({"tagValues": [{"type": "string", "value": it} for it in sorted(names)]})
+
+
+def _has_service(spans: Sequence[SpanRecord], traceql: str) -> bool:
+    names = re.findall(r'resource\.service\.name = "([^"]*)"', traceql)
+    return not names or any(span.resource.get("service.name") in names for span in spans)
 
 
 class FakeJaeger:

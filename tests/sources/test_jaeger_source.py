@@ -107,8 +107,45 @@ def test_traces_are_requested_as_they_were_sent() -> None:
 
 
 def test_a_service_without_traces_is_no_problem() -> None:
-    with Loopback(FakeJaeger(stored(a_trace(1, PAST_NS)))) as server:
+    early = a_trace(2, PAST_NS - 10**9, "other")
+    with Loopback(FakeJaeger(stored(a_trace(1, PAST_NS), early))) as server:
         assert read(f"jaeger://{server.place}?service=other&{WINDOW}") == ([], [])
+    with Loopback(FakeJaeger({})) as server:
+        assert read(f"jaeger://{server.place}?service=other&{WINDOW}") == ([], [])
+
+
+@pytest.mark.parametrize("speaks", SPELLINGS)
+def test_an_unknown_service_is_an_error_with_the_known_ones(speaks: str) -> None:
+    names = ["a", "web-bot", "webbot", "weather bot", *(f"x{n}" for n in range(6))]
+    traces = stored(*(a_trace(n + 1, PAST_NS, name) for n, name in enumerate(names)))
+    with Loopback(FakeJaeger(traces, speaks)) as server:
+        with pytest.raises(SourceError) as raised:
+            read(f"jaeger://{server.place}?service=weatherbot&{WINDOW}")
+        some, problems = read(f"jaeger://{server.place}?service=a&service=nobody&{WINDOW}")
+    assert str(raised.value) == (
+        f"jaeger://{server.place} has no service 'weatherbot', it has 'weather bot', 'webbot', "
+        "'a', 'web-bot', 'x0', 'x1', 'x2', 'x3' and 2 more; hint: service=weather%20bot"
+    )
+    assert numbers(some) == [1]
+    assert [it for it in problems if "has no service 'nobody', it has 'a', " in it] == problems
+    assert len(problems) == 1
+
+
+def test_a_service_is_not_checked_where_the_server_does_not_list_any() -> None:
+    jaeger = FakeJaeger(stored(a_trace(1, PAST_NS)))
+
+    def reply(request: Request) -> Reply:
+        return as_json({}, 500) if request.path.endswith("/services") else jaeger(request)
+
+    with Loopback(reply) as server:
+        assert read(f"jaeger://{server.place}?service=other&{WINDOW}") == ([], [])
+
+
+def test_a_path_that_is_the_name_of_a_service_is_explained() -> None:
+    page = (200, {"content-type": "text/html"}, b"<!DOCTYPE html><title>Jaeger UI</title>")
+    with Loopback(lambda _: page) as server, pytest.raises(SourceDenied) as raised:
+        read(f"jaeger://{server.place}/bot?{WINDOW}")
+    assert str(raised.value).endswith(" (/bot is a base path; ?service=bot names a service)")
 
 
 def test_an_error_in_one_service_loses_only_that_service() -> None:

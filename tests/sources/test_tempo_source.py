@@ -26,6 +26,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "tempo"
 RECORDED = sorted(FIXTURES.glob("*/*.v1.pb"))
 CUT = "1e50dfa4b04451a681956db3621a1a28"
 PAST_NS = 1_767_225_600 * SECOND_NS
+DAY_NS = 86_400 * SECOND_NS
 PAST = "since=2026-01-01T00:00:00Z&until=2026-01-01T02:00:00Z"
 
 
@@ -165,6 +166,41 @@ def test_hidden_newest_traces_are_reported(caplog: pytest.LogCaptureFixture) -> 
         assert hidden in caplog.text
         assert read(f"tempo://{server.place}?since=1h&until=1m") == (spans, [])
     assert [span.trace_id for span in spans] == ["0" * 31 + "1"]
+
+
+def test_an_unknown_service_is_an_error_with_the_known_ones() -> None:
+    traces = dict(a_trace(n + 1, PAST_NS - n * DAY_NS) for n in range(3))
+    for trace, name in zip(traces.values(), ("bot", "quiet-bot", "tools"), strict=True):
+        trace[0].resource = {"service.name": name}
+    with Loopback(FakeTempo(traces)) as server:
+        with pytest.raises(SourceError) as raised:
+            read(f"tempo://{server.place}?{PAST}&service=bots")
+        assert read(f"tempo://{server.place}?{PAST}&service=quiet-bot") == ([], [])
+        spans, problems = read(f"tempo://{server.place}?{PAST}&service=bots&service=bot")
+    assert str(raised.value) == (
+        f"tempo://{server.place} has no service 'bots', it has 'bot', 'quiet-bot', 'tools'; "
+        "hint: service=bot"
+    )
+    assert (len(spans), problems) == (1, [])
+
+
+def test_a_service_is_not_checked_where_the_server_does_not_list_any() -> None:
+    tempo = FakeTempo(dict([a_trace(1, PAST_NS)]))
+
+    def reply(request: Request) -> Reply:
+        return NO_PATH if request.path.endswith("/values") else tempo(request)
+
+    with Loopback(reply) as server:
+        assert read(f"tempo://{server.place}?{PAST}&service=bot") == ([], [])
+
+
+def test_a_path_that_is_the_name_of_a_service_is_explained() -> None:
+    with Loopback(lambda _: NO_PATH) as server, pytest.raises(SourceError) as raised:
+        read(f"tempo://{server.place}/bot?{PAST}")
+    assert str(raised.value).endswith(
+        "hint: is it the address of the server's API? (/bot is a base path; ?service=bot names a "
+        "service)"
+    )
 
 
 def test_service_and_attributes_become_a_query_that_no_text_can_break_out_of() -> None:

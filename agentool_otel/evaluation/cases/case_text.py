@@ -9,9 +9,22 @@ from typing import Any, BinaryIO, NamedTuple
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_places import Path, line_of
 
-__all__ = ["Part", "json_parts"]
+__all__ = ["NotParsed", "Part", "json_parts"]
 
 _BOM = b"\xef\xbb\xbf"
+
+
+class NotParsed(NamedTuple):
+    """Why a text is not of its format."""
+
+    format: str
+    what: str
+    """What stands there instead, and where."""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        end = f"; hint: {self.hint}" if self.hint else ""
+        return f"this is not {self.format}: {self.what}{end}"
 
 
 class Part(NamedTuple):
@@ -20,7 +33,7 @@ class Part(NamedTuple):
     value: Any
     line_of: Callable[[Path], int]
     """Gives the line of the file, from 1, at which a path in the value leads."""
-    fault: str | None = None
+    fault: NotParsed | None = None
     """Why there is no value."""
 
 
@@ -75,4 +88,4 @@ def _same_line(number: int, _: Path) -> int:
 
 
 def _no_json(error: ValueError, line: int) -> Part:
-    return Part(None, partial(_same_line, line), f"this is not JSON: {error}")
+    return Part(None, partial(_same_line, line), NotParsed("JSON", str(error)))

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import CasesError, DecodeError, SourceError, SourceUnreachable
-from agentool_otel.evaluation.assertion_types import WrongAssertion, check_of
+from agentool_otel.evaluation.assertion_types import WrongAssertion, as_assertion, check_of
 from agentool_otel.evaluation.cases.case_text import Part, json_parts
 from agentool_otel.evaluation.cases.entries import Entry
 from agentool_otel.evaluation.cases.registry import eval_sets_of
@@ -21,7 +21,7 @@ from agentool_otel.evaluation.cases.yaml_values import yaml_parts
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.urls import shown
-from agentool_otel.model.codec import decode, fields_of
+from agentool_otel.model.codec import decode, described, fields_of
 from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
 from agentool_otel.sources.files.json_files import opened
@@ -39,6 +39,8 @@ __all__ = [
 _URL = re.compile(r"[A-Za-z][\w+.-]+:[/\\]")
 """How a URL begins; a path of it has one slash of two."""
 _YAML = (".yaml", ".yml")
+_EXPECTED = "a case (case_id, assertions) or an assertion (type)"
+_EXAMPLE = '{"type": "no_tool_error"} is an assertion, {"case_id": "a", "assertions": [...]} a case'
 _CASE = ("case_id", "assertions", "type", "eval_cases", "evalCases")
 """Members by which an object is meant as a case or an assertion."""
 
@@ -69,18 +71,20 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
     except SourceUnreachable as error:
+        if "; hint: " in str(error):
+            raise
         raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
     found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if found.wrong and (found.documents or found.has_case):
         lines = (f"{label}:{it.line}: {it.message}" for it in found.wrong)
         raise CasesError(list(dict.fromkeys(lines)))  # an alias of YAML stands in several places
     if found.wrong:
-        first = found.wrong[0]
-        expected = "a case (case_id, assertions) or an assertion (type)"
-        raise DecodeError(expected, first.message, where=f"{label} line {first.line}")
+        line, message, wrong = found.wrong[0]
+        wrong = wrong or DecodeError(_EXPECTED, message)
+        raise DecodeError(wrong.expected, wrong.found, where=f"{label}:{line}", hint=wrong.hint)
     if not found.documents:
-        raise DecodeError("a case or an assertion", "nothing", where=label)
-    return found.documents, [Problem(f"{label}:{line}", text) for line, text in found.left_out]
+        raise DecodeError(_EXPECTED, "nothing", where=label, hint=_EXAMPLE)
+    return found.documents, [Problem(f"{label}:{line}", text) for line, text, _ in found.left_out]
 
 
 def is_yaml(place: FilePath | None, head: bytes = b"") -> bool:
@@ -105,6 +109,8 @@ class LineProblem(NamedTuple):
 
     line: int
     message: str
+    error: DecodeError | None = None
+    """The same as an error, where that has more to say; it has no line."""
 
 
 class CaseFile(NamedTuple):
@@ -122,7 +128,11 @@ def _parsed(parts: Iterator[Part]) -> CaseFile:
     file = CaseFile([], [], [], False)
     for part in parts:
         if part.fault is not None:
-            file.wrong.append(LineProblem(part.line_of(()), part.fault))
+            fault = part.fault
+            what = fault.what.removeprefix("found ")
+            seen = what if what != fault.what else f"an error: {what}"
+            error = DecodeError(fault.format, seen, hint=fault.hint or None)
+            file.wrong.append(LineProblem(part.line_of(()), str(fault), error))
             continue
         for entry in entries_of(part.value):
             file = file._replace(has_case=file.has_case or _is_meant(entry))
@@ -149,12 +159,15 @@ def _expanded(value: Any, path: Path) -> Iterator[Entry]:
         if isinstance(cases, list):
             yield from (Entry(it, (*path, "cases", n)) for n, it in enumerate(cases))
         else:
-            yield Entry(cases, (*path, "cases"))
+            fault = f"cases: expected a list of cases, got {described(cases)}"
+            yield Entry(cases, (*path, "cases"), fault=fault)
     else:
         yield Entry(value, path)
 
 
 def _is_meant(entry: Entry) -> bool:
+    if "cases" in entry.path:
+        return True
     return isinstance(entry.value, dict) and any(name in entry.value for name in _CASE)
 
 
@@ -166,15 +179,17 @@ def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
         file.left_out.append(LineProblem(part.line_of(entry.path), named + entry.left_out))
         return
     faults = [(entry.path, entry.fault)] if entry.fault is not None else list(_faults(entry))
-    if not faults:
-        try:
-            file.documents.extend(_documents(entry.value))
-        except DecodeError as error:
-            inside = parse_path(error.path)
-            where = f"{path_text(inside)}: " if inside else ""
-            text = f"{where}expected {error.expected}, got {error.found}{_misspelt(entry.value)}"
-            faults.append(((*entry.path, *inside), text))
     file.wrong.extend(LineProblem(part.line_of(path), named + text) for path, text in faults)
+    if faults:
+        return
+    try:
+        file.documents.extend(_documents(entry.value))
+    except DecodeError as error:
+        inside = parse_path(error.path)
+        where = f"{path_text(inside)}: " if inside else ""
+        end = f"; hint: {error.hint}" if error.hint else ""
+        text = f"{named}{where}expected {error.expected}, got {error.found}{end}"
+        file.wrong.append(LineProblem(part.line_of((*entry.path, *inside)), text, error))
 
 
 def _faults(entry: Entry) -> Iterator[tuple[Path, str]]:
@@ -187,39 +202,44 @@ def _faults(entry: Entry) -> Iterator[tuple[Path, str]]:
                 yield (*path, *fault.path), fault.message
 
 
-def _assertions(entry: Entry) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _assertions(entry: Entry) -> Iterator[tuple[Path, Any]]:
     value = entry.value
     if not isinstance(value, dict):
         return
     held: Any = value.get("assertions")
     if isinstance(held, list):
         for n, assertion in enumerate(held):
-            if isinstance(assertion, dict):
-                yield entry.place_of(n), assertion
+            yield entry.place_of(n), assertion
     elif "assertions" not in value and "case_id" not in value and "type" in value:
         yield entry.path, value
 
 
 def _documents(value: Any) -> Iterator[EvalCase | Assertion]:
     if not isinstance(value, dict):
-        raise DecodeError("an object (EvalCase or Assertion)", type(value).__name__)
-    if "case_id" in value or ("assertions" in value and "input" in value):
-        yield decode(EvalCase, value)
-    elif "assertions" in value:
-        yield from decode(EvalCase, {"case_id": "", **value}).assertions
-    elif "type" in value:
-        yield decode(Assertion, value)
-    else:
-        raise DecodeError(
-            "an EvalCase (case_id, assertions) or an Assertion (type)",
-            f"an object with members {', '.join(map(str, value)) or 'none'}",
-        )
+        raise DecodeError(_EXPECTED, described(value), hint=_meant_by(value) or _EXAMPLE)
+    try:
+        if "case_id" in value or ("assertions" in value and "input" in value):
+            yield decode(EvalCase, value)
+        elif "assertions" in value:
+            yield from decode(EvalCase, {"case_id": "", **value}).assertions
+        elif "type" in value:
+            yield decode(Assertion, value)
+        else:
+            members = ", ".join(map(str, value)) or "none"
+            raise DecodeError(_EXPECTED, f"an object with members {members}")
+    except DecodeError as error:
+        misspelt = _misspelt(value)
+        hint = None if misspelt else _meant_by(value) or error.hint
+        raise DecodeError(error.expected, error.found + misspelt, error.path, hint=hint) from None
 
 
-def _misspelt(value: Any) -> str:
+def _meant_by(value: Any) -> str:
+    meant = as_assertion(value)
+    return f"write {meant}" if meant else ""
+
+
+def _misspelt(value: dict[str, Any]) -> str:
     """Return which member of a case may be a required one that is missing; empty for none."""
-    if not isinstance(value, dict):
-        return ""
     known = {field.name for field in fields_of(EvalCase)}
     for field in fields_of(EvalCase):
         if field.required and field.name not in value:

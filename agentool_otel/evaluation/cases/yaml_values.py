@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, BinaryIO
 
-from agentool_otel.evaluation.cases.case_text import Part
+from agentool_otel.evaluation.cases.case_text import NotParsed, Part
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path
 from agentool_otel.ground.optional import library
@@ -22,6 +22,28 @@ __all__ = ["yaml_parts"]
 _LARGEST = 1_000_000
 """Values that the documents of a stream may stand for, aliases counted as often as used."""
 _DEEPEST = 100
+_IN_WORDS = (
+    ("'\\t' that cannot start any token", "found a tab"),
+    ("unexpected end of stream", "found the end of the file"),
+    ("expected <block end>", "found a line in another column than the lines above"),
+    ("mapping values are not allowed", "found a colon that may not stand here"),
+)
+"""Parts of problems of PyYAML, and what users read."""
+_OPENED = (
+    ("flow sequence", "bracket"),
+    ("flow mapping", "bracket"),
+    ("quoted scalar", "quote"),
+)
+_HINTS = (
+    ("a tab", "indent with spaces, not with tabs"),
+    ("escape character", "double the backslash"),
+    ("opens in", "close what is open there"),
+    ("the end of the file", "close the bracket that is open"),
+    ("in another column", "indent the members of one object alike"),
+    ("a colon", "quote a text with a colon and a blank; indent the members of one object alike"),
+    ("undefined alias", "quote a text that begins with *"),
+    ("cannot start any token", "quote a text that begins so"),
+)
 _CORE = (
     ("null", r"~|null|Null|NULL|", "~nN\0"),
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -56,7 +78,28 @@ def yaml_parts(stream: BinaryIO) -> Iterator[Part]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None) or getattr(node, "start_mark", None)
         line = 1 if mark is None else mark.line + 1
-        yield Part(None, lambda _: line, f"this is not YAML: {' '.join(str(error).split())}")
+        what = _problem(error)
+        yield Part(None, lambda _: line, NotParsed("YAML", what, _hint(what)))
+
+
+def _problem(error: Any) -> str:
+    """Return what is wrong with a text and in which column, in one line."""
+    problem = getattr(error, "problem", None)
+    mark, begin = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if problem is None or mark is None:
+        return " ".join(str(error).replace('in "<byte string>", ', "at ").split())
+    problem = next((ours for theirs, ours in _IN_WORDS if theirs in problem), problem)
+    problem = problem.replace("'<stream end>'", "the end of the file")
+    problem = problem.replace("the node content", "a value")
+    place = f"column {mark.column + 1}"
+    opened = next((ours for theirs, ours in _OPENED if theirs in (error.context or "")), "")
+    if opened and begin is not None:
+        place += f"; the {opened} opens in line {begin.line + 1}, column {begin.column + 1}"
+    return f"{problem} ({place})"
+
+
+def _hint(problem: str) -> str:
+    return next((hint for word, hint in _HINTS if word in problem), "")
 
 
 def _line_of(node: Any, path: Path) -> int:

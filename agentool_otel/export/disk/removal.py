@@ -7,6 +7,7 @@ links. What waits to be sent, and the journals, keep their recordings in place.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -19,15 +20,19 @@ from agentool_otel.export.disk.spool import SUFFIXES
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import NotOurs, open_own
 
-__all__ = ["Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
+__all__ = ["TEXTS", "Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
 
 _NAME = re.compile(
     r"(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-\d{8}T\d{6}\.\d{9}"
     + re.escape(RECORDING_SUFFIX)
 )
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
-_TEXTS = "content"
+TEXTS = "content"
+"""The folder of texts that are stored apart, beside the recordings."""
 _READ = 4 << 20
+_ASSUMED_LIVE_NS = 24 * 3_600_000_000_000
+"""Time after its last write in which the program of a recording is taken for running, where nothing
+shows whether it is: its host is another one, and it has no journal."""
 
 
 class State(Enum):
@@ -37,6 +42,7 @@ class State(Enum):
     LIVE = "of a program that is running"
     OPEN = "of a program that was killed, with spans that are not closed yet"
     WAITING = "with spans or log records that wait to be sent"
+    ELSEWHERE = "of a program on another host, written in the last 24 hours"
 
 
 class Recording(NamedTuple):
@@ -68,7 +74,7 @@ def recordings_in(folder: Path) -> list[Recording]:
             file = open_own(path, os.O_RDONLY)
             status = os.fstat(file)
             os.close(file)
-            state = _state(path, names, match["host"], int(match["pid"]))
+            state = _state(path, names, match, status.st_mtime_ns)
             found.append(Recording(path, match["kind"], status.st_size, status.st_mtime_ns, state))
     return sorted(found, key=lambda it: (it.written_ns, it.path), reverse=True)
 
@@ -87,26 +93,28 @@ def remove(recordings: Iterable[Recording]) -> list[Recording]:
         match = _NAME.fullmatch(path.name)
         assert match is not None
         names = frozenset(os.listdir(path.parent))
-        if _state(path, names, match["host"], int(match["pid"])) is not State.FINISHED:
-            continue
         with suppress(FileNotFoundError, NotOurs):
-            os.close(open_own(path, os.O_RDONLY))
+            file = open_own(path, os.O_RDONLY)
+            status = os.fstat(file)
+            os.close(file)
+            if _state(path, names, match, status.st_mtime_ns) is not State.FINISHED:
+                continue
             path.unlink()
             removed.append(recording)
     return removed
 
 
 def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]:
-    """Return the texts that are stored apart and that only some recordings refer to.
+    """Return the texts that a folder stores apart and that only some recordings refer to.
 
     Args:
-        folder: that of the recordings.
+        folder: the folder of the texts, and of all that may refer to them.
         leaving: the recordings. None of the others may be written meanwhile.
 
     Raises:
         OSError: a file cannot be read.
     """
-    texts = folder / _TEXTS
+    texts = folder / TEXTS
     if texts.is_symlink() or not texts.is_dir():
         return []
     stored = {name.encode() for name in os.listdir(texts) if _DIGEST.fullmatch(name.encode())}
@@ -131,14 +139,17 @@ def _digests(path: Path) -> Iterator[bytes]:
             yield from _DIGEST.findall(data)
 
 
-def _state(path: Path, names: frozenset[str], host: str, pid: int) -> State:
+def _state(path: Path, names: frozenset[str], match: re.Match[str], written_ns: int) -> State:
     stem = path.name.removesuffix(RECORDING_SUFFIX)
     if stem + JOURNAL in names:
         return State.OPEN if _can_be_locked(path.with_name(stem + JOURNAL)) else State.LIVE
-    if host == host_name() and _is_alive(pid):
+    is_here = match["host"] == host_name()
+    if is_here and _is_alive(int(match["pid"])):
         return State.LIVE  # without a journal
     if any(stem + suffix in names for both in SUFFIXES.values() for suffix in both):
         return State.WAITING
+    if not is_here and time.time_ns() - written_ns < _ASSUMED_LIVE_NS:
+        return State.ELSEWHERE
     return State.FINISHED
 
 

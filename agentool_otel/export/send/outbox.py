@@ -7,6 +7,7 @@ by the next process that sends there from the same folder, or by `agentool-otel 
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import weakref
@@ -205,6 +206,11 @@ class Outbox:
             self._report_at_end()
             self._spool.close()
         self._hang_up()
+
+    @property
+    def reason(self) -> str:
+        """Why the receiver did not take the last spans that it did not take, "" for none."""
+        return self._reason or self._refusal
 
     def _hang_up(self) -> None:
         """End the connection, unless an attempt is under way: that is over by its own deadline, and
@@ -456,8 +462,11 @@ class Outbox:
     def _report_at_end(self) -> None:
         if self._given_up:
             return
+        is_summed_up = self._signal == "traces" and environment.run_sums_up()
+        level = logging.INFO if is_summed_up else logging.ERROR
         if self.refused > self._refused_so_far and self._place is not None:
-            _log.error(
+            _log.log(
+                level,
                 "%s were refused by %s (%s) and are kept in %s; `agentool-otel recover` sends them",
                 counted(self.refused, self._noun),
                 self._target,
@@ -475,11 +484,12 @@ class Outbox:
                 "that sends there, or by `agentool-otel recover`"
             )
         lost = f"; {_were(self.dropped)} lost" if self.dropped else ""
-        _log.error(
+        _log.log(
+            level,
             "%s could not be delivered to %s (%s)%s%s; %s delivered",
             self._name,
             self._target,
-            self._reason or self._refusal or "no answer in time",
+            self.reason or "no answer in time",
             kept,
             lost,
             _were(self.delivered),

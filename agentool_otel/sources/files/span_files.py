@@ -383,4 +383,10 @@ def _seen(head: bytes, value: str) -> _Seen:
         return _Seen(
             "JSON that is cut short or damaged", "python -m json.tool FILE names the place"
         )
-    return _Seen(f"{head[:24]!r} at its start")
+    try:
+        text = head[:24].decode("utf-8", "strict" if len(head) < 24 else "ignore")
+    except UnicodeDecodeError:
+        text = "\0"
+    if all(it.isprintable() or it.isspace() for it in text) and b"\xff" not in head[:24]:
+        return _Seen(f"text with {text!r} at its start")
+    return _Seen(f"binary data with {head[:8].hex(' ')} at its start")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from agentool_otel.errors import SourceDenied, SourceUnreachable
+from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.urls import shown
 from agentool_otel.sources.files.compression import Feed, unpacked
 from agentool_otel.sources.files.remote_files import RemoteFile
@@ -43,6 +44,10 @@ def opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
         raise SourceDenied(
             f"{shown(file)} may not be read: {error.strerror}; hint: ls -l {shown(file)}"
         ) from None
+    except FileNotFoundError:
+        meant = instead_of(file, folders=False)
+        end = f"; hint: {meant}" if meant else ""
+        raise SourceUnreachable(f"{shown(file)} does not exist{end}") from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceUnreachable(f"{shown(file)} cannot be opened: {reason}") from None

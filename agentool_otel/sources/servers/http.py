@@ -210,16 +210,25 @@ class Http:
         if answer.is_page():
             error = SourceDenied(
                 f"{answer.name} answers with a web page, as of a log-in, instead of traces; "
-                f"hint: is it the address of the server's API? {self._hint()}"
+                f"hint: is it the address of the server's API? {self._hint()}{self.path_note()}"
             )
         else:
             error = SourceError(f"{answer.name} answers {answer.status}{self.words(answer)}")
+            if answer.status == 404 and (note := self.path_note()):
+                error = SourceError(f"{error}; hint: is it the address of the server's API?{note}")
         answer.close()
         return error
 
     def _hint(self) -> str:
         token, tenant = self._credentials.variables
         return f"set {token} where it asks for a token, {tenant} where it has tenants"
+
+    def path_note(self) -> str:
+        """Return how to name a service, for a hint, where the path may be the name of one."""
+        path = urlsplit(self._base).path
+        if path.count("/") != 1:
+            return ""
+        return f" ({path} is a base path; ?service={path[1:]} names a service)"
 
     def words(self, answer: Answer) -> str:
         """Return the server's explanation, in one line and without our credentials."""

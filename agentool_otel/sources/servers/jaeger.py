@@ -65,9 +65,14 @@ class Jaeger(ServerSource):
             return
         for service in self.query.services or self._first_services():
             search = partial(self._search, service)
-            yield from searched(
+            found = False
+            for span in searched(
                 self.window, self.step_ns, search, partial(self._not_whole, service)
-            )
+            ):
+                found = True
+                yield span
+            if not found and self.query.services:
+                self._check(service)
 
     def _trace(self, trace_id: str) -> Iterator[SpanRecord]:
         where = f"{self.name} trace {trace_id}"
@@ -94,6 +99,14 @@ class Jaeger(ServerSource):
         yield from names[:most]
         if len(names) > most:
             raise self.http.reading.too_many_services(len(names))
+
+    def _check(self, service: str) -> None:
+        """Note that the server has no service of this name."""
+        try:
+            known = self._services()
+        except SourceError:
+            return  # the search was answered, which is enough
+        self.check_service(service, known)
 
     def _services(self) -> list[str]:
         """Return the names of all services.
@@ -132,7 +145,7 @@ class Jaeger(ServerSource):
         answer.close()
         return SourceUnreachable(
             f"{self.name} has no API of Jaeger; hint: its query service listens at port "
-            f"{self.port}, and may have a base path"
+            f"{self.port}, and may have a base path{self.http.path_note()}"
         )
 
     # ------------------------------------------------------------------------------- searching

@@ -7,8 +7,10 @@ stops, and what was read until then is kept. An error is raised only if nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from typing import BinaryIO, ClassVar, cast
+from urllib.parse import quote
 
 from agentool_otel.errors import (
     AgentoolError,
@@ -34,6 +36,7 @@ __all__ = ["ServerSource"]
 
 _log = logger(__name__)
 _PROBLEMS = 1000
+_SERVICES_SHOWN = 8
 
 
 class ServerSource(ABC):
@@ -163,6 +166,27 @@ class ServerSource(ABC):
         )
         answer.close()
         return error
+
+    def check_service(self, service: str, known: Iterable[str]) -> None:
+        """Note that a service of the query, of which nothing was found, is not one of the server's.
+
+        Args:
+            service: the name in the query.
+            known: the services of the server. A server without any is only empty.
+        """
+        names = sorted(set(known))
+        if not names or service in names:
+            return
+        similar = get_close_matches(service, names, n=_SERVICES_SHOWN)
+        ordered = [*similar, *(name for name in names if name not in similar)]
+        shown = ", ".join(repr(name) for name in ordered[:_SERVICES_SHOWN])
+        if (more := len(ordered) - _SERVICES_SHOWN) > 0:
+            shown += f" and {more:,} more"
+        hint = f"service={quote(ordered[0], safe='')}" if similar else "leave out service= for all"
+        self.refused(
+            self.name,
+            SourceError(f"{self.name} has no service {service!r}, it has {shown}; hint: {hint}"),
+        )
 
     def is_new(self, trace_id: str) -> bool:
         """Return whether a trace was not read yet, and mark it as read.

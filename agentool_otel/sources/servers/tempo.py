@@ -31,6 +31,7 @@ __all__ = ["Tempo"]
 _log = logger(__name__)
 _PATHS = ("/api/v2/traces/", "/api/traces/")
 """Where traces are, the better one first."""
+_SERVICES = "/api/v2/search/tag/resource.service.name/values"
 _PROTOBUF = "application/protobuf"
 _LIMIT = 1000
 """Traces of an answer to a search,"""
@@ -114,7 +115,7 @@ class Tempo(ServerSource):
                 return answer
         raise SourceUnreachable(
             f"{self.name} has no API of Tempo; hint: it listens at port {self.port}, or behind "
-            "Grafana at /api/datasources/proxy/uid/UID"
+            f"Grafana at /api/datasources/proxy/uid/UID{self.http.path_note()}"
         )
 
     # ------------------------------------------------------------------------------- searching
@@ -123,6 +124,10 @@ class Tempo(ServerSource):
         yield from searched(
             self.window, self.step_ns, self._search, self._not_whole, _LONGEST_WINDOW_NS
         )
+        if not self.seen and self.query.services:
+            known = self._services()
+            for service in self.query.services:
+                self.check_service(service, known)
         hidden = time.time_ns() - _HIDDEN_NS
         if self.query.until_ns > hidden:
             message = (
@@ -134,6 +139,26 @@ class Tempo(ServerSource):
                 _log.warning("%s: %s", self.name, message)
             else:
                 self.report(self.name, message)
+
+    def _services(self) -> list[str]:
+        """Return the names of the services in the longest window that a search may have; none where
+        the server does not list them."""
+        end = self.window.until_ns
+        query = [
+            ("start", str(max(end - _LONGEST_WINDOW_NS, 0) // SECOND_NS)),
+            ("end", str(end // SECOND_NS)),
+        ]
+        try:
+            answer = self.http.get(_SERVICES, query, more="services")
+            body = answer.json() if answer.status == 200 else None
+            answer.close()
+        except SourceError:
+            return []  # the search was answered, which is enough
+        values = body.get("tagValues") if isinstance(body, dict) else None
+        if not isinstance(values, list):
+            return []
+        names = [it.get("value") for it in values if isinstance(it, dict)]
+        return [name for name in names if isinstance(name, str)]
 
     def _search(self, window: Window) -> Generator[str, None, bool]:
         """Yield the ids of traces in a window, and return whether there may be more."""
