@@ -17,7 +17,16 @@ from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.offloaded import rehydrated
 
-__all__ = ["Node", "grow", "has_summed_usage", "is_adopted", "is_late", "is_record", "link"]
+__all__ = [
+    "Node",
+    "grow",
+    "has_summed_usage",
+    "is_adopted",
+    "is_late",
+    "is_record",
+    "is_uncaught",
+    "link",
+]
 
 
 _START_NS, _END_NS, _PARENT_ID = (
@@ -176,6 +185,11 @@ def _set_parents(ordered: list[Node], by_id: dict[str, Node]) -> tuple[list[Node
 def is_record(node: Node) -> bool:
     """True for a log record outside any span: an instant without a parent."""
     return node.parent is None and node.span.parent_id is None and node.start_ns == node.end_ns
+
+
+def is_uncaught(node: Node) -> bool:
+    """True for the exception that ended a program, below its last call outside any run."""
+    return agentool.UNCAUGHT in node.span.attributes
 
 
 def is_late(node: Node, around: Node) -> bool:
