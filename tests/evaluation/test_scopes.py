@@ -105,7 +105,7 @@ def test_an_agent_that_another_one_calls_is_part_of_its_run() -> None:
     (result,) = results(*recorded(), held=[NO_ERROR, PAID])
     error, called = result.assertion_results
     assert (error.passed, called.passed) == (False, True)
-    assert error.reason == 'pay failed at billing/step_002: "declined"'
+    assert error.reason == 'pay failed at billing/step_002: "ValueError: declined"'
 
 
 def test_what_a_test_captured_is_asserted_together() -> None:
