@@ -9,6 +9,7 @@ import click
 
 from agentool_otel.cli._listing import Entry, Numbered, entry_of, newest, numbered
 from agentool_otel.cli._runs import Run, Runs, selected
+from agentool_otel.cli._unknown_names import AgentNames
 from agentool_otel.evaluation.selecting import Selection
 
 __all__ = ["Choice"]
@@ -25,13 +26,19 @@ class Choice:
         wanted: the number, the id or the start of the id of one.
         selection: what they have to be.
         last: how many of these, counted from the newest.
+        agents: notes the agents of the runs; by default one of its own does.
 
     Raises:
         click.UsageError: one is named, and a selection of all, too.
     """
 
     def __init__(
-        self, runs: Runs, wanted: str | None, selection: Selection | None, last: int | None
+        self,
+        runs: Runs,
+        wanted: str | None,
+        selection: Selection | None,
+        last: int | None,
+        agents: AgentNames | None = None,
     ):
         if wanted is not None and (selection is not None or last is not None):
             raise click.UsageError("TRACE names one run already: leave out what selects runs")
@@ -40,6 +47,8 @@ class Choice:
         self._selection = selection
         self._last = last
         self._kept: list[Run] = []
+        self.agents = agents or AgentNames(() if selection is None else selection.agents)
+        """The agents of the runs that were read."""
         self.read = 0
         """How many runs the source had."""
 
@@ -90,5 +99,6 @@ class Choice:
                 yield spool.read(ends[it.position + 1] - ends[it.position])
 
     def _entry(self, run: Run) -> Entry:
+        self.agents.see(run.trace)
         source = run.trace if run.rebuilt is None else run.rebuilt
         return entry_of(run.trace, self._selection is None or self._selection.holds(source))

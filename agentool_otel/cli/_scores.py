@@ -38,7 +38,7 @@ def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
 
 
 def _result(result: EvalResult) -> Iterator[Text]:
-    value = known(result.composite_score)
+    value = None if result.passed is None else known(result.composite_score)
     yield Text.assemble(
         "  ",
         _outcome(result.passed),

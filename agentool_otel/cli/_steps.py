@@ -14,7 +14,7 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
 from agentool_otel.reconstruction.cost import COMPUTED_BY
-from agentool_otel.reconstruction.endings import STOPPED, ending_of
+from agentool_otel.reconstruction.endings import STOPPED, ending_of, error_text
 from agentool_otel.reconstruction.failures import ended_well
 
 __all__ = ["body", "brief", "names_every_call", "outside_runs", "status_text", "trace_lines"]
@@ -123,11 +123,10 @@ def _error(error: Any) -> Any:
     """Return the error that ended a run in words, None if its metadata has none."""
     if not isinstance(error, dict):
         return error or None
-    members = (error.get("type"), error.get("message"))
-    words = [word for word in members if isinstance(word, str) and word]
+    words = error_text(error)
     span_id = error.get("span_id")
     place = f" (span {span_id[:8]})" if isinstance(span_id, str) else ""
-    return f"{': '.join(words)}{place}" if words else error or None
+    return f"{words}{place}" if words else error or None
 
 
 def _field(label: str, text: str) -> Text:

@@ -13,6 +13,7 @@ from agentool_otel.cli import _text
 from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.reports.result_texts import figures
 from agentool_otel.evaluation.reports.slices import MARKS, Slices
+from agentool_otel.evaluation.running import EVERY_TRACE
 from agentool_otel.model.documents import UNSET, EvalResult
 
 __all__ = ["STYLES", "Summary", "print_line"]
@@ -82,7 +83,9 @@ class Summary:
 
 def _failure(result: EvalResult) -> Iterator[Text]:
     mark, style = MARKS[result.passed], STYLES[result.passed]
-    words = [result.case_id] + ([result.trace_id] if isinstance(result.trace_id, str) else [])
+    words = [] if result.case_id == EVERY_TRACE else [result.case_id]
+    if isinstance(result.trace_id, str):
+        words.append(f"trace {result.trace_id}" if not words else result.trace_id)
     evaluated = f"{result.extra.get('evaluated')} of {result.extra.get('total')} evaluated"
     score = "" if result.composite_score is UNSET else f"  score {result.composite_score}"
     yield Text.assemble(

@@ -17,6 +17,7 @@ from agentool_otel.cli._data_files import data_files
 from agentool_otel.cli._output import report, say, view
 from agentool_otel.cli._runs import Runs
 from agentool_otel.cli._selection import last_option, selecting
+from agentool_otel.cli._unknown_names import AgentNames
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.comparison import BY, Comparison, Group
@@ -83,9 +84,11 @@ def command(
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
-        unselected = sum(
-            _add(Choice(runs, None, selection, last), comparison, evaluation) for runs in every
-        )
+        agents = AgentNames(() if selection is None else selection.agents)
+        unselected = 0
+        for runs in every:
+            choice = Choice(runs, None, selection, last, agents)
+            unselected += _add(choice, comparison, evaluation)
         problems = [*problems, *(problem for runs in every for problem in runs.problems)]
         groups = comparison.groups()
         if (lines := data.get("--output")) is not None:
@@ -97,6 +100,7 @@ def command(
         _say_nothing(every, unselected)
     elif cases is not None:
         _say_unmatched(groups, cases, match)
+    agents.say_unknown()
     return 1 if problems else 0
 
 

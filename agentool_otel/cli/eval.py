@@ -19,6 +19,7 @@ from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import last_option, selecting
+from agentool_otel.cli._unknown_names import AgentNames, ToolNames
 from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import AgentoolError, ConfigurationError, DecodeError, SourceError
@@ -69,12 +70,17 @@ class _Outcome:
         """Shows how far the judge is."""
         self.traces = 0
         self.untried = 0
+        self.names: list[AgentNames | ToolNames] = []
+        """Note the names in the runs that are read."""
         self.unmatched: list[tuple[str, str]] = []
         self.unmatched_count = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
         """Evaluate a run by its cases. Results may come later: other runs may belong to it, or a
         judge is asked."""
+        trace = source.trace if isinstance(source, Rebuilt) else source
+        for names in self.names:
+            names.see(trace)
         for outcome in self._evaluation.put(source):
             self._take(outcome)
 
@@ -207,6 +213,8 @@ def command(
         outcome = _Outcome(
             evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
         )
+        agents = AgentNames(() if selection is None else selection.agents)
+        outcome.names = [agents, ToolNames(documents)]
         outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))
         outcome.show = judging_shown(judge, reading)
@@ -291,7 +299,7 @@ def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limi
     if outcome.unselected:
         say(f"{_text.count(outcome.unselected, 'trace')} not selected")
     if outcome.older:
-        say(f"{_text.count(outcome.older, 'older run')} not checked")
+        say(f"{_text.count(outcome.older, 'older trace')} not selected")
     if outcome.untried:
         say(f"{_text.count(outcome.untried, 'case')} without a trace")
     outcomes = outcome.summary.outcomes
@@ -300,13 +308,18 @@ def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limi
         f"{outcomes[False]:,} failed",
         f"{outcomes[None]:,} not evaluated",
     ]
-    of = f"{_text.count(outcome.traces, 'trace')}"
+    every = outcome.traces + outcome.unselected + outcome.older
+    of = _text.count(outcome.traces, "trace")
+    if every > outcome.traces:
+        of = f"{outcome.traces:,} of {_text.count(every, 'trace')}"
     problem_text = f", {_text.count(problems, 'problem')}" if problems else ""
     say(f"{', '.join(words)}; {of}{problem_text}")
     if outcome.traces > 1 and not is_limited:
         say(f" hint: all {outcome.traces:,} runs were checked; --last 1 checks the newest alone")
     if not spans and not outcome.traces and not outcome.unselected and not problems:
         say(f" hint: nothing is recorded in {name}")
+    for names in outcome.names:
+        names.say_unknown()
     if spans and not outcome.traces and not outcome.unselected:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 

@@ -72,6 +72,7 @@ def command(
             _print_run(console, runs, run, full)
     else:
         _print_all(console, runs, chosen, source, full)
+    chosen.agents.say_unknown()
     report(runs.problems)
     return 1 if runs.problems else 0
 

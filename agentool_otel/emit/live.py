@@ -42,6 +42,7 @@ from agentool_otel.model.operations import (
     McpRequest,
     MemoryOperation,
     Operation,
+    Retrieval,
     ToolExecution,
     WorkflowInvocation,
 )
@@ -57,6 +58,8 @@ KINDS = {
 
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
 _WORK = (AgentInvocation, ToolExecution, McpRequest)
+_STEPS = (Inference, ToolExecution, Retrieval, MemoryOperation)
+"""Operations that are steps of a run, beside calls of a tool over MCP."""
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
 
@@ -402,6 +405,8 @@ def begin(
     if not live.recording:
         return live
     run = live.run
+    if run is None:
+        _note_last_call(live.span, operation)
     if isinstance(operation, AgentInvocation):
         live.begin_agent(run, operation, scope)
     elif isinstance(operation, ToolExecution):
@@ -423,6 +428,17 @@ def begin(
     if not content_follows:
         live.opened(operation)
     return live
+
+
+def _note_last_call(span: trace.Span, operation: Operation) -> None:
+    """Note a span outside any run, whose failure would be that of the program."""
+    if isinstance(operation, (AgentInvocation, WorkflowInvocation)):
+        session.last_call = None  # a run has its own failure
+    elif isinstance(operation, McpRequest):
+        if operation.method == mcp.METHOD_TOOLS_CALL:
+            session.last_call = span.get_span_context()
+    elif isinstance(operation, _STEPS):
+        session.last_call = span.get_span_context()
 
 
 def _is_step(operation: McpRequest, parent: Context | None) -> bool:

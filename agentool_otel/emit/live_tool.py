@@ -112,6 +112,8 @@ class ToolSpan:
         self._cuts: Mapping[str, Cut] = NO_CUTS
         self._redacted: list[str] | None = None
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
+        if self._run is None:
+            session.last_call = span.get_span_context()
 
     def called(self, bound: dict[str, Any]) -> None:
         """Record the arguments: on the timeline of the run, and on the span if somebody keeps open

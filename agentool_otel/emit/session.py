@@ -61,6 +61,7 @@ class Session:
         "handed_down",
         "has_sdk",
         "inherited",
+        "last_call",
         "opened",
         "policy",
         "provider",
@@ -91,6 +92,8 @@ class Session:
         self.agent_usage = environment.agent_usage_wanted()
         """Whether the span of an agent has the tokens of the model calls below. Backends that sum
         over all spans count them twice: by default they are in recordings alone."""
+        self.last_call: trace.SpanContext | None = None
+        """The span that began last and can be a step, if that was outside any run."""
         self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = environment.strict()

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 
-__all__ = ["STOPPED", "ending_of"]
+__all__ = ["STOPPED", "ending_of", "error_text"]
 
 STOPPED = ("cancelled", "interrupted", "exited")
 """Endings that are no failure of the run itself."""
@@ -36,3 +36,11 @@ def ending_of(trace: ReasoningTrace) -> str | None:
     kind = error.get("type") if isinstance(error, dict) else None
     name = kind.rpartition(".")[2] if isinstance(kind, str) else ""
     return _BY_ERROR.get(name, status)
+
+
+def error_text(error: Any) -> str | None:
+    """Return type and message of the error in a trace's metadata; None if it has neither."""
+    if not isinstance(error, dict):
+        return None
+    members = (error.get("type"), error.get("message"))
+    return ": ".join(word for word in members if isinstance(word, str) and word) or None

@@ -1,9 +1,9 @@
 """The failure that ended a run, and the span where it arose.
 
-It is the error of the run's own span, or that of a loose model call. If spans further down have the
-same error, it arose in the innermost of them. If the run has no more than the fact that it failed,
-the failure inside with which it ended is taken. A failure that the run continued after did not end
-it.
+It is the error of the run's own span; without one, the exception that ended the program, or the
+error of a loose model call. If spans further down have the same error, it arose in the innermost
+of them. If the run has no more than the fact that it failed, the failure inside with which it ended
+is taken. A failure that the run continued after did not end it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.report.fidelity import Note
 from agentool_otel.reconstruction.status import Status, deciding_span
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.tree import Node, is_uncaught
 from agentool_otel.reconstruction.values import set_known, text
 from agentool_otel.semconv import core
 
@@ -75,7 +75,7 @@ def failure_of(
 def _failure_at(node: Node, status: str, nodes: list[Node]) -> Failure | None:
     kind, message = error = _error_of(node)
     if message is not None:
-        return _failure(error, _origin(node), node)
+        return _failure(error, _arose_in(node, nodes), node)
     specific = kind if kind != status else None
     inside = _last_failure(node, nodes)
     if inside is not None and (specific is None or _same_class(specific, _error_of(inside)[0])):
@@ -84,7 +84,19 @@ def _failure_at(node: Node, status: str, nodes: list[Node]) -> Failure | None:
             "the failure inside that it ended with"
         )
         return _failure(_error_of(inside), _origin(inside), inside, rule)
-    return _failure((specific, None), _origin(node), node)
+    return _failure((specific, None), _arose_in(node, nodes), node)
+
+
+def _arose_in(node: Node, nodes: list[Node]) -> Node:
+    """Return the innermost span with the error of a run, in or below the span that decides it.
+
+    The exception that ended the program may have passed through any span of the run.
+    """
+    if is_uncaught(node):
+        error = _error_of(node)
+        failed = (it for it in nodes if it is not node and it.operation.error_type is not None)
+        node = _last(it for it in failed if _same(_error_of(it), error)) or node
+    return _origin(node)
 
 
 def _failure(
@@ -150,6 +162,8 @@ def _failed_below(node: Node) -> Iterator[Node]:
     waiting = list(node.children)
     while waiting:
         inside = waiting.pop()
+        if is_uncaught(inside):
+            continue  # it came later, from no further down
         if inside.operation.error_type is not None:
             yield inside
         elif isinstance(inside.operation, Unclassified):

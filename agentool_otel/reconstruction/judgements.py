@@ -16,7 +16,7 @@ import msgspec
 from agentool_otel.model.operations import EvaluationResult, Inference
 from agentool_otel.model.spans import SpanEvent, SpanRecord, is_fragment
 from agentool_otel.reconstruction.lineage import Nearest
-from agentool_otel.reconstruction.tree import Node, grow, link
+from agentool_otel.reconstruction.tree import Node, grow, is_uncaught, link
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["Anchor", "Judgement", "Work", "anchor_of", "work_of"]
@@ -64,7 +64,8 @@ def anchor_of(root: Node | None, nodes: list[Node]) -> Anchor | None:
     call, never one around them such as an HTTP request's."""
     if root is None:
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
-        root = max(calls or nodes, key=lambda node: node.order, default=None)
+        steps = [node for node in nodes if not is_uncaught(node)]
+        root = max(calls or steps, key=lambda node: node.order, default=None)
     if root is None:
         return None
     return Anchor(root.span.trace_id, root.span.span_id, root.end_ns or root.start_ns)

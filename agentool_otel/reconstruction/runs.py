@@ -45,7 +45,7 @@ from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reconstruction.trace import Batch, Rebuilt
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.tree import Node, is_uncaught
 from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
 
@@ -313,7 +313,7 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     leave_out_repeated(ordered)
     bodies = {node: Body(_makes_step) for node in ordered if node.is_run}
     if not bodies:
-        return [], [node for node in ordered if _makes_step(node)]
+        return [], [node for node in ordered if _is_loose(node)]
     roots = list(bodies)
     loose: list[Node] = []
     run_around: dict[Node, Node | None] = {}
@@ -325,7 +325,7 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
             bodies[run].nodes[node] = None
             if node.is_run:
                 bodies[run].runs[node] = None
-        elif not node.is_run and _makes_step(node):
+        elif not node.is_run and _is_loose(node):
             loose.append(node)
     roots = unwrapped(roots, bodies, run_around)
     several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
@@ -376,6 +376,13 @@ def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
     run.nodes.sort(key=order_of)
     run.copies = copies
     return run
+
+
+def _is_loose(node: Node) -> bool:
+    """True for a span outside any run that belongs to a run of loose calls."""
+    if is_uncaught(node):
+        return node.parent is not None and _makes_step(node.parent)
+    return _makes_step(node)
 
 
 def _makes_step(node: Node) -> bool:

@@ -11,7 +11,7 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.statuses import STATUSES
-from agentool_otel.reconstruction.tree import Node, is_record
+from agentool_otel.reconstruction.tree import Node, is_record, is_uncaught
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT
 from agentool_otel.semconv.redaction import visible_parts
@@ -68,10 +68,14 @@ def status_of(
 
 
 def deciding_span(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Node | None:
-    """Return the span whose error is the run's: its own, else that of the last model call."""
+    """Return the span whose error is the run's: its own, else the exception that ended the
+    program, else that of the last model call."""
     last = inferences[-1] if inferences else None
     if root is not None and not (last and is_record(root)):
         return root
+    uncaught = [node for node in nodes if is_uncaught(node)]
+    if uncaught:
+        return uncaught[-1]
     return last or (nodes[-1] if nodes else None)
 
 

@@ -16,7 +16,16 @@ from agentool_otel.model.times import END_NS, FIRST_NS
 from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
 
-__all__ = ["Node", "grow", "has_summed_usage", "is_adopted", "is_late", "is_record", "link"]
+__all__ = [
+    "Node",
+    "grow",
+    "has_summed_usage",
+    "is_adopted",
+    "is_late",
+    "is_record",
+    "is_uncaught",
+    "link",
+]
 
 
 _START_NS, _END_NS, _PARENT_ID = (
@@ -173,6 +182,11 @@ def _set_parents(ordered: list[Node], by_id: dict[str, Node]) -> tuple[list[Node
 def is_record(node: Node) -> bool:
     """True for a log record outside any span: an instant without a parent."""
     return node.parent is None and node.span.parent_id is None and node.start_ns == node.end_ns
+
+
+def is_uncaught(node: Node) -> bool:
+    """True for the exception that ended a program, below its last call outside any run."""
+    return agentool.UNCAUGHT in node.span.attributes
 
 
 def is_late(node: Node, around: Node) -> bool:

@@ -250,6 +250,7 @@ _OURS = {
     agentool.EVAL_SPAN_ID: Attribute("s", "ours"),
     agentool.COST_USD: Attribute("d", "ours"),
     agentool.INCOMPLETE: Attribute("b", "ours"),
+    agentool.UNCAUGHT: Attribute("b", "ours"),
     agentool.INTERRUPTED: Attribute("s", "ours"),
     agentool.SPAN_KIND: Attribute("s", "ours"),
     agentool.SPAN_PARENT_ID: Attribute("s", "ours"),

@@ -151,6 +151,11 @@ EVAL_SPAN_ID = _name("agentool.eval.span_id", "id of the span that says the same
 # Any span
 COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")
 INCOMPLETE = _name("agentool.incomplete", "true when the span never ended and was closed for it")
+UNCAUGHT = _name(
+    "agentool.uncaught",
+    "true on a child of the last call outside any run, which has the exception that ended the"
+    " program",
+)
 INTERRUPTED = _name("agentool.interrupted", "what ended the span early without being an error")
 SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")

@@ -18,6 +18,7 @@ from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.native_spans import is_covered
 from agentool_otel.emit.session import guarded, session
+from agentool_otel.emit.uncaught import record_uncaught
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
@@ -204,6 +205,7 @@ class Runtime:
     def forked(self) -> None:
         """Renew the lock in a forked child: its holder stayed in the parent."""
         self.lock = threading.RLock()
+        session.last_call = None  # the parent's, which has its own end
 
     # ---------------------------------------------------------------------------- public calls
 
@@ -359,6 +361,7 @@ class Runtime:
         self._name_service(service_name)
         session.configure(policy=decision.policy)
         self._configure_session(decision, application)
+        _record_uncaught_at_exit()
         self.decision = decision
 
     def _begin(
@@ -454,6 +457,7 @@ class Runtime:
                     environment.CAPTURE,
                 )
             session.configure(provider=provider, policy=policy)
+            _record_uncaught_at_exit()
             session.copies = environment.copies_wanted()
             session.agent_usage = environment.agent_usage_wanted()
             if self._service_name is not None:
@@ -507,6 +511,13 @@ class Runtime:
                 f"instrument({name}=...) holds from here on",
                 logging.WARNING,
             )
+
+
+def _record_uncaught_at_exit() -> None:
+    """Record the exception that ends the program, before the provider in force shuts down: what is
+    registered last runs first."""
+    atexit.unregister(record_uncaught)
+    atexit.register(record_uncaught)
 
 
 runtime = Runtime()

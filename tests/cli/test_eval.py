@@ -181,7 +181,7 @@ def test_the_table_is_sliced_worst_first(invoke: Invoke) -> None:
     )
     cases = write("a.json", OK)
     shown = invoke("eval", cases, place, "--by", "agent").stderr
-    assert "✗ every trace  tr_7f3a9b  score 0.0  1 of 1 evaluated" in shown
+    assert "✗ trace tr_7f3a9b  score 0.0  1 of 1 evaluated" in shown
     assert '✗ status: the run ended with "error", expected "success"' in shown
     table = [line.split() for line in shown.splitlines() if line[:4] in ("fine", "poor")]
     assert table == [
@@ -192,6 +192,14 @@ def test_the_table_is_sliced_worst_first(invoke: Invoke) -> None:
     assert [line.split()[0] for line in by_tag.splitlines()[-5:-2]] == ["x", "y", "(unknown)"]
     by_day = invoke("eval", cases, place, "--by", "day").stderr
     assert by_day.splitlines()[-3].split()[:2] == ["2026-03-01", "3"]
+
+
+def test_a_result_that_is_not_evaluated_has_no_score(invoke: Invoke) -> None:
+    cases, place = write("a.json", [OK, UNKNOWN]), traces({"agent_id": "fine"})
+    shown = invoke("eval", cases, place, "--by", "agent", "--html", "report.html").stderr
+    (row,) = (line.split() for line in shown.splitlines() if line.startswith("fine"))
+    assert row == ["fine", "1", "0", "0", "1", "-", "-"]
+    assert "1.000" not in Path("report.html").read_text()
 
 
 def test_models_are_those_of_the_spans(invoke: Invoke) -> None:
@@ -227,7 +235,9 @@ def test_runs_are_selected_by_their_facets(invoke: Invoke) -> None:
     place = traces({}, {"trace_id": "other", "agent_id": "writer", "started_at": "2020-01-01"})
     result = invoke("eval", write("a.json", OK), place, "--agent", "wr*")
     assert [it["trace_id"] for it in lines(result)] == ["other"]
-    assert "1 trace not selected" in result.stderr
+    assert result.stderr.endswith(
+        "1 trace not selected\n1 passed, 0 failed, 0 not evaluated; 1 of 2 traces\n"
+    )
     assert invoke("eval", "a.json", place, "--until", "1h").exit_code == 0
     assert invoke("eval", "a.json", place, "--since", "1h").exit_code == 1  # nothing is left
     assert invoke("eval", "a.json", place, "--since", "soon").exit_code == 2

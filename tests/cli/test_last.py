@@ -110,7 +110,7 @@ def test_eval_names_last_where_it_checks_old_runs(invoke: Invoke, recorded: list
     result = invoke("eval", "checks.jsonl", "--last", 1)
     assert ids(result.stdout) == {recorded[-1]}
     assert result.stderr == (
-        "2 older runs not checked\n1 passed, 0 failed, 0 not evaluated; 1 trace\n"
+        "2 older traces not selected\n1 passed, 0 failed, 0 not evaluated; 1 of 3 traces\n"
     )
 
 

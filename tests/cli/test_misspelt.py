@@ -182,3 +182,70 @@ def test_cases_at_a_url_are_refused(invoke: Invoke, tmp_path: Path, command: str
     assert result.exit_code in (2, 3)
     assert "cases are read from files" in result.stderr
     assert "secret" not in result.stderr
+
+
+RUNS = """
+{"trace_id": "t1", "agent_id": "researcher", "status": "success", "steps": [
+  {"type": "tool_call", "tool_call": {"id": "c", "name": "get_weather", "arguments": {}}},
+  {"type": "tool_result", "tool_result": {"call_id": "c", "output": "sunny"}}]}
+{"trace_id": "t2", "agent_id": "writer", "status": "success", "steps": []}
+"""
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> str:
+    (tmp_path / "runs.jsonl").write_text(RUNS.replace("\n  ", " ").strip() + "\n")
+    (tmp_path / "checks.json").write_text('{"type": "status"}')
+    return "runs.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("writr", "no run has the agent 'writr'; did you mean 'writer'?"),
+        ("zzz", "no run has the agent 'zzz'; there are 'researcher', 'writer'"),
+        ("zzz*", "no run has the agent 'zzz*'; there are 'researcher', 'writer'"),
+        ("writer", None),
+        ("res*", None),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "show --json", "eval", "compare"])
+def test_an_agent_of_no_run_is_named(
+    invoke: Invoke, runs: str, command: str, name: str, hint: str | None
+) -> None:
+    first, *options = command.split()
+    cases = ["checks.json"] if first == "eval" else []
+    result = invoke(first, *cases, runs, *options, "--agent", name)
+    assert result.exit_code == (1 if hint and first == "eval" else 0)
+    if hint is None:
+        assert "hint: no run has" not in result.stderr
+    else:
+        assert f" hint: {hint}\n" in result.stderr
+
+
+def test_without_runs_no_agent_is_named(invoke: Invoke, runs: str) -> None:
+    Path(runs).write_text("")
+    assert "no run has the agent" not in invoke("show", runs, "--agent", "writr").stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "hint"),
+    [
+        ("contains_tool_call", "get_wether", True),
+        ("no_tool_call", "get_wether", True),
+        ("no_tool_call", "get_weather", False),
+        ("no_tool_call", "delete_user", False),
+        ("contains_tool_call", "delete_user", False),
+    ],
+)
+@pytest.mark.parametrize("in_case", [False, True])
+def test_a_tool_that_no_run_calls_is_named_with_the_nearest(
+    invoke: Invoke, runs: str, kind: str, name: str, hint: bool, in_case: bool
+) -> None:
+    held = f'{{"type": "{kind}", "tool_name": "{name}"}}'
+    case = f'{{"case_id": "c", "assertions": [{held}]}}'
+    Path("named.json").write_text(case if in_case else held)
+    result = invoke("eval", "named.json", runs)
+    words = f" hint: no run calls the tool '{name}'; did you mean 'get_weather'?\n"
+    assert (words in result.stderr) is hint
+    assert ("no run calls" in result.stderr) is hint

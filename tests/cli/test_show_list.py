@@ -181,7 +181,10 @@ def test_the_hint_for_one_run_names_an_outer_one_and_can_be_pasted(tmp_path: Pat
 def test_that_nothing_is_selected_is_said(invoke: Invoke) -> None:
     result = invoke("show", written(SOME), "--agent", "nobody")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "none of the 5 runs of runs.jsonl is selected\n"
+    assert result.stderr == (
+        "none of the 5 runs of runs.jsonl is selected\n"
+        " hint: no run has the agent 'nobody'; there are 'desk', 'research-1'\n"
+    )
 
 
 def test_one_run_and_a_selection_of_all_exclude_each_other(invoke: Invoke) -> None:

@@ -172,6 +172,11 @@ FAIL: list[tuple[Object, Object, str]] = [
         'the run ended with "refusal", expected "success"',
     ),
     (
+        {"type": "status"},
+        changed(status="error", metadata={"error": {"type": "KeyError", "message": "'city'"}}),
+        'the run ended with "error" ("KeyError: \'city\'"), expected "success"',
+    ),
+    (
         {"type": "no_loop"},
         looping({"q": 1}),
         "search_web was called 5 times in a row with equal arguments (s0, s1, s2, s3, s4); "

@@ -99,6 +99,8 @@ WAYS = {
     ),
 }
 INCOMPLETE = {"daemon thread left behind", "killed in a tool"}
+UNCAUGHT = {"unhandled exception", "SIGINT"}
+"""Ways that leave a span more, with the exception that ended the program."""
 
 
 def run(folder: Path, way: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -122,7 +124,8 @@ def recorded(folder: Path) -> list[SpanRecord]:
 
 def logged(spans: list[SpanRecord]) -> list[str]:
     """The bodies of the log records among what was read: each came as an event of its span."""
-    return [event.attributes["body"] for span in spans for event in span.events]
+    events = [event for span in spans for event in span.events if event.name != "exception"]
+    return [event.attributes["body"] for event in events]
 
 
 def received(receiver: HttpReceiver) -> Iterator[tuple[bytes, bool]]:
@@ -143,7 +146,8 @@ def test_every_span_is_recorded_once(tmp_path: Path, way: str) -> None:
     assert "agentool" not in done.stderr
     recover(tmp_path / ".agentool")
     spans = recorded(tmp_path)
-    assert Counter(Counter(span.span_id for span in spans).values()) == {1: 5}
+    assert Counter(Counter(span.span_id for span in spans).values()) == {1: 5 + (way in UNCAUGHT)}
+    assert sum(agentool.UNCAUGHT in span.attributes for span in spans) == (way in UNCAUGHT)
     marked = sum(bool(span.attributes.get(agentool.INCOMPLETE)) for span in spans)
     assert marked == (1 if way in INCOMPLETE else 0)
     assert [file.suffix for file in (tmp_path / ".agentool").glob("[!.]*")] == [".jsonl"]
@@ -158,7 +162,7 @@ def test_every_span_arrives_at_the_endpoint(tmp_path: Path, way: str) -> None:
         if (tmp_path / ".agentool").exists():
             recover(tmp_path / ".agentool")
         spans = list(received(receiver))
-    assert len({span_id for span_id, _ in spans}) == 5
+    assert len({span_id for span_id, _ in spans}) == 5 + (way in UNCAUGHT)
     assert {span_id for span_id, marked in spans if marked}.__len__() == (way in INCOMPLETE)
     assert list(tmp_path.glob(".agentool/[!.]*")) == []
 

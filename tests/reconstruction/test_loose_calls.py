@@ -6,7 +6,8 @@ from typing import Any
 
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import Inference, ToolExecution, Unclassified, Usage
-from agentool_otel.semconv import gen_ai
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool, gen_ai
 from tests.records import Collected, shape
 
 ASKED = message("user", [text("weather in Paris?")])
@@ -59,6 +60,40 @@ def test_a_tool_span_beside_the_calls_is_the_same_call() -> None:
     seen.add(chat([ASKED, WANTS, TOLD], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
+
+
+def _uncaught(seen: Collected, call: SpanRecord, kind: str) -> SpanRecord:
+    span = seen.add(
+        Unclassified(error_type=kind), parent=call, seconds=0, name="uncaught exception"
+    )
+    span.attributes = {agentool.UNCAUGHT: True, "error.type": kind}
+    return span
+
+
+def test_the_exception_that_ended_the_program_fails_the_whole_loop() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    last = seen.add(chat([ASKED, WANTS, TOLD], SAID))
+    seen.add(chat([message("user", [text("and Rome?")])], SAID))
+    end = _uncaught(seen, last, "PermissionError")
+    failed, other = seen.rebuilt()
+    assert (failed["status"], other["status"]) == ("error", "success")
+    assert failed["metadata"]["error"] == {"type": "PermissionError", "span_id": end.span_id}
+    assert len(failed["steps"]) == 3
+    assert failed["output"] == "It is sunny."
+
+
+def test_a_timeout_that_ended_the_program_is_a_timeout() -> None:
+    seen = Collected()
+    _uncaught(seen, seen.add(chat([ASKED], SAID)), "TimeoutError")
+    assert [it["status"] for it in seen.rebuilt()] == ["timeout"]
+
+
+def test_the_exception_that_ended_the_program_is_no_run_of_its_own() -> None:
+    seen = Collected()
+    _uncaught(seen, seen.add(chat([ASKED], SAID)), "KeyError")
+    del seen.spans[0]
+    assert seen.rebuilt() == []
 
 
 def test_a_call_that_continues_a_response_belongs_to_its_run() -> None:

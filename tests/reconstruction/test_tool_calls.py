@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -88,7 +90,34 @@ def test_a_failed_tools_error_is_its_result() -> None:
     root = seen.add(agent(), seconds=9)
     failed = ToolExecution(name="t", call_id="c", error_type="ValueError")
     seen.add(failed, parent=root, status_message="no luck")
-    assert shape(seen.rebuilt()[0])[1] == "result c no luck"
+    assert shape(seen.rebuilt()[0])[1] == "result c ValueError: no luck"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "error"),
+    [
+        ("KeyError", "'city'", "KeyError: 'city'"),
+        ("shop.errors.SoldOut", "no tea", "shop.errors.SoldOut: no tea"),
+        ("shop.errors.SoldOut", "SoldOut: no tea", "SoldOut: no tea"),
+        ("KeyError", "KeyError('city')", "KeyError('city')"),
+        ("KeyError", "", "KeyError"),
+        ("_OTHER", "no luck", "no luck"),
+        ("tool_error", "no luck", "no luck"),
+        ("429", "no luck", "no luck"),
+        ("RESOURCE_EXHAUSTED", "no luck", "no luck"),
+        ("timeout", None, "timeout"),
+    ],
+)
+@pytest.mark.parametrize("member", ["status_message", "tool_error"])
+def test_the_error_of_a_tool_has_the_class_of_its_exception_once(
+    kind: str, words: str | None, error: str, member: str
+) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    of_tool = words if member == "tool_error" else None
+    failed = ToolExecution(name="t", call_id="c", error_type=kind, tool_error=of_tool)
+    seen.add(failed, parent=root, status_message=None if of_tool else words)
+    assert shape(seen.rebuilt()[0])[1] == f"result c {error}"
 
 
 def test_a_span_without_a_result_takes_it_from_the_messages() -> None:

@@ -8,12 +8,22 @@ for every text that begins so.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["ASPECTS", "FIXTURES", "Answer", "Found", "Share", "answers", "compared"]
+__all__ = [
+    "ASPECTS",
+    "FIXTURES",
+    "Answer",
+    "Found",
+    "Share",
+    "answers",
+    "compared",
+    "without_class",
+]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -128,6 +138,11 @@ def _value(said: Any) -> Any:
     return said
 
 
+def without_class(error: str) -> str:
+    """Return the message of an error, which may have the class of an exception before it."""
+    return re.sub(r"^(?:\w+\.)*[A-Z]\w*[a-z]: ", "", error)
+
+
 def _read(path: Path) -> Answer:
     said = json.loads(path.read_text())
     found = Found(runs=len(said["runs"]))
@@ -145,5 +160,6 @@ def _read(path: Path) -> Answer:
             for aspect, member in (("arguments", "arguments"), ("results", "result"),
                                    ("errors", "error")):  # fmt: skip
                 if member in call:
-                    found.add(aspect, call.get("name"), call[member])
+                    value = without_class(call[member]) if member == "error" else call[member]
+                    found.add(aspect, call.get("name"), value)
     return Answer(FIXTURES / said["fixture"], said["dialect"], found, said.get("wanting", {}))

@@ -8,7 +8,7 @@ from typing import Any
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.sources.opening import open_source
-from tests.right_answers.answers import Found
+from tests.right_answers.answers import Found, without_class
 
 __all__ = ["read"]
 
@@ -49,6 +49,6 @@ def _take(trace: dict[str, Any], found: Found) -> None:
             result = step["tool_result"]
             name = names.get(result.get("call_id"))
             if result.get("error") is not None:
-                found.add("errors", name, result["error"])
+                found.add("errors", name, without_class(result["error"]))
             if "output" in result:
                 found.add("results", name, result["output"])

@@ -110,6 +110,7 @@ _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
 _NAMESPACES = ("gen_ai.", *table.NAMED_BY_US)
 _HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
 _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
+_IS_UNCAUGHT = Confidence(0.9, f"has {agentool.UNCAUGHT}")
 
 
 class GenAI:
@@ -123,7 +124,7 @@ class GenAI:
     """
 
     name = "gen_ai"
-    markers = Markers(keys=(*_NAMESPACES, mcp.METHOD_NAME))
+    markers = Markers(keys=(*_NAMESPACES, mcp.METHOD_NAME, agentool.UNCAUGHT))
     content = CONTENT
 
     def __init__(self, generation: str = gen_ai.BASELINE):
@@ -146,6 +147,8 @@ class GenAI:
             return _HAS_OPERATION
         if mcp.METHOD_NAME in attributes:
             return _HAS_METHOD
+        if agentool.UNCAUGHT in attributes:
+            return _IS_UNCAUGHT
         for key in attributes:
             if key.startswith(_NAMESPACES):
                 return Confidence(0.5, f"has {key}")

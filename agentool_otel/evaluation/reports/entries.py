@@ -14,7 +14,7 @@ from agentool_otel.evaluation.reports.result_texts import (
     line,
     plain,
     reason_of,
-    score_of,
+    score_of_result,
     step_ids_of,
 )
 from agentool_otel.evaluation.reports.runs import Run, about_output, run_of
@@ -95,7 +95,7 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         line(result.case_id, NAME),
         line(result.trace_id, NAME) if isinstance(result.trace_id, str) else "",
         line(subject.names("agent")[0], NAME),
-        score_of(result.composite_score),
+        score_of_result(result),
         f"{evaluated:,} of {counted(len(held), 'assertion')} evaluated",
         _first_reason(held),
         [_outcome(it) for it in held] if detailed or result.passed is not True else [],

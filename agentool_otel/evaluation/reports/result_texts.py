@@ -18,6 +18,7 @@ __all__ = [
     "rate_of",
     "reason_of",
     "score_of",
+    "score_of_result",
     "step_ids_of",
     "title_of",
 ]
@@ -68,6 +69,12 @@ def failing_ids_of(held: AssertionResult) -> list[str]:
 def score_of(score: Any) -> str:
     """Return a score with three decimals, or a dash if there is none."""
     return f"{score:.3f}" if isinstance(score, (int, float)) else "-"
+
+
+def score_of_result(result: EvalResult) -> str:
+    """Return the score of a result, or a dash where it neither passed nor failed: the score of a
+    part is none of the whole."""
+    return score_of(None if result.passed is None else result.composite_score)
 
 
 def figures(row: Row) -> list[str]:

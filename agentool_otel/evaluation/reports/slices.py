@@ -82,7 +82,7 @@ class Row(NamedTuple):
     failed: int
     not_evaluated: int
     score: float | None
-    """The mean of the scores; None where nothing was evaluated."""
+    """The mean of the scores of what passed or failed; None where nothing did."""
 
     @property
     def pass_rate(self) -> float | None:
@@ -107,17 +107,18 @@ class Tally:
         self.outcomes[result.passed] += 1
         self.total += len(result.assertion_results)
         self.evaluated += sum(1 for it in result.assertion_results if it.passed is not None)
-        if isinstance(result.composite_score, (int, float)):
-            self._scores += result.composite_score
-            self._scored += 1
+        self._add_score(result.passed, result.composite_score)
 
     def add_assertion(self, held: AssertionResult) -> None:
         """Count the result of one assertion."""
         self.outcomes[held.passed] += 1
         self.total += 1
         self.evaluated += held.passed is not None
-        if isinstance(held.score, (int, float)):
-            self._scores += held.score
+        self._add_score(held.passed, held.score)
+
+    def _add_score(self, passed: bool | None, score: Any) -> None:
+        if passed is not None and isinstance(score, (int, float)):
+            self._scores += score
             self._scored += 1
 
     def row(self, name: str = "") -> Row:

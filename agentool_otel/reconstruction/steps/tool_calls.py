@@ -446,11 +446,18 @@ def _names_type(blocks: list[Any]) -> bool:
 
 
 def tool_error(operation: Operation) -> str | None:
-    """Return what a tool failed with, in words or, where it has none, by its class."""
+    """Return what a tool failed with: the class of its exception and the message, as far as they
+    are known."""
     words = operation.tool_error if isinstance(operation, ToolExecution) else None
-    if words or operation.error_type is None:
+    kind = operation.error_type
+    if kind is None:
         return words
-    return operation.error_message or operation.error_type
+    words = words or operation.error_message
+    if not words:
+        return kind
+    name = kind.rpartition(".")[2]
+    is_class = name.isidentifier() and name[0].isupper() and not name.isupper()
+    return f"{kind}: {words}" if is_class and not words.startswith((kind, name)) else words
 
 
 def has_result(operation: Operation) -> bool:

@@ -1,0 +1,97 @@
+"""Names on the command line and in cases that no run has: a hint with the nearest one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import say
+from agentool_otel.evaluation.judged import known
+from agentool_otel.model.documents import Assertion, EvalCase, ReasoningTrace
+
+__all__ = ["AgentNames", "ToolNames"]
+
+_MOST = 1000
+"""Limit of the names that are kept."""
+_LISTED = 5
+_NEAR = 0.75
+"""How alike the name of a tool has to be. A tool that must not be called is often in no run."""
+
+
+class AgentNames:
+    """The agents of the runs that were read.
+
+    Args:
+        patterns: the names or patterns of agents that select runs.
+    """
+
+    def __init__(self, patterns: Sequence[str] = ()):
+        self._unknown = list(patterns)
+        self._names: dict[str, None] = {}
+
+    def see(self, trace: ReasoningTrace) -> None:
+        """Note the agent of a run."""
+        name = known(trace.agent_id)
+        if self._unknown and isinstance(name, str) and name not in self._names:
+            self._unknown = [it for it in self._unknown if not fnmatchcase(name, it)]
+            if len(self._names) < _MOST:
+                self._names[name] = None
+
+    def say_unknown(self) -> None:
+        """Name the patterns that fit no agent, and the agents that there are."""
+        for pattern in self._unknown if self._names else ():
+            near = _nearest(pattern, self._names, 0.5)
+            names = near or sorted(self._names)
+            more = f", {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+            there = (
+                f"did you mean {_quoted(near)}?" if near else f"there are {_quoted(names)}{more}"
+            )
+            say(f" hint: no run has the agent {_quoted([pattern])}; {there}")
+
+
+class ToolNames:
+    """The tools that were called in the runs that were read.
+
+    Args:
+        documents: cases and assertions, which may name tools.
+    """
+
+    def __init__(self, documents: Iterable[EvalCase | Assertion]):
+        assertions = [
+            assertion
+            for it in documents
+            for assertion in (it.assertions if isinstance(it, EvalCase) else [it])
+        ]
+        wanted = (known(assertion.tool_name) for assertion in assertions)
+        self._unknown = dict.fromkeys(name for name in wanted if isinstance(name, str))
+        self._names: dict[str, None] = {}
+
+    def see(self, trace: ReasoningTrace) -> None:
+        """Note the tools that a run called."""
+        if not self._unknown:
+            return
+        for call in trace.tool_calls():
+            name = known(call.name)
+            if isinstance(name, str) and name not in self._names:
+                self._unknown.pop(name, None)
+                if len(self._names) < _MOST:
+                    self._names[name] = None
+
+    def say_unknown(self) -> None:
+        """Name the tools that no run calls, where a tool with a similar name is called."""
+        for name in self._unknown:
+            if near := _nearest(name, self._names, _NEAR):
+                say(
+                    f" hint: no run calls the tool {_quoted([name])}; did you mean {_quoted(near)}?"
+                )
+
+
+def _nearest(name: str, names: Iterable[str], cutoff: float) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(names), n=1, cutoff=cutoff)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{_text.line(name)}'" for name in names[:_LISTED])
