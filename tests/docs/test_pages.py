@@ -60,3 +60,11 @@ def test_a_block_has_a_language_and_one_that_does_not_run_a_reason(page: Path) -
         assert block.language in LANGUAGES or page.name == "README.md", block.place
         assert block.mark != "not run" or block.value, block.place
         parse(block)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=_name)
+def test_a_page_reads_well_on_github_too(page: Path) -> None:
+    """GitHub shows a link without text as nothing, and a `toctree` as a block of code."""
+    text = page.read_text(encoding="utf-8")
+    assert "[](" not in text
+    assert "```{toctree}" not in text
