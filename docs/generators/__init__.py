@@ -3,8 +3,12 @@
 A page names its part in a comment of its own line: `<!-- generated: commands -->`.
 
     commands    the command line, from the objects of click
-    functions   functions and classes, from signatures and docstrings
-    text        docstrings as Markdown
+    decisions   the menu of the decisions
+    functions   functions and classes of `agentool_otel`, from signatures and docstrings
+    menu        the menu of the site
+    modules     the same of the other modules that programs import
+
+`text` turns docstrings into Markdown.
 """
 
 from __future__ import annotations
@@ -13,10 +17,17 @@ import re
 
 from generators.commands import commands
 from generators.functions import modules, top_level
+from generators.menu import decisions, menu
 
 __all__ = ["PARTS", "filled"]
 
-PARTS = {"commands": commands, "functions": top_level, "modules": modules}
+PARTS = {
+    "commands": commands,
+    "decisions": decisions,
+    "functions": top_level,
+    "menu": menu,
+    "modules": modules,
+}
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.M)
 
 

@@ -60,3 +60,19 @@ def test_a_block_has_a_language_and_one_that_does_not_run_a_reason(page: Path) -
         assert block.language in LANGUAGES or page.name == "README.md", block.place
         assert block.mark != "not run" or block.value, block.place
         parse(block)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=_name)
+def test_a_page_reads_well_on_github_too(page: Path) -> None:
+    """GitHub shows a link without text as nothing, and a `toctree` as a block of code."""
+    text = page.read_text(encoding="utf-8")
+    assert "[](" not in text
+    assert "```{toctree}" not in text
+
+
+@pytest.mark.parametrize("name", ["app.py", "tasks.py"])
+def test_the_page_shows_the_files_of_the_servers(name: str) -> None:
+    """tests/export/test_servers.py runs these files, where gunicorn and celery are installed."""
+    page = ROOT / "docs" / "guides" / "where-it-runs.md"
+    (shown,) = (it.text for it in blocks(page) if it.value == name)
+    assert shown == (ROOT / "examples" / "servers" / name).read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.walks import failures, fits, walk
+from tests.docs.walks import failures, fits, walk, with_real_outputs
 
 VARIABLE = {
     "ids": ("trace 5f7229b60ad726adf7ca0413ed35c9fe", "trace 22a36f0f39e575bca05ae65c39c0d90a"),
@@ -69,3 +69,48 @@ def test_a_page_runs_in_one_shell_as_far_as_its_servers(
     outcomes = walk(tmp_path / "page.md", tmp_path, servers=frozenset(servers))
     assert failures(outcomes) == []
     assert "".join(it.output for it in outcomes).split() == printed
+
+
+CLOCK = """
+```sh
+echo "id $(date +%s%N)"
+```
+
+<!-- output -->
+```text
+id 1234567890
+```
+
+```sh
+echo one; echo "id $(date +%s%N)"
+```
+
+<!-- output -->
+```text
+one
+…
+```
+
+```sh
+echo {word}
+```
+
+<!-- output -->
+```text
+old
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "every", "kept"), [("new", False, False), ("old", False, True), ("old", True, False)]
+)
+def test_one_outdated_output_renews_the_others_without_gaps(
+    word: str, every: bool, kept: bool, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(CLOCK.replace("{word}", word))
+    text = with_real_outputs(page, walk(page, tmp_path), every=every)
+    assert ("id 1234567890" in text) == kept
+    assert "one\n…" in text
+    assert f"text\n{word}\n" in text

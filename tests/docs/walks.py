@@ -2,6 +2,9 @@
 
     python -m tests.docs.walks docs/start/ten-minutes.md        # writes real output into the page
 
+If one output is outdated, each output without a gap is written again, so that ids and figures agree
+from point to point; `--all` does so in any case.
+
 `tests.docs.blocks` has the languages and marks of blocks. The folder has the data files that lie
 beside the page. Output of the page and of the block are compared without ids, times and large
 numbers.
@@ -129,15 +132,31 @@ def _expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
             earlier = block
 
 
-def with_real_outputs(page: Path, outcomes: list[Outcome]) -> str:
-    """Return the text of a page with what its blocks have printed in place of outdated output."""
+def with_real_outputs(page: Path, outcomes: list[Outcome], *, every: bool = False) -> str:
+    """Return the text of a page with what its blocks have printed in place of outdated output.
+
+    Args:
+        page: file of the page.
+        outcomes: what its blocks have printed.
+        every: write current outputs, too. One outdated output has the same effect, because ids and
+            figures of two runs do not agree. Current outputs with gaps (`…`) stay.
+    """
     printed = {outcome.block: outcome.output for outcome in outcomes}
+    every = every or bool(outdated(page, outcomes))
     lines = page.read_text(encoding="utf-8").splitlines()
     for producer, shown in reversed(list(_expected_outputs(page))):
-        if producer in printed and not fits(shown.text, printed[producer]):
+        if producer not in printed:
+            continue
+        current = fits(shown.text, printed[producer])
+        if not current or (every and not _gaps(shown.text, printed[producer])):
             new = [line.rstrip() for line in printed[producer].strip("\n").splitlines()]
             lines[shown.line : shown.line + shown.text.count("\n")] = new
     return "\n".join(lines) + "\n"
+
+
+def _gaps(shown: str, printed: str) -> bool:
+    """Return whether the output in a page has gaps; a printed `…` is none."""
+    return shown.count("…") != printed.count("…")
 
 
 def _comparable(output: str) -> str:
@@ -220,11 +239,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     from tests.backends.built import built
     from tests.backends.servers import jaeger
 
-    for name in names:
+    every = "--all" in arguments
+    for name in arguments:
+        if name == "--all":
+            continue
         page = Path(name)
         with ExitStack() as stack:
             folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -237,7 +259,7 @@ def main(names: list[str]) -> None:
         for outcome in outcomes:
             if not outcome.as_stated:
                 print(f"{outcome.block.place}: {outcome.failures}\n{outcome.output}")
-        page.write_text(with_real_outputs(page, outcomes), encoding="utf-8")
+        page.write_text(with_real_outputs(page, outcomes, every=every), encoding="utf-8")
 
 
 def jaeger_ports(http: str, query: str) -> dict[str, str]:
