@@ -84,6 +84,7 @@ def rules(record: SpanRecord, content: bool = True) -> list[str]:
         span("resources/read file:///a", "CLIENT", {"mcp.method.name": "resources/read"},
              {"mcp.resource.uri": "file:///a"}),
         span("agentool.steps", "INTERNAL", {"agentool.trace.id": "t"}),
+        span("uncaught exception", "INTERNAL", {"agentool.uncaught": True}),
         span("GET", "CLIENT", {"http.request.method": "GET"}),
         span("anything", "SERVER", {"gen_ai.operation.name": "my_own_operation"}),
     ],

@@ -315,7 +315,7 @@ def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limi
     problem_text = f", {_text.count(problems, 'problem')}" if problems else ""
     say(f"{', '.join(words)}; {of}{problem_text}")
     if outcome.traces > 1 and not is_limited:
-        say(f" hint: all {outcome.traces:,} runs were checked; --last 1 checks the newest alone")
+        say(f" hint: all {outcome.traces:,} traces were checked; --last 1 checks the newest alone")
     if not spans and not outcome.traces and not outcome.unselected and not problems:
         say(f" hint: nothing is recorded in {name}")
     for names in outcome.names:

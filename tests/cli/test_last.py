@@ -106,7 +106,7 @@ def recorded(clean_folder: Path) -> list[str]:
 def test_eval_names_last_where_it_checks_old_runs(invoke: Invoke, recorded: list[str]) -> None:
     result = invoke("eval", "checks.jsonl")
     assert "3 passed, 0 failed, 0 not evaluated; 3 traces\n" in result.stderr
-    assert " hint: all 3 runs were checked; --last 1 checks the newest alone\n" in result.stderr
+    assert " hint: all 3 traces were checked; --last 1 checks the newest alone\n" in result.stderr
     result = invoke("eval", "checks.jsonl", "--last", 1)
     assert ids(result.stdout) == {recorded[-1]}
     assert result.stderr == (
