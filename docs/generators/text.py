@@ -10,7 +10,7 @@ __all__ = ["cell", "docstring", "prose"]
 
 _SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises")
 _SECTION = re.compile(rf"^({'|'.join(_SECTIONS)}):(?: (.*))?$")
-_ENTRY = re.compile(r"^ {4}([*\w., ]+): (.*)$")
+_ENTRY = re.compile(r"^ {4}([*\w][*\w., ]*): (.*)$")
 _CODE = re.compile(r"(`[^`]*`)")
 
 

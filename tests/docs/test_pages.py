@@ -70,7 +70,7 @@ def test_a_page_reads_well_on_github_too(page: Path) -> None:
     assert "```{toctree}" not in text
 
 
-@pytest.mark.parametrize("name", ["app.py", "tasks.py"])
+@pytest.mark.parametrize("name", ["web.py", "tasks.py"])
 def test_the_page_shows_the_files_of_the_servers(name: str) -> None:
     """tests/export/test_servers.py runs these files, where gunicorn and celery are installed."""
     page = ROOT / "docs" / "guides" / "where-it-runs.md"

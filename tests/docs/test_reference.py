@@ -23,6 +23,7 @@ from tests.docs.decisions import FOLDER, decisions
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 from generators import PARTS  # noqa: E402 - of the site, which puts its folder first, too
+from generators.text import docstring  # noqa: E402
 
 COMMANDS = group.list_commands(click.Context(group, **group.context_settings))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,6 +44,14 @@ def test_every_command_has_a_section_with_its_options(name: str) -> None:
         it for param in command.params if isinstance(param, click.Option) for it in param.opts
     }
     assert [it for it in options if it not in section] == []
+
+
+def test_a_colon_in_the_second_line_of_an_argument_begins_no_other() -> None:
+    text = "Do it.\n\nArgs:\n    one: a thing\n        with a part: that.\n    two: another."
+    assert docstring(text).splitlines()[-2:] == [
+        "- `one`: a thing with a part: that.",
+        "- `two`: another.",
+    ]
 
 
 @cache

@@ -28,7 +28,7 @@ ENVIRONMENT = {
 } | {"PYTHONPATH": str(EXAMPLES), "BROKER_URL": "filesystem://"}
 WITH_PID = """
 import os
-from app import app as answer
+from web import app as answer
 
 def app(environ, start_response):
     return [*answer(environ, start_response), f" {os.getpid()}".encode()]
