@@ -21,6 +21,7 @@ from agentool_otel.evaluation.assertion_types import assertion_types
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import CaseFile, entries_of, is_yaml, parts_of, read_entry
 from agentool_otel.evaluation.cases.registry import eval_sets_of
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path as JsonPath
 from agentool_otel.ground.json_places import parse_path
 from agentool_otel.model import documents as d
@@ -31,6 +32,7 @@ from agentool_otel.sources.files.streams import unpacked_bytes
 __all__ = ["Checked", "check_part", "instead_of_spans", "known_kinds"]
 
 _SPEC = "agentool"
+_LINE = re.compile(r":\d+$")
 _MEMBERS = 8
 _LARGE = 32 << 20
 """Bytes above which a file is not looked into for an error message."""
@@ -62,7 +64,7 @@ def known_kinds() -> str:
 
 def instead_of_spans(error: DecodeError) -> AgentoolError:
     """Return a better error for a file without spans that another command reads; else the same."""
-    file = (error.where or "").partition(":")[0]
+    file = _LINE.sub("", error.where or "")
     if file.endswith(".py"):
         return SourceError(
             f"{file} is a program, no {'recording' if error.expected == EXPECTED else 'document'}"

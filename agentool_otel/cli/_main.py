@@ -66,12 +66,16 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown one, name the one that may be meant."""
+        """Find the command; for an unknown one or a file, name the one that may be meant."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
+            if os.path.exists(args[0]):
+                word = "run -- python" if args[0].endswith(".py") else "show"
+                hint = f"{error.message}\n hint: agentool-otel {word} {quote(args[0])}"
+                raise click.UsageError(hint, error.ctx) from error
             if similar := get_close_matches(args[0], COMMANDS, n=1):
                 hint = f"{error.message}\n hint: did you mean {similar[0]!r}?"
                 raise click.UsageError(hint, error.ctx) from error

@@ -76,6 +76,13 @@ def files(clean_folder: Path) -> None:
             r"expected spans or trace documents, got text with 'hi\n' at its start - in note.txt",
             "agentool-otel help source lists the formats that are read",
         ),
+        (("app.py",), 2, "No such command 'app.py'", "agentool-otel run -- python app.py"),
+        (
+            ("my runs.jsonl",),
+            2,
+            "No such command 'my runs.jsonl'",
+            "agentool-otel show 'my runs.jsonl'",
+        ),
         (
             ("show", "dir"),
             3,
