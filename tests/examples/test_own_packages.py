@@ -27,7 +27,9 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def test_an_unmodified_program_is_recorded(environ: dict[str, str], tmp_path: Path) -> None:
-    command(environ, "run", "-q", "--", sys.executable, str(EXAMPLES / "own_framework" / "research.py"))
+    command(
+        environ, "run", "-q", "--", sys.executable, str(EXAMPLES / "own_framework" / "research.py")
+    )
     [trace] = [it.to_dict() for it in load(tmp_path / "recordings")]
     assert trace["agent_id"] == "researcher"
     assert trace["output"] == "OpenTelemetry is a standard for telemetry."
