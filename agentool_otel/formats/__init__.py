@@ -7,14 +7,14 @@ the value or in the list. Third parties add formats through the entry-point grou
 
     reasoning_trace   the agentool spec's own document: nothing is lost
     atif              Agent Trajectory Interchange Format, as Harbor reads it
-    openai_messages   chat-completions messages, as fine-tuning and judges take them
-    adk_evalset       an eval set of Google's Agent Development Kit
-    inspect           an eval log of Inspect, with its samples' messages and events
+    kit/              what the modules of formats are made of
+
+Formats of products are in their folders in `integrations`.
 """
 
 from __future__ import annotations
 
-from agentool_otel.formats._format import (
+from agentool_otel.formats.kit.format import (
     Converted,
     Format,
     Framing,

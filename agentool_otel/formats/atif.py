@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.formats._format import LINES, Converted, Loss
-from agentool_otel.formats._members import as_arguments, as_text, body_of, left_over
-from agentool_otel.formats._turns import Call, Turn, turns_of
+from agentool_otel.formats.kit.format import LINES, Converted, Loss
+from agentool_otel.formats.kit.members import as_arguments, as_text, body_of, left_over
+from agentool_otel.formats.kit.turns import Call, Turn, turns_of
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.formats._format import LINES, Converted
+from agentool_otel.formats.kit.format import LINES, Converted
 from agentool_otel.model.documents import ReasoningTrace
 
 __all__ = ["ReasoningTraceFormat"]

@@ -5,7 +5,7 @@
     plain_text    documents as one line each, which is what `print` shows
     notebook      traces and verdicts as HTML, which is what a notebook shows
     schema        their JSON Schemas; the files in `schemas/` are generated from the types
-    agent_tool/   the objects of Agent Tool, another specification, in the same way
+    recorder      what a translator of events needs of whoever keeps the steps
     validation    which document a JSON object is, and what is wrong with it
     spec_documents  which document an object of anybody's file is
     statuses      how a run can end

@@ -5,8 +5,9 @@
     several     several sources read as one
     contents    the spans of a source, and the trace documents between them
     files/      files and streams, here or wherever fsspec reads
-    servers/    Jaeger, Tempo: one file each
-    containers/ JSON shapes in which stores keep spans: one file each
+    servers/    what readers of servers are made of
+    containers/ JSON shapes that hold spans, and which stores are installed
+    recorded_steps  keeps steps as span records, for logs that are read afterwards
     log_readers logs of agents, whose events become spans
     grouping/   spans in any order to whole traces
     offloaded   texts that were stored apart from their span

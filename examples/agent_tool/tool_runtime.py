@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from itertools import count
 from typing import Any
 
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
 
 Object = dict[str, Any]
 VERSION: Object = {"schema_version": "0.2.0"}

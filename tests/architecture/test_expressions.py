@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.dialects import gemini_cli
 from agentool_otel.dialects.gen_ai import dialect
-from agentool_otel.dialects.mastra import dialect as mastra_dialect
 from agentool_otel.ground import lazy_re
 from agentool_otel.ground.lazy_re import LazyPattern
+from agentool_otel.integrations.gemini_cli import dialect as gemini_cli
+from agentool_otel.integrations.mastra.dialect import spans as mastra_dialect
 from agentool_otel.sources.files import node_inspect
 from tests.regex_work import CountedPattern, Steps, letters, shortest
 

@@ -30,7 +30,7 @@ def parsed(module: str) -> ast.Module:
 
 
 def imported(module: str, *, eagerly: bool) -> set[str]:
-    """The modules of ours that a module names in its imports, and the packages it names for that.
+    """The modules of ours that a module names in its imports.
 
     Eagerly: only those that are imported when the module itself is.
     """
@@ -40,7 +40,8 @@ def imported(module: str, *, eagerly: bool) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names if names <= MODULES.keys() else {node.module, *names}
     return found & MODULES.keys() - {module}
 
 

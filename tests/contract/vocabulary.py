@@ -14,7 +14,14 @@ _PACKAGE = Path(agentool_otel.__file__).parent
 
 
 def _constants() -> Iterator[str]:
-    for file in sorted((_PACKAGE / "dialects").rglob("*.py")):
+    ours = (_PACKAGE / "dialects").rglob("*.py")
+    for file in sorted(
+        [
+            *ours,
+            *(_PACKAGE / "integrations").glob("*/dialect*/**/*.py"),
+            *(_PACKAGE / "integrations").glob("*/dialect.py"),
+        ]
+    ):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentool_otel import Assertion, EvalCase
 from agentool_otel.errors import CasesError, DecodeError
 from agentool_otel.evaluation.cases.files import read_cases
-from agentool_otel.formats.adk_evalset import AdkEvalSet
+from agentool_otel.integrations.adk.format import AdkEvalSet
 from tests.evaluation.runs import RUN, Object, changed, verdict
 from tests.evaluation.test_evaluate import trace
 

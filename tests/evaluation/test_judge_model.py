@@ -322,7 +322,7 @@ def test_the_price_of_a_model_is_that_of_its_endpoint() -> None:
 
 
 def test_the_calls_of_a_judge_leave_no_spans(model: LoopbackModel, spans: Spans) -> None:
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     def by_hand(question: Any) -> Any:
         import openai

@@ -7,18 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.event_streams.agent_tool.facts import facts_of
-from agentool_otel.event_streams.agent_tool.objects_on_spans import (
-    object_in,
-    object_on,
-    put_object,
-)
-from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
-from agentool_otel.event_streams.agent_tool.withholding import Withheld
-from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
 from agentool_otel.ground.json_codec import canonical
-from agentool_otel.model.agent_tool.objects import (
+from agentool_otel.integrations.agent_tool.documents.objects import (
     OBJECTS,
     Event,
     Invocation,
@@ -28,7 +18,17 @@ from agentool_otel.model.agent_tool.objects import (
     ResultPersistence,
     Versioned,
 )
+from agentool_otel.integrations.agent_tool.events.facts import facts_of
+from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
+from agentool_otel.integrations.agent_tool.events.objects_on_spans import (
+    object_in,
+    object_on,
+    put_object,
+)
+from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
+from agentool_otel.integrations.agent_tool.events.withholding import Withheld
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.recorded_steps import RecordedStep, SpanRecorder
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated, invocation
 from tests.strategies import exact, objects, values
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentool_otel
-from agentool_otel.event_streams.amplifier import session as sessions
-from agentool_otel.event_streams.amplifier import translator
-from agentool_otel.event_streams.amplifier.names import WATCHED
-from agentool_otel.event_streams.amplifier.payloads import cost_of, event_time, usage_of
-from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
-from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
-from agentool_otel.sources.files.amplifier_log import AmplifierLog
+from agentool_otel.integrations.amplifier.events import session as sessions
+from agentool_otel.integrations.amplifier.events import translator
+from agentool_otel.integrations.amplifier.events.event_names import WATCHED
+from agentool_otel.integrations.amplifier.events.payloads import cost_of, event_time, usage_of
+from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
+from agentool_otel.integrations.amplifier.log_reader import AmplifierLog
+from agentool_otel.sources.recorded_steps import RecordedStep, SpanRecorder
 
 _NAMES = ("tool_name", "tool_input", "result", "tool_call_id", "parallel_group_id", "prompt",
           "response", "usage", "status", "error", "block", "request_id", "model", "provider",

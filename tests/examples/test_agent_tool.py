@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.model.agent_tool.checking import findings, identify
+from agentool_otel.integrations.agent_tool.documents.checking import findings, identify
+from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
 from agentool_otel.sources.opening import open_source
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 

@@ -71,7 +71,7 @@ class Calls:
 @pytest.fixture
 def instrumented(spans: Any) -> Iterator[None]:
     pytest.importorskip("openai")
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     instrumentor = OpenAIInstrumentor()
     instrumentor.instrument()

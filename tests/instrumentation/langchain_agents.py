@@ -17,8 +17,11 @@ ASKED = {"messages": [{"role": "user", "content": "What is OTel?"}]}
 @pytest.fixture(autouse=True)
 def instrumented(spans: Any) -> Iterator[None]:
     """Both instrumentors: a model call through LangChain must still be one span."""
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor, _runs
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import (
+        LangChainInstrumentor,
+        _runs,
+    )
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     LangChainInstrumentor().instrument()
     OpenAIInstrumentor().instrument()

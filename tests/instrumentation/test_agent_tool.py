@@ -16,7 +16,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.emit.session import session
-from agentool_otel.model.agent_tool.checking import read
+from agentool_otel.integrations.agent_tool.documents.checking import read
 from agentool_otel.sources.opening import open_source
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects
@@ -59,7 +59,7 @@ def test_what_is_changed_after_it_was_told_is_not_changed_on_the_span(spans: Any
 
 
 def test_a_fault_of_ours_is_not_the_programs(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
+    from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
 
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault of ours")
@@ -300,7 +300,9 @@ def test_a_call_that_never_ends_is_marked(spans: Any) -> None:
 def test_calls_that_never_end_are_kept_up_to_a_size(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentool_otel.event_streams.agent_tool.translator._CHARACTERS", 10_000)
+    monkeypatch.setattr(
+        "agentool_otel.integrations.agent_tool.events.translator._CHARACTERS", 10_000
+    )
     emitter = Call().emitter
     for n in range(100):
         Call(emitter, f"inv_{n}").invocation(model_input="x" * 1000)
@@ -334,7 +336,7 @@ def test_what_is_held_back_is_written_when_the_emitter_is_forgotten(spans: Any) 
 
 _PROGRAM = """
 import agentool_otel, os, sys
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
 emitter = AgentToolEmitter()
 emitter.record({"tool_id": "t", "name": "early"})
 agentool_otel.instrument()

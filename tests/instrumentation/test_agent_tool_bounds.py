@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.content.encoding import encoder
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
 
 
 class Opaque:

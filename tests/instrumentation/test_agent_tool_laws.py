@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
 from agentool_otel.ground.json_codec import canonical
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
-from agentool_otel.model.agent_tool import words
-from agentool_otel.model.agent_tool.objects import OBJECTS
+from agentool_otel.integrations.agent_tool.documents import vocabulary as words
+from agentool_otel.integrations.agent_tool.documents.objects import OBJECTS
+from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.sources.files.span_files import SpanFiles

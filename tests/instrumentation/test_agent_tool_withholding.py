@@ -144,7 +144,7 @@ def test_a_tool_whose_data_is_to_be_redacted_keeps_what_belongs_to_no_call(spans
 def test_tools_that_are_forgotten_keep_their_data(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentool_otel.event_streams.agent_tool.tools._MOST", 2)
+    monkeypatch.setattr("agentool_otel.integrations.agent_tool.events.tools._MOST", 2)
     call = declaring("pin")
     for n in range(2):
         call.emitter.record({"tool_id": f"tool_{n}", "name": "another"})

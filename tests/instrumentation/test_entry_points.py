@@ -92,7 +92,7 @@ def test_a_tracer_provider_that_is_handed_in_gets_the_spans(calls: Any, model: A
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.emit.session import session
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -111,7 +111,7 @@ def test_a_meter_provider_that_is_handed_in_gets_the_metrics(calls: Any, model: 
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
     from agentool_otel.emit import metrics
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     reader = InMemoryMetricReader()
     try:

@@ -17,7 +17,7 @@ NAMESPACE = ("users", "u1")
 
 @pytest.fixture(autouse=True)
 def instrumented(spans: Any) -> Iterator[None]:
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
 
     LangChainInstrumentor().instrument()
     yield

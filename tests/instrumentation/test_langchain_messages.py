@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("langchain_core")
 
-from agentool_otel.instrumentation.langchain import messages, models
+from agentool_otel.integrations.langchain.instrumentor import messages, models
 from agentool_otel.providers import langchain
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agentool_otel.emit.session import session
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.instrumentation.langchain import models
+from agentool_otel.integrations.langchain.instrumentor import models
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
 from tests.instrumentation.langchain_agents import instrumented, no_span
 

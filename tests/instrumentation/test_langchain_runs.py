@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from agentool_otel.emit.live import begin
-from agentool_otel.instrumentation.langchain.runs import LiveRun, Plumbing, Runs
+from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Plumbing, Runs
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
 
 
@@ -65,7 +65,7 @@ def test_many_runs_leave_nothing_behind() -> None:
     """A tenth of them never finishes."""
     pytest.importorskip("langchain_core")
     from agentool_otel.emit.session import session
-    from agentool_otel.instrumentation.langchain.handler import Handler
+    from agentool_otel.integrations.langchain.instrumentor.handler import Handler
 
     session.reset()  # spans that nobody records
     runs = Runs(limit=1000)

@@ -284,8 +284,8 @@ def test_without_content_only_names_and_numbers_are_left(spans: Any, model: Any,
 
 
 def test_switched_off_it_records_nothing(spans: Any, chat: Any) -> None:
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     agent = an_agent(chat, name="researcher")
     LangChainInstrumentor().uninstrument()
@@ -300,7 +300,7 @@ def test_switched_off_it_records_nothing(spans: Any, chat: Any) -> None:
 def test_every_patch_finds_its_target(spans: Any) -> None:
     for module in ("langchain_core.retrievers", "langgraph.store.base.batch"):
         import_module(module)
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
 
     states = {found.state for found in LangChainInstrumentor().attached.values()}
     assert states <= {"attached", "absent", "inherited"}

@@ -205,7 +205,7 @@ def test_a_call_after_the_block_is_one_of_its_own(spans: Any, client: Any) -> No
 
 def test_a_langchain_model_inside_is_the_same_call(spans: Any, model: LoopbackModel) -> None:
     langchain_openai = pytest.importorskip("langchain_openai")
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
 
     instrumentor = LangChainInstrumentor()
     instrumentor.instrument()
@@ -224,7 +224,7 @@ def test_a_block_inside_a_call_that_langchain_makes_is_the_same_call(spans: Any)
     pytest.importorskip("langchain_core")
     from langchain_core.language_models import SimpleChatModel
 
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
 
     class OwnModel(SimpleChatModel):
         """A chat model of one's own, by one's own HTTP client."""

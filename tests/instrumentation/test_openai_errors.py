@@ -10,7 +10,7 @@ from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach,
 
 from agentool_otel.emit.live import OWNER_KEY
 from agentool_otel.emit.owners import CLIENTS
-from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 
 openai = pytest.importorskip("openai")

@@ -243,8 +243,11 @@ def test_a_stream_of_openai_has_every_attribute_it_had(
 @pytest.fixture
 def chat(spans: Any, model: LoopbackModel) -> Iterator[Any]:
     langchain_openai = pytest.importorskip("langchain_openai")
-    from agentool_otel.instrumentation.langchain.instrumentor import LangChainInstrumentor, _runs
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.langchain.instrumentor.patches import (
+        LangChainInstrumentor,
+        _runs,
+    )
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     LangChainInstrumentor().instrument()
     OpenAIInstrumentor().instrument()

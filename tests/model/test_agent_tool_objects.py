@@ -10,9 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.errors import DecodeError
-from agentool_otel.model.agent_tool.checking import findings, identify, read
-from agentool_otel.model.agent_tool.objects import OBJECTS, Event, Result, Versioned
-from agentool_otel.model.agent_tool.schema import generate, shipped
+from agentool_otel.integrations.agent_tool.documents.checking import findings, identify, read
+from agentool_otel.integrations.agent_tool.documents.objects import (
+    OBJECTS,
+    Event,
+    Result,
+    Versioned,
+)
+from agentool_otel.integrations.agent_tool.documents.schema import generate, shipped
 from tests.seed_systems.agent_tool_documents import EXAMPLES, PARTIAL, generated
 from tests.strategies import exact, values
 
@@ -21,7 +26,7 @@ each = pytest.mark.parametrize("cls", OBJECTS)
 
 @each
 def test_the_shipped_schema_is_what_the_type_generates(cls: type[Versioned]) -> None:
-    """To mend it: python -m agentool_otel.model.agent_tool.schema"""
+    """To mend it: python -m agentool_otel.integrations.agent_tool.documents.schema"""
     assert shipped(cls) == generate(cls)
     jsonschema.Draft202012Validator.check_schema(shipped(cls))
 

@@ -17,9 +17,9 @@ from agentool_otel.evaluation import judged
 from agentool_otel.evaluation.trace_diff import records
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.words import flat
+from agentool_otel.integrations.agent_tool.documents import calls, tools
 from agentool_otel.model import documents as documents_module
 from agentool_otel.model import operations, spans
-from agentool_otel.model.agent_tool import calls, tools
 from agentool_otel.model.documents import (
     UNSET,
     AssertionResult,

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agentool_otel.model.agent_tool.objects import Versioned
+from agentool_otel.integrations.agent_tool.documents.objects import Versioned
 from agentool_otel.model.codec import Field, fields_of
 from agentool_otel.model.documents import Document
 from tests.strategies import numbers, objects, values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
-from agentool_otel.instrumentation.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
+from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.sources.files.span_files import SpanFiles

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.model.agent_tool.checking import findings, read
-from agentool_otel.model.agent_tool.words import LIFECYCLE_STATES, TOOL_KINDS
+from agentool_otel.integrations.agent_tool.documents.checking import findings, read
+from agentool_otel.integrations.agent_tool.documents.vocabulary import LIFECYCLE_STATES, TOOL_KINDS
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 
 DECLARATION = EXAMPLES["ToolDeclaration"]

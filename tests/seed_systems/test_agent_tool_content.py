@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.model.agent_tool import words
+from agentool_otel.integrations.agent_tool.documents import vocabulary as words
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects, told
 

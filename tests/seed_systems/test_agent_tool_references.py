@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.model.agent_tool.checking import findings
+from agentool_otel.integrations.agent_tool.documents.checking import findings
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, objects
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 
-from agentool_otel.model.agent_tool import words
-from agentool_otel.model.agent_tool.checking import findings
+from agentool_otel.integrations.agent_tool.documents import vocabulary as words
+from agentool_otel.integrations.agent_tool.documents.checking import findings
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects, told
 

@@ -19,8 +19,8 @@ from agentool_otel.converters import (
     from_agentool,
     to_agentool,
 )
-from agentool_otel.converters.amplifier import spec_of, tool_of
 from agentool_otel.errors import DecodeError
+from agentool_otel.integrations.amplifier.converter import spec_of, tool_of
 from tests.click_runner import CliRunner
 from tests.seed_systems.examples import TOOLS
 

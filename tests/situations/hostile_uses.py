@@ -340,7 +340,7 @@ def _agent_spec(result: Callable[[Any], Any], given: Callable[[Any], Any]) -> Us
 
 def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
     def use(value: Any, _: str) -> Any:
-        hook: Any = import_module("agentool_otel.instrumentation.amplifier.hook")
+        hook: Any = import_module("agentool_otel.integrations.amplifier.hook.session_hook")
 
         class Hooks:
             def __init__(self) -> None:
@@ -376,7 +376,7 @@ def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
 
 def _agent_tool(told: Callable[[Any], Any]) -> Use:
     def use(value: Any, _: str) -> Any:
-        emitter = import_module("agentool_otel.instrumentation.agent_tool").AgentToolEmitter()
+        emitter = import_module("agentool_otel.integrations.agent_tool.emitter").AgentToolEmitter()
         emitter.record(told(value))
         emitter.flush()
 

@@ -19,9 +19,9 @@ from agentool_otel.emit.owners import CLIENTS
 from agentool_otel.emit.session import guarded, policy_in, session
 from agentool_otel.emit.spans import context_with
 from agentool_otel.emit.steps import event_room
-from agentool_otel.event_streams.recording import Content
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.model.operations import Inference, Operation, Plan, ToolExecution, Unclassified
+from agentool_otel.model.recorder import Content
 
 __all__ = ["LiveRecorder", "LiveStep", "inside", "within"]
 

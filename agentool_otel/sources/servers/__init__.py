@@ -1,1 +1,1 @@
-"""Servers of traces: Jaeger and Tempo, one file each, over one HTTP client."""
+"""What readers of servers of traces are made of, over one HTTP client."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrumentation.amplifier import methods
-from agentool_otel.instrumentation.amplifier.methods import wrap
+from agentool_otel.integrations.amplifier.hook import methods
+from agentool_otel.integrations.amplifier.hook.methods import wrap
 
 
 class Tool:

@@ -47,7 +47,7 @@ class Client:
 @pytest.fixture
 def instrumented(spans: Any) -> Iterator[None]:
     pytest.importorskip("anthropic")
-    from agentool_otel.instrumentation.anthropic.instrumentor import AnthropicInstrumentor
+    from agentool_otel.integrations.anthropic.instrumentor.patches import AnthropicInstrumentor
 
     instrumentor = AnthropicInstrumentor()
     instrumentor.instrument()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrumentation.crewai.models import calls_in, usage_of
-from agentool_otel.instrumentation.crewai.values import coworker
+from agentool_otel.integrations.crewai.instrumentor.models import calls_in, usage_of
+from agentool_otel.integrations.crewai.instrumentor.values import coworker
 from agentool_otel.model.messages import tool_call
 from agentool_otel.model.operations import Usage
 

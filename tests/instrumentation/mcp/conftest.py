@@ -14,8 +14,8 @@ import pytest
 def instrumented() -> Iterator[Any]:
     """Our instrumentors, attached."""
     pytest.importorskip("mcp.client.session")
-    from agentool_otel.instrumentation.fastmcp import FastMCPInstrumentor
-    from agentool_otel.instrumentation.mcp.instrumentor import MCPInstrumentor
+    from agentool_otel.integrations.fastmcp.instrumentor import FastMCPInstrumentor
+    from agentool_otel.integrations.mcp.instrumentor.patches import MCPInstrumentor
 
     both = [MCPInstrumentor(), *([FastMCPInstrumentor()] if find_spec("fastmcp") else [])]
     for each in both:

@@ -127,7 +127,7 @@ def test_a_model_that_no_client_of_ours_makes_is_recorded_by_the_sdks_span(scene
 
 
 def test_without_the_clients_instrumentor_the_sdks_span_is_the_model_call(scene: Scene) -> None:
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     OpenAIInstrumentor().uninstrument()
     scene.push(SEARCH, DONE)
@@ -137,7 +137,9 @@ def test_without_the_clients_instrumentor_the_sdks_span_is_the_model_call(scene:
 
 
 def test_uninstrument_puts_everything_back(scene: Scene) -> None:
-    from agentool_otel.instrumentation.openai_agents.instrumentor import OpenAIAgentsInstrumentor
+    from agentool_otel.integrations.openai_agents.instrumentor.patches import (
+        OpenAIAgentsInstrumentor,
+    )
 
     states = {it.state for it in OpenAIAgentsInstrumentor().attached.values()}
     assert states <= {"attached", "waiting", "absent", "inherited"}

@@ -33,7 +33,7 @@ def pydantic_ai(module: str = "") -> Any:
 @pytest.fixture(autouse=True)
 def instrumented(spans: Any) -> Iterator[Any]:
     """Attached on a tracer provider of the user's."""
-    from agentool_otel.instrumentation.pydantic_ai.instrumentor import PydanticAIInstrumentor
+    from agentool_otel.integrations.pydantic_ai.instrumentor.patches import PydanticAIInstrumentor
 
     instrumentor = PydanticAIInstrumentor()
     instrumentor.instrument()

@@ -175,7 +175,7 @@ def test_a_stream_that_is_cut_says_who_has_cut_it(
 
 def test_a_request_through_a_client_of_ours_is_one_span(spans: Any, model: LoopbackModel) -> None:
     openai = pytest.importorskip("openai")
-    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+    from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 
     async def run() -> None:
         async with openai.AsyncOpenAI(base_url=model.base_url, api_key="none") as client:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrumentation.agent_spec.instrumentor import AgentSpecInstrumentor
+from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
 from agentool_otel.setup.frameworks import attach
 
 

@@ -18,7 +18,7 @@ import pytest
 from agentool_otel.cli import main
 from agentool_otel.cli._runs import Runs
 from agentool_otel.evaluation.comparison import Comparison
-from agentool_otel.instrumentation.agent_spec.listener import listener
+from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from tests.click_runner import CliRunner

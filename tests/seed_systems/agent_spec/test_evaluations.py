@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agentool_otel.emit.session import session
-from agentool_otel.evaluation.agent_spec import eval_results
-from agentool_otel.instrumentation.agent_spec.evaluations import evaluated
+from agentool_otel.integrations.agent_spec.instrumentor.evaluations import evaluated
+from agentool_otel.integrations.agent_spec.results import eval_results
 from agentool_otel.model.documents import EvalResult
 
 SAMPLES = {

@@ -19,14 +19,14 @@ from opentelemetry.context import get_current
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from agentool_otel.emit.session import session
-from agentool_otel.instrumentation.agent_spec import graphs
-from agentool_otel.instrumentation.agent_spec.conversations import conversing, executed
-from agentool_otel.instrumentation.agent_spec.events import EVENTS
-from agentool_otel.instrumentation.agent_spec.failures import raised
-from agentool_otel.instrumentation.agent_spec.instrumentor import AgentSpecInstrumentor
-from agentool_otel.instrumentation.agent_spec.listener import listener
-from agentool_otel.instrumentation.agent_spec.processor import AgentSpecProcessor
-from agentool_otel.instrumentation.agent_spec.steps import current_step
+from agentool_otel.integrations.agent_spec.instrumentor import graphs
+from agentool_otel.integrations.agent_spec.instrumentor.conversations import conversing, executed
+from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
+from agentool_otel.integrations.agent_spec.instrumentor.failures import raised
+from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
+from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
+from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
+from agentool_otel.integrations.agent_spec.instrumentor.steps import current_step
 from tests.seed_systems.agent_spec.recorded import current, everything, named
 from tests.seed_systems.agent_spec.specs import (
     agent,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from agentool_otel.emit.session import session
-from agentool_otel.instrumentation.agent_spec.events import EVENTS
-from agentool_otel.instrumentation.agent_spec.listener import listener
-from agentool_otel.instrumentation.agent_spec.processor import AgentSpecProcessor
-from agentool_otel.instrumentation.agent_spec.span_types import SPAN_TYPES
+from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
+from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
+from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
+from agentool_otel.integrations.agent_spec.instrumentor.span_types import SPAN_TYPES
 from tests.seed_systems.agent_spec.recorded import current, everything, lines, named
 from tests.seed_systems.agent_spec.specs import (
     ANSWER,
@@ -205,7 +205,7 @@ def test_check_65_an_error_of_ours_is_not_the_programs(
     monkeypatch.setattr(session, "strict", False)
     for place in ("started", "event", "ended"):
         monkeypatch.setattr(
-            f"agentool_otel.instrumentation.agent_spec.listener.{_WITHIN[place]}", fails
+            f"agentool_otel.integrations.agent_spec.instrumentor.listener.{_WITHIN[place]}", fails
         )
     with part("Trace")(span_processors=[AgentSpecProcessor()]):
         model_call()
@@ -378,7 +378,7 @@ def test_check_70_a_program_can_open_its_own_trace_inside(attached: Any) -> None
 
 
 def test_check_70_detached_nothing_is_recorded(attached: Any) -> None:
-    from agentool_otel.instrumentation.agent_spec.instrumentor import AgentSpecInstrumentor
+    from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
 
     AgentSpecInstrumentor().uninstrument()
     with part("Trace")():

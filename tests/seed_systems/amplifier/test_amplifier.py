@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.event_streams.amplifier.names import DELTAS, KERNEL, MODULES, WATCHED
+from agentool_otel.integrations.amplifier.events.event_names import DELTAS, KERNEL, MODULES, WATCHED
 from tests.records import records
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
@@ -285,7 +285,7 @@ def test_check_55_usage_in_older_words_is_read(spans: Any) -> None:
 
 
 def test_check_55_usage_as_the_repr_of_a_model_is_read() -> None:
-    from agentool_otel.event_streams.amplifier.payloads import cost_of, usage_of
+    from agentool_otel.integrations.amplifier.events.payloads import cost_of, usage_of
 
     usage = kernel(".message_models").Usage(
         input_tokens=21, output_tokens=7, total_tokens=28, cost_usd="0.0123"
@@ -315,7 +315,7 @@ def test_check_57_our_own_fault_is_not_the_sessions(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentool_otel.emit.session import session as emit_session
-    from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
+    from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
 
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault of ours")
@@ -380,7 +380,7 @@ def test_check_60_a_plain_dict_is_a_result_and_a_schema_may_be_on_the_class(span
 
 def recorded(lines: list[dict[str, Any]], session_id: str = "s1") -> list[Any]:
     """Return the spans of a log, in the order in which they began."""
-    from agentool_otel.sources.files.amplifier_log import AmplifierLog
+    from agentool_otel.integrations.amplifier.log_reader import AmplifierLog
 
     log = AmplifierLog()
     found: list[Any] = []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.event_streams.amplifier.payloads import event_time
+from agentool_otel.integrations.amplifier.events.payloads import event_time
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
     Span,

@@ -13,9 +13,9 @@ import pytest
 from opentelemetry import trace
 
 import agentool_otel
-from agentool_otel import amplifier_hook
 from agentool_otel.emit.session import session as emit_session
-from agentool_otel.instrumentation.amplifier import hook
+from agentool_otel.integrations.amplifier.hook import mounting as amplifier_hook
+from agentool_otel.integrations.amplifier.hook import session_hook as hook
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
     call,

@@ -10,7 +10,7 @@ import pytest
 
 from agentool_otel import ToolSpec
 from agentool_otel.converters import to_agentool
-from agentool_otel.converters.amplifier import spec_of, tool_of
+from agentool_otel.integrations.amplifier.converter import spec_of, tool_of
 
 pytest.importorskip(
     "amplifier_core", reason="amplifier-core is not installed; it needs Python 3.11"

@@ -1,1 +1,0 @@
-"""AutoGen, whose teams communicate by messages."""

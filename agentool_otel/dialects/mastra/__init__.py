@@ -1,1 +1,0 @@
-"""Mastra, its present spans and those before version 1."""

@@ -1,1 +1,0 @@
-"""Spring AI, and what it logs of content."""

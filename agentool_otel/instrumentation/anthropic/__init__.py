@@ -1,1 +1,0 @@
-"""Anthropic's client: its messages API, and the tool runner that is built on it."""

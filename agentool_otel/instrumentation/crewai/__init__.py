@@ -1,1 +1,0 @@
-"""CrewAI: crews, flows, agents, tools, memory and knowledge, by the events of its bus."""

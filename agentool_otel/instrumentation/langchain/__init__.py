@@ -1,1 +1,0 @@
-"""LangChain and LangGraph, by their official callback handler."""

@@ -1,9 +1,0 @@
-"""The Model Context Protocol: the Python SDK's clients and servers.
-
-propagation   trace context in `params._meta`
-client        requests that a session sends
-server        requests that a server handles
-instrumentor  the patches, by major version of the SDK
-
-The span of a request is in `instrumentation.kit.mcp_requests`, which other frameworks use too.
-"""

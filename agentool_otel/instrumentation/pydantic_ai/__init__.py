@@ -1,1 +1,0 @@
-"""pydantic-ai: agents, model requests and tools. See `instrumentor`."""

@@ -1,0 +1,1 @@
+"""Google's Agent Development Kit: its spans, and its eval sets."""

@@ -1,0 +1,1 @@
+"""Oracle's Open Agent Specification: agents, flows, tools, evaluations."""

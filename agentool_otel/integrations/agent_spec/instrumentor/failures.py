@@ -1,0 +1,79 @@
+"""What a step fails of: an exception of which an event tells, or that is on its way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from agentool_otel.content.encoding.introspection import class_name
+from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.integrations.agent_spec.instrumentor.values import class_names
+
+__all__ = ["HANDED_OVER", "Failure", "handled", "raised", "raised_by_tool"]
+
+HANDED_OVER = "ParentCommand"
+_INTERRUPTS = {
+    "GeneratorExit": "closed",
+    "GraphInterrupt": "GraphInterrupt",
+    HANDED_OVER: HANDED_OVER,
+}
+"""Exceptions that are control flow rather than failures, and what they say.
+
+Source: langgraph errors.py at 1.2."""
+
+
+class Failure:
+    """An exception of which an event tells: its type and its text, and seldom itself."""
+
+    __slots__ = ("error", "kind", "text")
+
+    def __init__(self, kind: str, text: str, error: BaseException | None = None):
+        self.kind = kind
+        self.text = text
+        self.error = error
+
+    @classmethod
+    def told(cls, kind: str, text: str) -> Failure:
+        """Return what an event tells of, most often while the exception is handled."""
+        error = handled()
+        same = error is not None and class_name(type(error)) == kind and str_of(error) == text
+        return cls(kind, text, error if same else None)
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        return cls(class_name(type(error)), str_of(error), error)
+
+    @property
+    def interrupted(self) -> str | None:
+        """What it says, if it is control flow; as are exceptions derived from such."""
+        names = [self.kind] if self.error is None else class_names(self.error)
+        return next((_INTERRUPTS[it] for it in names if it in _INTERRUPTS), None)
+
+    @property
+    def error_type(self) -> str:
+        return self.kind if self.error is None else error_type_of(self.error)
+
+
+def handled() -> BaseException | None:
+    """Return the exception that is handled here."""
+    return sys.exc_info()[1]
+
+
+_raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", default=None)
+
+
+@contextmanager
+def raised(error: BaseException | None) -> Generator[None]:
+    """Say which exception a tool has raised whose end is told of inside the block."""
+    before = _raised.set(error)
+    try:
+        yield
+    finally:
+        _raised.reset(before)
+
+
+def raised_by_tool() -> BaseException | None:
+    """Return what `raised` says here."""
+    return _raised.get()

@@ -1,0 +1,119 @@
+"""What is under way, and what lies below what.
+
+A span of pyagentspec lies below the step that its own stack of spans says, or deeper, where the
+current context of OpenTelemetry is inside that step: a span of the user's, a tool of another
+framework. Hearing of a span or an event twice is hearing of it once.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from time import time_ns
+from typing import Any
+
+from opentelemetry.context import Context, get_current
+
+from agentool_otel.capture.finalizers import when_safe
+from agentool_otel.emit.session import guarded, withholding_content
+from agentool_otel.instrumentation.kit.step_spans import OpenSpans
+from agentool_otel.integrations.agent_spec.instrumentor.events import tell
+from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
+from agentool_otel.integrations.agent_spec.instrumentor.span_types import SpanType, span_type_of
+from agentool_otel.integrations.agent_spec.instrumentor.steps import (
+    ModelStep,
+    Step,
+    ToolStep,
+    current_step,
+)
+from agentool_otel.providers.fields import is_a, items, string
+
+__all__ = ["Listener", "listener"]
+
+_SPANS = "pyagentspec.tracing.spans.span"
+_TRACE = "pyagentspec.tracing.trace"
+_STEPS: dict[str, type[Step]] = {"ToolExecutionSpan": ToolStep, "LlmGenerationSpan": ModelStep}
+
+
+class Listener:
+    """Hears of spans and events, in the frame in which they happen; never raises."""
+
+    def __init__(self) -> None:
+        self._open = OpenSpans[Step](_abandon)
+
+    def started(self, span: Any) -> None:
+        """Take a span that begins, before it is the innermost of pyagentspec's stack."""
+        with guarded("reading the start of a span of Agent Spec"):
+            key = string(span, "id")
+            found = span_type_of(span)
+            if found is None or key is None or self._open.get(key) is not None:
+                return
+            step = self._step(span, *found)
+            step.forget = partial(self._open.take, key)
+            self._open.add(key, step)
+            step.start()
+
+    def _step(self, span: Any, name: str, known: SpanType) -> Step:
+        above, around = self._place()
+        if _masks():
+            around = withholding_content(around)
+        return _STEPS.get(name, Step)(span, known, above, around)
+
+    def _place(self) -> tuple[Step | None, Context]:
+        """Return the step around what happens now, and the context of the span that begins."""
+        inside = current_step()
+        stated = self._stated()
+        if stated is None or (inside is not None and stated in inside.outward()):
+            return inside, get_current()
+        return stated, stated.context
+
+    def _stated(self) -> Step | None:
+        """Return the innermost step by pyagentspec's own stack."""
+        stack = getattr(sys.modules.get(_SPANS), "get_active_span_stack", None)
+        if stack is None:
+            return None
+        for span in reversed(stack(return_copy=False)):
+            step = self._open.get(string(span, "id"))
+            if step is not None and step.recorded:
+                return step
+        return None
+
+    def event(self, event: Any, span: Any) -> None:
+        """Take an event of a span."""
+        with guarded("reading an event of Agent Spec"):
+            step = self._open.get(string(span, "id"))
+            if step is not None:
+                tell(step, event)
+
+    def ended(self, span: Any) -> None:
+        """Take the end of a span."""
+        with guarded("reading the end of a span of Agent Spec"):
+            step = self._open.get(string(span, "id"))
+            if step is not None:
+                error = step.leaving
+                failure = None if error is None else Failure.of(error)
+                if is_a(error, GeneratorExit):  # perhaps of the garbage collector
+                    step.leave()
+                    when_safe(_end, step, time_ns(), failure)
+                else:
+                    _end(step, time_ns(), failure)
+
+
+def _masks() -> bool:
+    """Whether a processor of ours, given to the current `Trace`, is to record no content."""
+    get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
+    processors = items(get_trace(), "span_processors") if get_trace is not None else []
+    return any(hasattr(type(it), "withholds_content") and it.withholds_content for it in processors)
+
+
+def _end(step: Step, end_ns: int, failure: Failure | None) -> None:
+    with guarded(f"ending {step.known.what}"):
+        step.end(end_ns, failure)
+
+
+def _abandon(step: Step) -> None:
+    step.end(time_ns(), finished=False)
+
+
+listener = Listener()
+"""One for the process."""

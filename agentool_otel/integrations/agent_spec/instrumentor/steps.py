@@ -1,0 +1,438 @@
+"""How the step that a span of pyagentspec stands for begins and ends.
+
+Step       agents, flows, nodes, and whatever holds others: a span from start to end
+ToolStep   begins once its call is known
+ModelStep  recorded when it is over, unless a client's instrumentor has recorded the call
+
+A step that another instrumentor records (LangChain's, of the calls that LangGraph makes) has no
+span here, and what lies in it belongs to the step around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter, time_ns
+from typing import Any
+
+from msgspec.structs import replace
+from opentelemetry.context import Context, attach, create_key, get_current, set_value
+
+from agentool_otel.capture.context import restore
+from agentool_otel.content.policy import jsonable
+from agentool_otel.emit.identity import IDENTITY_KEY
+from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
+from agentool_otel.emit.requested_calls import call_of, note_answer
+from agentool_otel.emit.run import current_run, requested_id
+from agentool_otel.emit.session import guarded, policy_in
+from agentool_otel.emit.spans import parent_of
+from agentool_otel.instrumentation.kit.frames import inside_of
+from agentool_otel.instrumentation.kit.step_spans import (
+    Content,
+    StepSpan,
+    incomplete,
+    start_step,
+)
+from agentool_otel.integrations.agent_spec.instrumentor import values
+from agentool_otel.integrations.agent_spec.instrumentor.conversations import begun_here
+from agentool_otel.integrations.agent_spec.instrumentor.failures import (
+    HANDED_OVER,
+    Failure,
+    handled,
+    raised_by_tool,
+)
+from agentool_otel.integrations.agent_spec.instrumentor.span_types import SpanType
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
+from agentool_otel.providers.fields import get, integer, is_a, items, record, string
+from agentool_otel.semconv import agentool
+
+__all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
+
+SCOPE = "agentool_otel.instrumentation.agent_spec"
+
+_STEP_KEY = create_key("agentool-otel-agent-spec-step")
+_RUNS = (AgentInvocation, WorkflowInvocation)
+_OWNS = frozenset({GRAPHS})
+_LATEST = 2**63
+_CALL_ID = "tcid__"
+"""How LangGraph's adapter begins the description of a tool's span: the id of the call follows."""
+
+
+def _nothing() -> None:
+    pass
+
+
+def current_step(context: Context | None = None) -> Step | None:
+    """Return the step that a context is inside."""
+    found = (get_current() if context is None else context).get(_STEP_KEY)
+    return found if isinstance(found, Step) else None
+
+
+class Step:
+    """A span of pyagentspec that is under way."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        self.source = source
+        self.known = known
+        self.above = above
+        """The step around it that has a span."""
+        self.around = around
+        """The context of its parent."""
+        self.start_ns = time_ns()
+        self.span: StepSpan | None = None
+        self.below: CallsBelow | None = None
+        self.open: set[Step] = set()
+        """What has begun below it and not ended."""
+        self.failure: Failure | None = None
+        self.asked: Any = None
+        """The prompt of the first model call below it."""
+        self.answered: Any = None
+        """The response to the last."""
+        self.heard: Any = None
+        """The event that it has heard of last."""
+        self.forget: Callable[[], object] = _nothing
+        """Called once when it ends."""
+        self.ended = False
+        self._handled = handled()
+        self._held_by: set[Step] | None = None
+        self._token: Any = None
+
+    @property
+    def leaving(self) -> BaseException | None:
+        """The exception that is on its way, unless it was when the step began."""
+        error = handled()
+        return None if error is self._handled else error
+
+    @property
+    def context(self) -> Context:
+        """The context in which its work belongs."""
+        return self.around if self.span is None else self.span.context
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it has a span of its own while it is under way."""
+        return True
+
+    def outward(self) -> Iterator[Step]:
+        """Yield the step and those around it."""
+        step: Step | None = self
+        while step is not None:
+            yield step
+            step = step.above
+
+    # ------------------------------------------------------------------------------ beginning
+
+    def start(self) -> None:
+        self._join()
+        self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
+
+    def _begin(self, operation: Any, content: Content | None = None) -> None:
+        runtime = values.runtime(self.source)
+        if runtime is not None and isinstance(operation, _RUNS):
+            operation = replace(operation, extra={**operation.extra, "agentspec.runtime": runtime})
+        names = self.around.get(IDENTITY_KEY)
+        parent = self.around
+        if isinstance(operation, Unclassified):  # GenAI attributes belong to GenAI operations
+            parent = set_value(IDENTITY_KEY, None, parent)
+        span = start_step(
+            operation,
+            what=self.known.what,
+            scope=SCOPE,
+            content=content,
+            parent=parent,
+            owner=_OWNS if self.known.executed else None,
+            start_ns=self.start_ns,
+        )
+        name = self.known.name(self.source)
+        if name is not None and span.live is not None:
+            span.live.name(name)
+        inside = set_value(_STEP_KEY, self, span.context)
+        if isinstance(operation, Unclassified):
+            inside = set_value(IDENTITY_KEY, names, inside)
+        if isinstance(operation, ToolExecution):
+            inside = apart(inside)
+        else:
+            self.below = CallsBelow(inside)
+            inside = self.below.inside
+        span.context = inside
+        self.span = span
+        self._token = attach(inside)
+
+    def _join(self) -> None:
+        """Let what is around end this step, if nobody does before."""
+        self._held_by = begun_here() if self.above is None else self.above.open
+        if self._held_by is not None:
+            self._held_by.add(self)
+
+    # --------------------------------------------------------------------------- what is said
+
+    @property
+    def wants_content(self) -> bool:
+        return policy_in(self.context).capture
+
+    @property
+    def _shows_errors(self) -> bool:
+        """Whether exceptions are recorded: their text and stack are content to Agent Spec."""
+        policy = policy_in(self.context)
+        return policy.capture and policy.on_spans
+
+    def add(self, content: Content) -> None:
+        if self.span is not None:
+            self.span.add(content)
+
+    def mark(self, attributes: Mapping[str, Any]) -> None:
+        if self.span is not None:
+            self.span.mark({key: it for key, it in attributes.items() if it is not None})
+
+    def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
+        """Add a span event; to the step around, where this one has no span yet."""
+        for step in self.outward():
+            if step.span is not None and step.span.live is not None:
+                if step.span.recording:
+                    step.span.live.span.add_event(name, attributes, at_ns)
+                return
+
+    # --------------------------------------------------------------------------------- ending
+
+    def leave(self) -> None:
+        """Put back what was current before it, and before what is open below it."""
+        for step in list(self.open):
+            step.leave()
+        token, self._token = self._token, None
+        if token is not None:
+            restore(token)
+
+    def end(self, end_ns: int, failure: Failure | None = None, finished: bool = True) -> None:
+        """End the span, and what is still open below it.
+
+        Args:
+            end_ns: when.
+            failure: what has ended it, where no event has told of that.
+            finished: False where nobody has told of its end.
+        """
+        if self.ended:
+            return
+        self.ended = True
+        self.forget()
+        failure = self.failure or failure
+        for step in list(self.open):
+            with guarded(f"closing {step.known.what}"):
+                step.end(end_ns, failure, finished=False)
+        self.leave()
+        try:
+            self._close(end_ns, failure, finished)
+        finally:
+            if self._held_by is not None:
+                self._held_by.discard(self)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep nothing of the program's: contexts that have been copied keep the step."""
+        self.source = self.asked = self.answered = self.heard = None
+        self.failure = self._handled = None
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if self.span is not None:
+            self._finish(self.span, end_ns, failure, finished)
+
+    def _finish(self, span: StepSpan, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if isinstance(span.operation, AgentInvocation):
+            self._repeat_what_models_said(span)
+        interrupted = None if failure is None else failure.interrupted
+        error = None
+        extra: dict[str, Any] = {} if finished or failure is not None else incomplete()
+        if failure is not None and interrupted is None:
+            if self._shows_errors:
+                error = failure.error
+            if error is None:
+                span.set(error_type=failure.error_type, error_message=failure.text)
+        if interrupted is not None and isinstance(span.operation, ToolExecution):
+            span.leave_unanswered()  # it is called again on resumption
+        if isinstance(span.operation, _RUNS) and not extra:
+            done = "success" if interrupted in (None, HANDED_OVER) else "in_progress"
+            failed = failure is not None and interrupted is None
+            extra[agentool.STATUS] = "error" if failed else done
+        span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
+
+    def _repeat_what_models_said(self, span: StepSpan) -> None:
+        """Runtimes tell of inputs and outputs only where an agent declares some."""
+
+        def content() -> Mapping[str, Any]:
+            found: dict[str, Any] = {}
+            if "input" not in span.fields and self.asked is not None:
+                said = values.conversation(items(self.asked, "prompt"))
+                found["input"] = [it for it in said if it["role"] == "user"][-1:] or None
+            if "output" not in span.fields and not items(self.answered, "tool_calls"):
+                found["output"] = values.answer(self.answered)
+            return found
+
+        span.add(content)
+
+
+class ToolStep(Step):
+    """Its span begins with the request, which has the arguments and follows at once."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        super().__init__(source, known, above, around)
+        self.elsewhere = inside_of("tool")
+        """Whether LangChain's instrumentor records this call."""
+        self.chunks = 0
+
+    @property
+    def recorded(self) -> bool:
+        return not self.elsewhere
+
+    def start(self) -> None:
+        self._join()
+
+    def requested(self, event: Any) -> None:
+        """Begin with the request: a `ToolExecutionRequest`, or None where there was none."""
+        if self.elsewhere or self.span is not None:
+            return
+        inputs = get(event, "inputs")
+        call_id = self._call_id(event, inputs)
+
+        def arguments() -> Mapping[str, Any]:
+            return {} if inputs is None else {"arguments": jsonable(inputs)}
+
+        self._begin(values.tool(get(self.source, "tool"), call_id), arguments)
+
+    def _call_id(self, event: Any, inputs: Any) -> str | None:
+        """Return the id under which the model has asked for the call."""
+        described = string(self.source, "description") or ""
+        if described.startswith(_CALL_ID):
+            return described.removeprefix(_CALL_ID)
+        run = current_run(self.around)
+        request_id = string(event, "request_id")
+        if run is None or request_id in {call.id for call in run.pending()}:
+            return request_id
+        name = string(get(self.source, "tool"), "name") or ""
+        return requested_id(self.around, name, lambda: jsonable(inputs))
+
+    def responded(self, outputs: Any) -> None:
+        """Take the result: outputs by name, and exceptions among them."""
+        self.requested(None)
+        if self.span is None:
+            return
+        by_name = record(outputs)
+        found = [outputs] if by_name is None else list(by_name.values())
+        error = next((it for it in found if is_a(it, BaseException)), None)
+        if error is None and all(it is None for it in found):
+            error = raised_by_tool()
+            error = self.leaving if error is None else error
+        if error is not None:
+            self._failed(error)
+            return
+        result = found[0] if len(found) == 1 else outputs
+        self.add(lambda: {"result": jsonable(result)})
+
+    def _failed(self, error: BaseException) -> None:
+        self.failure = failure = Failure.of(error)
+        if failure.interrupted is None and is_a(error, Exception):
+            self.add(lambda: {"tool_error": failure.text})
+
+    def rejected(self) -> None:
+        """Nobody has let it be executed."""
+        self.requested(None)
+        if self.span is not None:
+            self.span.set(error_type="rejected")
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        self.requested(None)
+        self.leave()
+        if self.chunks:
+            self.mark({"agentspec.tool.chunks": self.chunks})
+        super()._close(end_ns, failure, finished)
+
+
+class ModelStep(Step):
+    """A model call."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        super().__init__(source, known, above, around)
+        self.elsewhere = inside_of("model")
+        self.request: Any = None
+        self.response: Any = None
+        self._started_s = perf_counter()
+        self._first_chunk_s: float | None = None
+        self._before = self._counted()
+
+    @property
+    def recorded(self) -> bool:
+        return False
+
+    def _let_go(self) -> None:
+        super()._let_go()
+        self.request = self.response = None
+
+    def _counted(self) -> int:
+        """Return how many model calls clients have recorded inside the step around."""
+        below = None if self.above is None else self.above.below
+        return 0 if below is None else below.count
+
+    def start(self) -> None:
+        self.below = CallsBelow(self.around)
+        self._join()
+        self._token = attach(self.below.inside)
+
+    def chunk(self) -> None:
+        if self._first_chunk_s is None:
+            self._first_chunk_s = perf_counter() - self._started_s
+
+    @property
+    def _recorded_by_client(self) -> bool:
+        inside = 0 if self.below is None else self.below.count
+        return self.elsewhere or bool(inside) or self._counted() != self._before
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if self._recorded_by_client:
+            return
+        span = start_step(
+            self.known.operation(self.source) if self.request is None else self._operation(),
+            what=self.known.what,
+            scope=SCOPE,
+            content=self._asked,
+            parent=self.around,
+            start_ns=self.start_ns,
+        )
+        span.set(usage=values.usage(self.response))
+        span.first_chunk_s = self._first_chunk_s
+        span.add(lambda: {"output": values.answer(self.response)})
+        self._remember_calls()
+        self._finish(span, end_ns, failure, finished)
+
+    def _operation(self) -> Any:
+        config = get(self.request, "llm_config")
+        config = get(self.source, "llm_config") if config is None else config
+        return values.inference(config, get(self.request, "llm_generation_config"))
+
+    def _asked(self) -> Mapping[str, Any]:
+        if self.request is None:
+            return {}
+        return {
+            "input": values.conversation(items(self.request, "prompt")),
+            "tools": values.definitions(items(self.request, "tools")),
+        }
+
+    def _remember_calls(self) -> None:
+        """Keep the ids of calls, where the answer that has them is not recorded."""
+        run = current_run(self.around)
+        if run is None or self.wants_content:
+            return
+        calls = [
+            call_of(name, call_id, values.arguments_of(get(call, "arguments")))
+            for call in items(self.response, "tool_calls")
+            if (name := string(call, "tool_name")) and (call_id := string(call, "call_id"))
+        ]
+        if (answer := note_answer(calls, parent_of(self.around))) is not None:
+            run.answers.append(answer)
+
+
+def at(event: Any) -> int:
+    """Return when an event happened, which is now where it says no time that OTLP could hold."""
+    stated = integer(event, "timestamp")
+    return stated if stated is not None and 0 < stated < _LATEST else time_ns()

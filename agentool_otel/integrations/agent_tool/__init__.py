@@ -1,0 +1,1 @@
+"""Agent Tool 0.2.0: its objects, and the runtimes that emit them."""

@@ -1,0 +1,289 @@
+"""Objects that describe tools: declarations, interfaces, profiles, surfaces, scheduling."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.integrations.agent_tool.documents import vocabulary as words
+from agentool_otel.integrations.agent_tool.documents.common import OpenObject, Versioned
+from agentool_otel.model.documents import UNSET, Maybe, Number
+
+__all__ = [
+    "DeferredTool",
+    "ExecutionProfile",
+    "PermissionProfile",
+    "SchedulerPolicy",
+    "ToolDeclaration",
+    "ToolInterface",
+    "ToolSurface",
+]
+
+Object = dict[str, Any]
+Texts = list[str]
+Lifecycle = Annotated[str, Meta(examples=list(words.LIFECYCLE_STATES))]
+ToolKind = Annotated[str, Meta(examples=list(words.TOOL_KINDS))]
+LoadingState = Annotated[str, Meta(examples=list(words.LOADING_STATES))]
+RiskLevel = Annotated[str, Meta(examples=list(words.RISK_LEVELS))]
+
+
+class ToolDeclaration(Versioned, frozen=True, kw_only=True):
+    """Stable description of one callable capability."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = (
+        "schema_version",
+        "namespace",
+        "description",
+        "lifecycle",
+        "tool_kind",
+    )
+
+    tool_id: str
+    """Stable, unique for its producer."""
+    namespace: Maybe[str] = UNSET
+    """Within which names do not collide."""
+    name: str
+    """For machines."""
+    aliases: Maybe[Texts] = UNSET
+    """Other names it is called by."""
+    search_hint: Maybe[str] = UNSET
+    """What it is found by, in a few words."""
+    title: Maybe[str] = UNSET
+    """For people."""
+    description: Maybe[str] = UNSET
+    """For models: when and how to use it."""
+    lifecycle: Maybe[Lifecycle] = UNSET
+    """Whether it can be used; an unknown word is carried."""
+    tool_kind: Maybe[ToolKind] = UNSET
+    """How it is executed; an unknown word is carried."""
+    capability_refs: Maybe[Texts] = UNSET
+    """Capabilities it provides."""
+    input_contract: Maybe[Object] = UNSET
+    """Schemas of the input (`model_input_schema`, in some examples `schema`), `sensitive_fields`,
+    `internal_only_fields` and more."""
+    output_contract: Maybe[Object] = UNSET
+    """Schema of the output (`structured_schema`), limits and more."""
+    interface_ref: Maybe[str] = UNSET
+    """Its ToolInterface."""
+    execution_profile_ref: Maybe[str] = UNSET
+    """Its ExecutionProfile."""
+    permission_profile_ref: Maybe[str] = UNSET
+    """Its PermissionProfile."""
+    external_mappings: Maybe[list[OpenObject]] = UNSET
+    """What it is in native protocols."""
+    annotations: Maybe[Object] = UNSET
+    """Hints that nobody vouches for."""
+
+
+class ToolInterface(Versioned, frozen=True, kw_only=True):
+    """Runtime contract of a tool."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "tool_id")
+
+    interface_id: str
+    """Unique for its producer."""
+    tool_id: Maybe[str] = UNSET
+    """The tool."""
+    name: Maybe[str] = UNSET
+    """Its name."""
+    aliases: Maybe[Texts] = UNSET
+    """Other names it is called by."""
+    search_hint: Maybe[str] = UNSET
+    """What it is found by."""
+    model_input_schema: Maybe[Object] = UNSET
+    """What a model is shown."""
+    runtime_input_schema: Maybe[Object] = UNSET
+    """What the executor takes, with internal members."""
+    output_schema: Maybe[Object] = UNSET
+    """Of structured results."""
+    strict: Maybe[bool] = UNSET
+    """Whether a provider enforces the schema."""
+    schema_visibility: Maybe[str] = UNSET
+    """loaded, deferred, internal or native_ref."""
+    is_enabled: Json = UNSET
+    """True, false, or the name of what decides."""
+    is_read_only: Json = UNSET
+    """True, false, or the name of what decides."""
+    is_concurrency_safe: Json = UNSET
+    """True, false, or the name of what decides."""
+    is_destructive: Json = UNSET
+    """True, false, or the name of what decides."""
+    is_open_world: Json = UNSET
+    """True, false, or the name of what decides."""
+    requires_user_interaction: Maybe[bool] = UNSET
+    """Whether a person takes part."""
+    classifier_input: Json = UNSET
+    """What a classifier is shown."""
+    permission_matcher: Maybe[str] = UNSET
+    """What rules are matched by."""
+    execution_profile_ref: Maybe[str] = UNSET
+    """Its ExecutionProfile."""
+    permission_profile_ref: Maybe[str] = UNSET
+    """Its PermissionProfile."""
+    persistence_policy_ref: Maybe[str] = UNSET
+    """What becomes of large results."""
+    max_inline_chars: Maybe[Number] = UNSET
+    """Longer results are persisted."""
+    rendering: Maybe[Object] = UNSET
+    """Hints for display."""
+    external_mappings: Maybe[list[OpenObject]] = UNSET
+    """What it is in native protocols."""
+
+
+class ExecutionProfile(Versioned, frozen=True, kw_only=True):
+    """How a tool is executed."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "execution_kind")
+
+    execution_profile_id: str
+    """Unique for its producer."""
+    execution_kind: Maybe[str] = UNSET
+    """Local, remote, browser, shell and others."""
+    supports_progress: Maybe[bool] = UNSET
+    """Whether it tells of progress."""
+    supports_cancel: Maybe[bool] = UNSET
+    """Whether it can be cancelled."""
+    sandboxed: Maybe[bool] = UNSET
+    """Whether it runs in a sandbox."""
+    sandbox_profile: Maybe[str] = UNSET
+    """Which."""
+    timeout_ms: Maybe[Number] = UNSET
+    """In milliseconds."""
+    external_mappings: Maybe[list[OpenObject]] = UNSET
+    """What it is in native protocols."""
+
+
+class PermissionProfile(Versioned, frozen=True, kw_only=True):
+    """What a tool may touch, and how risky that is."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "risk_level")
+
+    permission_profile_id: str
+    """Unique for its producer."""
+    risk_level: Maybe[RiskLevel] = UNSET
+    """low, medium, high or critical."""
+    access_kinds: Maybe[Texts] = UNSET
+    """What it reads and writes."""
+    write_effects: Maybe[Texts] = UNSET
+    """What its writing does to the world."""
+    network_scope: Maybe[str] = UNSET
+    """Where it may connect to."""
+    tenant_scope: Maybe[str] = UNSET
+    """Whose data it may see."""
+    credential_refs: Maybe[Texts] = UNSET
+    """Credentials that it uses, by reference."""
+    sandbox_profile: Maybe[str] = UNSET
+    """Its sandbox."""
+    approval_required: Maybe[bool] = UNSET
+    """Whether a call has to be approved."""
+    approval_reason: Maybe[str] = UNSET
+    """Why."""
+    permission_channel: Maybe[str] = UNSET
+    """Who is asked."""
+    rule_matching_fields: Maybe[Texts] = UNSET
+    """Members of the input that rules look at."""
+    data_sensitivity: Maybe[str] = UNSET
+    """How sensitive its data is."""
+    retention_hint: Maybe[str] = UNSET
+    """How long its data may be kept."""
+    redaction_required: Maybe[bool] = UNSET
+    """Whether its data has to be redacted wherever it goes."""
+    policy_refs: Maybe[Texts] = UNSET
+    """Policies it rests on."""
+
+
+class DeferredTool(Versioned, frozen=True, kw_only=True):
+    """A tool that can be found, whose schema is not loaded."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "name")
+
+    tool_id: str
+    """The tool."""
+    name: Maybe[str] = UNSET
+    """Its name."""
+    namespace: Maybe[str] = UNSET
+    """Within which names do not collide."""
+    search_hint: Maybe[str] = UNSET
+    """What it is found by."""
+    source: Maybe[str] = UNSET
+    """Where it comes from."""
+    schema_visibility: Maybe[str] = UNSET
+    """loaded, deferred, internal or native_ref."""
+    loading_state: LoadingState
+    """How far loading has come; an unknown word is carried."""
+    reason: Maybe[str] = UNSET
+    """Why it is not loaded."""
+    pending_provider_or_server: Maybe[str] = UNSET
+    """Who has to answer first."""
+    selection_ref: Maybe[str] = UNSET
+    """What it is selected by."""
+    native_ref: Maybe[Object] = UNSET
+    """What it is in its native protocol."""
+
+
+class ToolSurface(Versioned, frozen=True, kw_only=True):
+    """The tools that are there in a turn, task, session or another context."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
+
+    surface_id: str
+    """Unique for its producer."""
+    scope: str
+    """turn, task, session, tenant, skill, peer agent or workspace."""
+    created_at: Maybe[str] = UNSET
+    """RFC 3339 time."""
+    producer: Maybe[str] = UNSET
+    """Who made it."""
+    tool_refs: Maybe[Texts] = UNSET
+    """All its tools."""
+    loaded_tools: Json = UNSET
+    """Tools whose schema is loaded: ids, or objects."""
+    deferred_tools: Json = UNSET
+    """Tools whose schema is not: ids, or DeferredTools."""
+    blocked_tools: Maybe[list[OpenObject]] = UNSET
+    """Tools that may not be used, each with its `reason`."""
+    excluded_tools: Maybe[list[OpenObject]] = UNSET
+    """Tools that were left out, each with its `reason`."""
+    selection_policy: Maybe[Object] = UNSET
+    """How tools are selected."""
+    default_tool_choice: Json = UNSET
+    """What a model is told of choosing one."""
+    capability_requirements: Maybe[Texts] = UNSET
+    """Capabilities that are asked for."""
+    model_capabilities: Maybe[Object] = UNSET
+    """What the model can."""
+    role_constraints: Maybe[Object] = UNSET
+    """Who may use it."""
+    surface_reason: Maybe[str] = UNSET
+    """Why these tools."""
+    policy_refs: Maybe[Texts] = UNSET
+    """Policies it rests on."""
+    runtime_refs: Maybe[Texts] = UNSET
+    """Runtimes it is of."""
+
+
+class SchedulerPolicy(Versioned, frozen=True, kw_only=True):
+    """How a set of invocations is scheduled."""
+
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
+
+    scheduler_policy_id: str
+    """Unique for its producer."""
+    scope: Maybe[str] = UNSET
+    """What it holds for."""
+    max_parallel: Maybe[Number] = UNSET
+    """So many at a time."""
+    ordering_policy: Maybe[str] = UNSET
+    """preserve_terminal_order, allow_unordered or serial."""
+    yield_policy: Maybe[str] = UNSET
+    """progress_immediate_results_ordered, all_ordered or unordered_streaming."""
+    interrupt_behavior: Maybe[str] = UNSET
+    """cancel or block."""
+    sibling_failure_policy: Maybe[str] = UNSET
+    """ignore, cancel_siblings or cancel_dependent."""
+    context_modifier_policy: Maybe[str] = UNSET
+    """allow_serial_only, defer_until_batch_complete or forbid."""
+    resource_locks: Maybe[list[OpenObject]] = UNSET
+    """What is locked meanwhile."""

@@ -1,0 +1,196 @@
+"""What a runtime of Agent Tool calls."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections import UserDict
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, nullcontext
+from itertools import islice
+from math import inf
+from threading import RLock
+from time import time_ns
+from types import MappingProxyType
+from typing import Any
+from weakref import WeakSet, finalize
+
+from agentool_otel.capture.finalizers import when_safe
+from agentool_otel.content.encoding.encoder import Limits
+from agentool_otel.content.encoding.introspection import class_name
+from agentool_otel.content.policy import encode, mask_text
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.ground.words import logger
+from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
+from agentool_otel.integrations.agent_tool.documents.checking import identify
+from agentool_otel.integrations.agent_tool.documents.objects import Invocation, Versioned
+from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
+from agentool_otel.providers.fields import is_a, plain_text, record
+
+__all__ = ["AgentToolEmitter"]
+
+_log = logger(__name__)
+_SCOPE = "agentool_otel.instrumentation.agent_tool"
+_WARNINGS = 10
+"""Logged of what an emitter is told."""
+_NAMED = 16
+"""Members that are named in a warning."""
+_LIMITS = Limits(nodes=10_000, characters=1 << 20, seconds=inf)
+"""Of an object that is not plain JSON: its copy costs the caller work that can be counted."""
+
+
+class AgentToolEmitter:
+    """Turns what a runtime of Agent Tool tells into spans.
+
+        emitter = AgentToolEmitter()
+        emitter.record(declaration)
+        invocation = emitter.record(invocation)      # has telemetry_refs
+        with emitter.within(invocation["invocation_id"]):
+            ...                                      # spans in here lie below the tool's
+        result = emitter.record(result)
+
+    One for a runtime; its methods may be called from any thread, and never raise. All that is told
+    of a call has its `invocation_id`.
+
+    A span begins where its invocation is first told of, below the span that is current there. It
+    ends when the invocation is in its last state (succeeded, failed, timed_out, canceled, denied,
+    blocked, schema_parse_failed, validation_failed) and its Result has been told. Give the Result
+    its `redaction_state` (`none` where nothing is taken out): of one that does not say, content is
+    held back, because it may be redacted still, until something is told ten seconds later, or
+    until `flush`. What is told of after the end is a span of its own, by its facts alone.
+    """
+
+    def __init__(self) -> None:
+        self._events: AgentToolEvents[LiveStep] = AgentToolEvents(
+            LiveRecorder("Agent Tool", _SCOPE, free_text=True)
+        )
+        self._lock = RLock()
+        self._process = os.getpid()
+        self._warned: set[str] = set()
+        _emitters.add(self)
+        finalize(self, when_safe, _close, self._events, self._lock).atexit = False
+
+    def record(self, told: Mapping[str, Any] | Versioned) -> dict[str, Any]:
+        """Record an event, or any other object of Agent Tool 0.2.0.
+
+        Args:
+            told: the object as JSON, or as one of
+                `agentool_otel.integrations.agent_tool.documents.objects`: an Event, Invocation,
+                Result, PermissionDecision, Hook, InputMutation, Progress, ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
+                Of mappings, `dict`, `UserDict` and `MappingProxyType` are recorded: other kinds
+                would run code of their own.
+                What is no such object is not recorded, and what lacks the id of the invocation
+                that it is about is not on its span. Both are named in the log, once; `findings` in
+                `agentool_otel.integrations.agent_tool.documents.checking` says what is wrong.
+
+        Returns:
+            A copy. Of an Invocation and a Result its `telemetry_refs` have one more, with the ids
+            of the span; so has an Event among its `trace_refs`. Where nothing is recorded it is
+            as it was; what is no object at all is returned as it is.
+        """
+        copy: Any = told
+        with guarded("recording an object of Agent Tool"):
+            members, size = _as_json(told)
+            copy = told if members is None else members
+            if members is not None and (read := self._read(members, size)) is not None:
+                return read
+            self._refuse(told)
+        given: dict[str, Any] = copy
+        return given
+
+    def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
+        with self._here():
+            read = self._events.read(members, time_ns(), size)
+            lost = read is not None and self._events.about(members) is None
+        _flush_at_exit()
+        cls = identify(members) if lost else None
+        if cls is not None and (cls is Invocation or "invocation_id" in cls.REQUIRES):
+            given = repr(members.get("invocation_id")) if "invocation_id" in members else "none"
+            self._warn(
+                f"recorded apart from its call: {cls.__name__}: expected a string at "
+                f"$.invocation_id, got {given:.50}; hint: all that is told of a call has its "
+                "invocation_id"
+            )
+        return read
+
+    def _here(self) -> RLock:
+        """Return the lock, in this process: what was under way before a fork ends in the parent."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._lock = RLock()
+            self._events.leave()
+        return self._lock
+
+    def _refuse(self, told: Any) -> None:
+        members = record(told)
+        names = class_name(type(told)) if members is None else ", ".join(islice(members, _NAMED))
+        self._warn(
+            f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; hint: "
+            "its kind is told by its members, such as event_type, invocation_id and tool_id, or "
+            "result_id"
+        )
+
+    def _warn(self, sentence: str) -> None:
+        """Log what is wrong with what was told, each sentence once, and no more than a few."""
+        if sentence not in self._warned and len(self._warned) < _WARNINGS:
+            self._warned.add(sentence)
+            _log.warning("%s", mask_text(sentence))
+
+    @contextmanager
+    def within(self, invocation_id: str) -> Generator[None]:
+        """Make the span of an invocation under way the current one: in here its tool is executed.
+
+        Args:
+            invocation_id: of one that was recorded. Nothing happens for any other.
+        """
+        step = None
+        with guarded("finding an invocation of Agent Tool"), self._here():
+            known_id = plain_text(invocation_id)
+            step = None if known_id is None else self._events.step(known_id)
+        with nullcontext() if step is None else within(step):
+            yield
+
+    def flush(self) -> None:
+        """End the spans of all invocations that are under way: nothing more is told of them.
+
+        The end of the program does so as well. A call that has neither ended nor a result is
+        marked `agentool.incomplete`.
+        """
+        _close(self._events, self._here())
+
+
+_emitters: WeakSet[AgentToolEmitter] = WeakSet()
+_set_up: list[object] = []
+"""The provider that was set up when `_flush_all` was registered last."""
+
+
+def _flush_at_exit() -> None:
+    """Have all emitters flushed when the program ends. Functions that are registered last are
+    called first, so that a provider that is shut down there has to be set up by now."""
+    if _set_up != [session.provider]:
+        _set_up[:] = [session.provider]
+        atexit.unregister(_flush_all)
+        atexit.register(_flush_all)
+
+
+def _flush_all() -> None:
+    for emitter in list(_emitters):
+        emitter.flush()
+
+
+def _as_json(told: Any) -> tuple[dict[str, Any] | None, int]:
+    """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
+    has no form for, and of what is nested very deeply, what is known."""
+    if is_a(told, Versioned):
+        told = told.to_dict()
+    if not any(is_a(told, kind) for kind in (dict, MappingProxyType, UserDict)):
+        return None, 0
+    text = encode(told, _LIMITS)
+    members = loads(text)
+    return (members, len(text)) if isinstance(members, dict) else (None, 0)
+
+
+def _close(events: AgentToolEvents[LiveStep], lock: RLock) -> None:
+    with guarded("ending the invocations of Agent Tool"), lock:
+        events.close()

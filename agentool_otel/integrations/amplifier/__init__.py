@@ -1,0 +1,1 @@
+"""Amplifier: sessions, their logs, and tools."""

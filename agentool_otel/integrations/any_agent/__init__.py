@@ -1,0 +1,1 @@
+"""Mozilla's any-agent and tinyagent."""

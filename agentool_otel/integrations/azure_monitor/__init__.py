@@ -1,0 +1,1 @@
+"""Azure Monitor: Application Insights and its Log Analytics workspace."""

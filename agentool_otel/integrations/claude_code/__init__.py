@@ -1,0 +1,1 @@
+"""Claude Code and the Claude Agent SDK."""

@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI, and Copilot Chat in VS Code."""

@@ -1,0 +1,1 @@
+"""CrewAI: crews, flows, agents, tools, memory, knowledge."""

@@ -1,0 +1,1 @@
+"""Datadog LLM Observability."""

@@ -1,0 +1,1 @@
+"""CloudWeGo's Eino with the callbacks of APMPlus."""

@@ -1,0 +1,1 @@
+"""FastMCP, on top of the MCP SDK."""

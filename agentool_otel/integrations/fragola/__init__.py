@@ -1,0 +1,1 @@
+"""Fragola SDK."""

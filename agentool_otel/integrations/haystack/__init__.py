@@ -1,0 +1,1 @@
+"""deepset's Haystack."""

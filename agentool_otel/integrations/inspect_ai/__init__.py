@@ -1,0 +1,1 @@
+"""Inspect and Inspect Scout."""

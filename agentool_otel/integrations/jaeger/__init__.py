@@ -1,0 +1,1 @@
+"""Jaeger: its query service, and its JSON."""

@@ -1,0 +1,480 @@
+"""The callback handler: LangChain's runs become spans. Loaded when LangChain is, never before.
+
+Its methods never attach a context except inside a frame (`kit.frames`), and never raise
+except in our own tests. Plain chains and graph nodes have no span; they pass their parent on.
+
+Source: langchain-core callbacks/base.py and manager.py, langgraph pregel/main.py at 1.0 and 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from opentelemetry.context import Context
+
+from agentool_otel.content.policy import as_text, encode, jsonable
+from agentool_otel.emit.exceptions import str_of
+from agentool_otel.emit.identity import agent_of
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
+from agentool_otel.emit.run import requested_id
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.instrumentation.kit.frames import Frame, current_frame
+from agentool_otel.integrations.langchain.instrumentor import interrupts, messages, models, values
+from agentool_otel.integrations.langchain.instrumentor.interrupts import imported, interruption
+from agentool_otel.integrations.langchain.instrumentor.names import (
+    for_whom,
+    internal,
+    name_of,
+    names_in,
+)
+from agentool_otel.integrations.langchain.instrumentor.runs import (
+    LiveRun,
+    Plumbing,
+    Runs,
+    context_below,
+)
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentInvocation,
+    Inference,
+    Operation,
+    Retrieval,
+    ToolExecution,
+)
+from agentool_otel.providers.calls import structured
+from agentool_otel.providers.fields import get, is_a, items, listed, plain_text, record, string
+from agentool_otel.providers.langchain import from_message
+from agentool_otel.semconv import agentool
+
+__all__ = ["Handler"]
+
+SCOPE = "agentool_otel.instrumentation.langchain"
+
+_OWNED = frozenset({CLIENTS, BY_HAND})
+"""Clients whose calls below a model run are that run."""
+
+
+class Handler(BaseCallbackHandler):
+    """One for the process; runs are told apart by their ids."""
+
+    run_inline = True  # in the caller's own task or thread, so that a frame is the caller's
+
+    def __init__(self, runs: Runs) -> None:
+        self.raise_error = session.strict
+        self.enabled = True
+        self.runs = runs
+
+    def __copy__(self) -> Handler:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Handler:
+        return self
+
+    @property
+    def _idle(self) -> bool:
+        """Switched off; runs that had started before still end."""
+        return not self.enabled and not len(self.runs)
+
+    @property
+    def ignore_chain(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_llm(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_agent(self) -> bool:  # LangChain's word for tools
+        return self._idle
+
+    @property
+    def ignore_retriever(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_retry(self) -> bool:
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        return True
+
+    # ---- graphs, nodes and chains
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        **_: Any,
+    ) -> None:
+        with guarded("starting a LangChain run"):
+            if not self.enabled:
+                return
+            above = self.runs.above(parent_run_id)
+            frame = current_frame("graph")
+            name = plain_text(name)
+            if frame is not None:
+                self._start_graph(frame, above, inputs, run_id, metadata or {}, name)
+            elif isinstance(above, LiveRun):
+                node = string(metadata, "langgraph_node")
+                if node != name or not isinstance(above.operation, AgentInvocation):
+                    node = None
+                transfer = above.transfers.pop(node, None) if node is not None else None
+                self.runs.add(run_id, Plumbing(above, run_id, node, transfer))
+            elif above is not None:
+                self.runs.add(run_id, above)
+
+    def _start_graph(
+        self,
+        frame: Frame,
+        above: LiveRun | Plumbing | None,
+        inputs: Any,
+        run_id: UUID,
+        metadata: dict[str, Any],
+        name: str | None,
+    ) -> None:
+        if is_owned(GRAPHS):  # it is how something is executed that has a span already
+            frame.pass_by()
+            if above is not None:
+                inside = (
+                    above if isinstance(above, Plumbing) else Plumbing(above, run_id, None, None)
+                )
+                self.runs.add(run_id, inside)
+            return
+        parent = _context(above)
+        if isinstance(above, Plumbing) and above.transfer is not None:
+            parent, above.transfer = above.transfer, None
+        names = names_in(metadata)
+        parent = for_whom(names, above, parent)
+        # Not `invoke_workflow`, also where a graph does nothing but coordinate agents: when its
+        # span begins, what its nodes will do is known of those alone that are graphs themselves
+        # (`Pregel.nodes`). A function among them may call a model or not, and a graph must not
+        # become another type of span by gaining one.
+        operation = AgentInvocation(agent_name=name_of(frame.subject, above, metadata, name))
+        live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
+        run = self._add(live, operation, run_id, above, frame, names)
+        if run is None:
+            return
+        if run.wants_content:
+            given = interrupts.given(inputs)
+            asked = messages.new_input(given)
+            if asked is not None:
+                run.fields["input"] = asked
+            elif given is not None:
+                run.mark({agentool.INPUT: encode(values.plain(given))})
+        run.open()
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain run"):
+            run = self.runs.take(run_id)
+            if isinstance(run, Plumbing):
+                if run.run_id == run_id and run.node is not None:
+                    self._hand_over(run, values.targets(outputs))
+            elif run is not None:
+                fields: dict[str, Any] = {}
+                extra: dict[str, Any] = {}
+                if run.wants_content and not run.questions:
+                    said = messages.last_answer(outputs)
+                    if said is not None:
+                        fields["output"] = said
+                    elif outputs is not None and _has_no_messages(outputs):
+                        extra[agentool.OUTPUT] = encode(values.plain(outputs))
+                run.finish(fields, extra=extra)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain run"):
+            run = self.runs.take(run_id)
+            parent_command = imported("langgraph.errors", "ParentCommand")
+            hands_over = parent_command is not None and is_a(error, parent_command)
+            command = items(error, "args")[:1] if hands_over else []
+            targets = values.targets(command, True)
+            if isinstance(run, LiveRun):
+                run.finish({}, error)
+                if run.agent is not None:  # its node will say it again
+                    run.agent.handed.update(targets)
+            elif run is not None and run.run_id == run_id and run.node is not None:
+                if hands_over:
+                    self._hand_over(run, targets)
+                elif (why := interruption(error)) is not None:
+                    run.run.interrupted = why
+                    if run.run.wants_content:
+                        asked = interrupts.questions(error)
+                        run.run.questions.update((key, values.plain(asked[key])) for key in asked)
+
+    def _hand_over(self, node: Plumbing, targets: Sequence[str]) -> None:
+        """Record that a node goes to another by command, unless its tool is the handoff."""
+        graph = node.run
+        for target in targets:
+            if target in graph.handed:
+                graph.handed.discard(target)
+            elif target != node.node and not internal(target) and not internal(node.node):
+                operation = ToolExecution(
+                    name=f"transfer_to_{target}",
+                    tool_type="function",
+                    transfer_target=target,
+                    agent_name=node.node,
+                )
+                live = begin(operation, scope=SCOPE, parent=graph.context)
+                if live is not None:
+                    live.end(operation)
+                    graph.transfers[target] = live.context
+
+    # ---- models
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain model call"):
+            if self.enabled:
+                asked: Any = next(iter(items(messages)), [])
+                self._start_model(
+                    "chat", serialized, asked, run_id, parent_run_id, metadata, kwargs
+                )
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any],
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain model call"):
+            if self.enabled:
+                self._start_model(
+                    "text_completion", serialized, prompts, run_id, parent_run_id, metadata, kwargs
+                )
+
+    def _start_model(
+        self,
+        kind: str,
+        serialized: Any,
+        asked: Iterable[Any],
+        run_id: UUID,
+        parent_run_id: UUID | None,
+        metadata: dict[str, Any] | None,
+        kwargs: dict[str, Any],
+    ) -> None:
+        metadata = metadata or {}
+        params = record(kwargs.get("invocation_params")) or {}
+        above = self.runs.above(parent_run_id)
+        if above is None and is_owned("langchain"):
+            return
+        names = names_in(metadata)
+        parent = for_whom(names, above, _context(above))
+        frame = current_frame("model")
+        model = None if frame is None else frame.subject
+        operation = Inference(operation=kind, **models.asked(serialized, metadata, params, model))
+        live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED, content_follows=True)
+        run = self._add(live, operation, run_id, above, frame, names)
+        if run is None:
+            return
+        if params.get("stream") is True:
+            run.fields["stream"] = True
+        if run.wants_content:
+            run.fields["input"] = [from_message(each) for each in items(asked)]
+            run.fields["tools"] = models.offered(params)
+        run.open()
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
+        run = self.runs.get(run_id)
+        if isinstance(run, LiveRun) and run.first_chunk_s is None and chunk is not None:
+            run.chunk()
+
+    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> None:
+        run = self.runs.get(run_id)
+        if isinstance(run, LiveRun) and run.first_chunk_s is None:
+            run.chunk()
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain model call"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.finish(_answer(run, response))
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        with guarded("finishing a LangChain model call"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.finish(_answer(run, kwargs.get("response")), error)
+
+    # ---- tools
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain tool"):
+            if not self.enabled:
+                return
+            above = self.runs.above(parent_run_id)
+            names = names_in(metadata or {})
+            parent = for_whom(names, above, _context(above))
+            frame = current_frame("tool")
+            name = string(serialized, "name") or string(kwargs, "name") or "unknown"
+            call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
+
+            def sent() -> Any:
+                return jsonable(input_str if inputs is None else values.arguments(inputs))
+
+            call_id = call_id or requested_id(parent, name, sent)
+            operation = ToolExecution(
+                name=name,
+                call_id=call_id,
+                tool_type="function",
+                description=string(serialized, "description") or None,
+                agent_name=agent_of(parent),
+            )
+            live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
+            run = self._add(live, operation, run_id, above, frame, names)
+            if run is not None:
+                if run.wants_content:
+                    run.fields["arguments"] = sent()
+                run.open()
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain tool"):
+            run = self.runs.take(run_id)
+            if not isinstance(run, LiveRun):
+                return
+            fields: dict[str, Any] = {}
+            targets = [target for target in values.targets(output, True) if not internal(target)]
+            if targets:
+                run.hand_over(targets[0])
+                if run.agent is not None:
+                    run.agent.handed.update(targets)
+            reply = values.reply(output, getattr(run.operation, "call_id", None))
+            failed = string(reply, "status") == "error"
+            if failed:
+                fields["error_type"] = "tool_error"
+            if run.wants_content and reply is not UNSET:
+                content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
+                fields["result"] = structured(content)  # of a failed one, too: it was told
+                if failed:
+                    said = as_text(content)
+                    fields["tool_error"] = fields["error_message"] = said
+            if getattr(run.operation, "call_id", None) is None:
+                fields["call_id"] = string(reply, "tool_call_id")
+            run.finish(fields)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain tool"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                failed = run.wants_content and interruption(error) is None
+                run.finish({"tool_error": str_of(error)} if failed else {}, error)
+
+    # ---- retrievers
+    def on_retriever_start(
+        self,
+        serialized: Any,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain retrieval"):
+            if not self.enabled:
+                return
+            metadata = metadata or {}
+            above = self.runs.above(parent_run_id)
+            names = names_in(metadata)
+            parent = for_whom(names, above, _context(above))
+            operation = Retrieval(
+                data_source_id=string(kwargs, "name") or string(metadata, "ls_retriever_name"),
+            )
+            live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
+            run = self._add(live, operation, run_id, above, current_frame("retriever"), names)
+            if run is not None:
+                if run.wants_content:
+                    run.fields["query"] = as_text(query)
+                run.open()
+
+    def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain retrieval"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                found = (
+                    [values.document(each) for each in items(documents)]
+                    if run.wants_content
+                    else None
+                )
+                run.finish({"documents": found})
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain retrieval"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.finish({}, error)
+
+    # ---- insides
+    def _add(
+        self,
+        live: LiveSpan | None,
+        operation: Operation,
+        run_id: UUID,
+        above: LiveRun | Plumbing | None,
+        frame: Frame | None,
+        names: dict[str, str],
+    ) -> LiveRun | None:
+        """Keep a run that has started; without a span it is plumbing of the run around it."""
+        around = above.run if isinstance(above, Plumbing) else above
+        if live is None:
+            if around is not None:
+                self.runs.add(run_id, Plumbing(around, run_id, None, None))
+            if frame is not None:
+                frame.open = False
+            return None
+        run = LiveRun(run_id, live, operation, _graph(around), names)
+        self.runs.add(run_id, run)
+        if frame is not None:
+            frame.claim(run)
+        return run
+
+
+def _has_no_messages(outputs: Any) -> bool:
+    held = get(outputs, "messages")
+    return held is None or listed(held) == []
+
+
+def _graph(run: LiveRun | None) -> LiveRun | None:
+    """Return the innermost graph that holds a run."""
+    if run is None or isinstance(run.operation, AgentInvocation):
+        return run
+    return run.agent
+
+
+def _context(above: LiveRun | Plumbing | None) -> Context:
+    return context_below(above.run if isinstance(above, Plumbing) else above)
+
+
+def _answer(run: LiveRun, response: Any) -> dict[str, Any]:
+    return models.answered(response) if run.recording else {}

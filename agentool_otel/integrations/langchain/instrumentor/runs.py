@@ -1,0 +1,162 @@
+"""The runs in progress, by LangChain's run id.
+
+Callbacks of one run come from several threads and tasks; its id and its parent's are what holds
+them together. Runs without a span of their own (chains, graph nodes) stand for the run around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from opentelemetry.context import Context, create_key, get_current, set_value
+
+from agentool_otel.content.policy import encode
+from agentool_otel.emit.live import LiveSpan
+from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, incomplete
+from agentool_otel.integrations.langchain.instrumentor.interrupts import interruption
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
+from agentool_otel.semconv import agentool
+
+__all__ = ["LiveRun", "Plumbing", "Runs", "context_below"]
+
+_RUN_KEY = create_key("agentool-otel-langchain-run")
+
+
+class LiveRun(StepSpan):
+    """A run that has a span: a graph, a model call, a tool call or a retrieval."""
+
+    __slots__ = (
+        "agent",
+        "handed",
+        "interrupted",
+        "names",
+        "questions",
+        "registry",
+        "run_id",
+        "transfers",
+    )
+
+    def __init__(
+        self,
+        run_id: UUID,
+        live: LiveSpan,
+        operation: Operation,
+        agent: LiveRun | None,
+        names: Mapping[str, str] = MappingProxyType({}),
+    ):
+        super().__init__(live, operation, "a LangChain run")
+        self.context = set_value(_RUN_KEY, self, live.context)
+        self.run_id = run_id
+        self.agent = agent
+        """The graph this run is a part of."""
+        self.names = names
+        """The conversation and the user that its config names."""
+        self.interrupted: str | None = None
+        self.questions: dict[str, Any] = {}
+        """What its nodes ask a human before the graph can go on, by the id of the interrupt."""
+        self.handed: set[str] = set()
+        """Targets of handoffs that have a span, for a graph; a node says the same again."""
+        self.transfers: dict[str, Context] = {}
+        """By node, the context of the handoff that leads to it."""
+        self.registry: Runs | None = None
+
+    def finish(
+        self,
+        fields: dict[str, Any],
+        error: BaseException | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """End the span, once.
+
+        Args:
+            fields: what is known of the operation by now.
+            error: what ended it, if not a result; control flow is not an error.
+            extra: further attributes.
+        """
+        if self._ended:
+            return
+        self.fields.update(fields)
+        extra = {} if extra is None else extra
+        if error is not None and (why := interruption(error)) is not None:
+            error, self.interrupted = None, why
+            if isinstance(self.operation, ToolExecution):
+                self.leave_unanswered()  # it is called again on resumption
+        if isinstance(self.operation, AgentInvocation):
+            paused = self.interrupted not in (None, "ParentCommand")
+            status = "error" if error is not None else "in_progress" if paused else "success"
+            extra.setdefault(agentool.STATUS, status)
+            if paused and error is None and self.questions:
+                self._put_questions(extra)
+        self.end(error, interrupted=self.interrupted, extra=extra)
+
+    def _put_questions(self, extra: dict[str, Any]) -> None:
+        """Make what a human is asked the output: several questions by the ids of their interrupts,
+        as LangGraph takes the answers."""
+        several = len(self.questions) > 1
+        asked = self.questions if several else next(iter(self.questions.values()))
+        if isinstance(asked, str):
+            self.fields["output"] = [message("assistant", [text(asked)], "stop")]
+        else:
+            extra[agentool.OUTPUT] = encode(asked)
+
+    def failed(self, error: BaseException, /) -> None:
+        """End with an exception that no callback has told of."""
+        with guarded("finishing a LangChain run"):
+            if self.registry is not None:
+                self.registry.take(self.run_id)
+            self.finish({}, error)
+
+
+class Plumbing:
+    """A run without a span, inside one that has one; nested plumbing shares the object."""
+
+    __slots__ = ("node", "run", "run_id", "transfer")
+
+    def __init__(self, run: LiveRun, run_id: UUID, node: str | None, transfer: Context | None):
+        self.run = run
+        self.run_id = run_id
+        self.node = node
+        """The graph node it is."""
+        self.transfer = transfer
+        """The handoff that led to this node; the first graph inside is its child."""
+
+
+class Runs(OpenSpans["LiveRun | Plumbing"]):
+    """The open runs, bounded by number and age: abandoned ones are ended as incomplete."""
+
+    def __init__(self, limit: int = 10_000, age_s: float = 86_400.0):
+        super().__init__(_abandon, limit, age_s)
+
+    def add(self, key: Hashable, span: LiveRun | Plumbing) -> None:
+        if isinstance(span, LiveRun):
+            span.registry = self
+        super().add(key, span)
+
+    def above(self, run_id: UUID | None) -> LiveRun | Plumbing | None:
+        """Return the parent of a run that starts; it and the run around it count as in use."""
+        parent = self.get(run_id)
+        if parent is not None and run_id is not None:
+            around = parent if isinstance(parent, LiveRun) else parent.run
+            self.touch(run_id, around.run_id)
+        return parent
+
+
+def _abandon(run: LiveRun | Plumbing) -> None:
+    if isinstance(run, LiveRun):
+        run.finish({}, extra=incomplete())
+
+
+def context_below(run: LiveRun | None) -> Context:
+    """Return the context for what happens inside a run.
+
+    The current one where it is the run's own, with whatever the user has put on top of it.
+    """
+    current = get_current()
+    if run is None or current.get(_RUN_KEY) is run:
+        return current
+    return run.context

@@ -1,0 +1,1 @@
+"""Langfuse: spans of its SDK, and its exports."""

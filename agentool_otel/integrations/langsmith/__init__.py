@@ -1,0 +1,1 @@
+"""LangSmith: spans of its exporter, and its runs."""

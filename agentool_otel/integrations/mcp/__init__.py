@@ -1,0 +1,1 @@
+"""The Model Context Protocol: its Python SDK, and tools as servers list them."""

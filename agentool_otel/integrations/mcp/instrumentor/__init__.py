@@ -1,0 +1,13 @@
+"""The Model Context Protocol: the Python SDK's clients and servers.
+
+propagation   trace context in `params._meta`
+client        requests that a session sends
+server        requests that a server handles
+patches       the patches, by major version of the SDK
+
+The span of a request is in `instrumentation.kit.mcp_requests`, which other frameworks use too.
+"""
+
+from agentool_otel.integrations.mcp.instrumentor.patches import MCPInstrumentor
+
+__all__ = ["MCPInstrumentor"]

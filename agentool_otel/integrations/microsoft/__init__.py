@@ -1,0 +1,1 @@
+"""Microsoft's Agent Framework, Semantic Kernel and Microsoft.Extensions.AI."""

@@ -1,0 +1,1 @@
+"""MLflow Tracing: its spans, and its traces in files."""

@@ -1,0 +1,1 @@
+"""OpenAI's client, its tools and its messages."""

@@ -1,0 +1,1 @@
+"""Quarkus LangChain4j."""

@@ -1,0 +1,1 @@
+"""ToolSmith, which tests whether an agent selects the right tool."""

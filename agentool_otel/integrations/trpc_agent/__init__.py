@@ -1,0 +1,1 @@
+"""tRPC-Agent-Go."""

@@ -1,0 +1,1 @@
+"""TruLens: its spans, and its event table."""
