@@ -1,8 +1,9 @@
 """Dialects: the vocabularies in which SDKs describe what a span means.
 
 Those of products are in their folders in `integrations`; here are the kit, and the vocabularies of
-many products. A dialect is pure: one span in, one operation out, no I/O and no look at the tree. Every span is matched by itself, because real traces mix vocabularies. A dialect that
-writes obeys `read(write(operation)) == operation`.
+many products. A dialect is pure: one span in, one operation out, no I/O and no look at the tree.
+Every span is matched by itself, because real traces mix vocabularies. A dialect that writes obeys
+`read(write(operation)) == operation`.
 
     markers     what a span must have for the dialect to be asked about it at all
     content     the names that hold content; where it is off, none of them leaves

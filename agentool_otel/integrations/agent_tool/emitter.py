@@ -77,12 +77,13 @@ class AgentToolEmitter:
         Args:
             told: the object as JSON, or as one of
                 `agentool_otel.integrations.agent_tool.documents.objects`: an Event, Invocation,
-                Result, PermissionDecision, Hook, InputMutation, Progress, ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
-                Of mappings, `dict`, `UserDict` and `MappingProxyType` are recorded: other kinds
-                would run code of their own.
-                What is no such object is not recorded, and what lacks the id of the invocation
-                that it is about is not on its span. Both are named in the log, once; `findings` in
-                `agentool_otel.integrations.agent_tool.documents.checking` says what is wrong.
+                Result, PermissionDecision, Hook, InputMutation, Progress, ResultPersistence,
+                ToolDeclaration, ToolSurface or one of the others. It is copied. Of mappings,
+                `dict`, `UserDict` and `MappingProxyType` are recorded: other kinds would run code
+                of their own. What is no such object is not recorded, and what lacks the id of the
+                invocation that it is about is not on its span. Both are named in the log, once;
+                `findings` in `agentool_otel.integrations.agent_tool.documents.checking` says what
+                is wrong.
 
         Returns:
             A copy. Of an Invocation and a Result its `telemetry_refs` have one more, with the ids
