@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -14,8 +14,8 @@ from agentool_otel.capture import threads
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected
 from agentool_otel.emit.native_spans import is_covered
+from agentool_otel.ground.integrations import Library, Mount, installed, integrations
 from agentool_otel.setup.frameworks import instrumentors
-from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES, installed
 
 __all__ = [
     "GOOD",
@@ -36,34 +36,10 @@ _OWN_SPANS = {
 }
 
 
-class _Mounting(NamedTuple):
-    """A framework that loads modules by name, one of ours among them: nothing is attached to it."""
-
-    name: str
-    distribution: str
-    supports: str
-    group: str
-    """Of the entry points where it looks."""
-    module: str
-    how: str
-    """What records its runs."""
-
-
-_MOUNTING = (
-    _Mounting(
-        "amplifier",
-        "amplifier-core",
-        "amplifier-core >= 2",
-        "amplifier.modules",
-        "hooks-agentool-otel",
-        "hooks: [{module: hooks-agentool-otel}] in its mount plan",
-    ),
-)
-
-
 def frameworks() -> list[dict[str, Any]]:
     """Attach to every installed framework in this process and report how that went."""
     entries: list[dict[str, Any]] = []
+    switches = {it.distribution: it.switch for it in _libraries() if it.own_spans is None}
     with collected("agentool_otel") as logged:
         known = instrumentors()
     for message in logged:
@@ -100,7 +76,7 @@ def frameworks() -> list[dict[str, Any]]:
             for patch in instrumentor.attached.values()
         ]
         entry["replaces"] = [it for it in instrumentor.native_scopes if is_covered(it)]
-        entry["switch"] = SWITCHES.get(name)
+        entry["switch"] = switches.get(name)
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
     return entries
@@ -110,18 +86,25 @@ def mounting() -> list[dict[str, Any]]:
     """Return the frameworks that load a module of ours, and whether they will find it."""
     return [
         {
-            "name": it.name,
+            "name": name,
             "installed": installed(it.distribution),
             "supports": [it.supports],
             "module": it.module,
             "how": it.how,
             "error": _why_not_loaded(it),
         }
-        for it in _MOUNTING
+        for name, product in integrations().items()
+        if (it := product.mount) is not None
     ]
 
 
-def _why_not_loaded(framework: _Mounting) -> str | None:
+def _libraries() -> list[Library]:
+    """Return the libraries of all products, sorted by name."""
+    libraries = (it for product in integrations().values() for it in product.libraries)
+    return sorted(libraries, key=lambda it: it.distribution)
+
+
+def _why_not_loaded(framework: Mount) -> str | None:
     points = importlib.metadata.entry_points(group=framework.group, name=framework.module)
     if not points:
         return f"{framework.module} is not announced to it: install this package beside it"
@@ -146,11 +129,11 @@ def not_instrumented() -> list[dict[str, Any]]:
     """Return the installed frameworks that no instrumentor, ours or of a plug-in, is for."""
     known = {it.framework for it in instrumentors().values()}
     entries: list[dict[str, Any]] = []
-    for it in NOT_INSTRUMENTED:
-        version = installed(it.distribution)
+    for it in _libraries():
+        version = None if it.own_spans is None else installed(it.distribution)
         if version is not None and it.distribution not in known:
-            entry = {"name": it.distribution, "installed": version, "spans": it.spans}
-            entries.append({**entry, "switch": it.switch, "instrumented_by": it.other})
+            entry = {"name": it.distribution, "installed": version, "spans": it.own_spans}
+            entries.append({**entry, "switch": it.switch, "instrumented_by": it.traced_by})
     return entries
 
 

@@ -70,14 +70,30 @@ Credentials: user:password@ in the URL (Basic),
 
 Formats, told by their content, plain, gzip or zstd:
   OTLP as JSON or protobuf; trace documents (ReasoningTrace, ATIF);
-  JSON of OpenTelemetry SDKs, Jaeger, Tempo, Zipkin, Phoenix, Langfuse,
-  LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch,
-  Azure Monitor, Google Cloud Trace and column stores; CSV and TSV tables;
-  logs of OpenClaw and Amplifier
 """
 
-EXTRA_TOPICS = {"source": _SOURCE}
-"""What `help` explains besides commands."""
+
+def _source() -> str:
+    from textwrap import fill
+
+    stores = ", ".join(_titles("agentool_otel.stores"))
+    logs = " and ".join(_titles("agentool_otel.log_readers"))
+    formats = f"JSON of OpenTelemetry SDKs, Tempo, column stores, {stores};"
+    text = f"{formats} CSV and TSV tables; logs of {logs}"
+    return f"{_SOURCE}{fill(text, 72, initial_indent='  ', subsequent_indent='  ')}\n"
+
+
+def _titles(group: str) -> list[str]:
+    """Return the titles of the products that announce an object in a group of entry points."""
+    from agentool_otel.ground.integrations import integrations
+    from agentool_otel.ground.plugins import plugins
+
+    known = integrations()
+    return [known[name].title if name in known else name for name in sorted(plugins(group))]
+
+
+EXTRA_TOPICS = {"source": _source}
+"""What `help` explains besides commands: functions that return a text."""
 
 
 def with_examples(name: str) -> str:

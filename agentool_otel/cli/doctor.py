@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
@@ -45,24 +46,24 @@ from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from
 from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.integrations import installed, integrations
 from agentool_otel.ground.unsupported_variables import is_read
 from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
 from agentool_otel.setup.decision import check_variables
-from agentool_otel.setup.native_tracing import installed
 from agentool_otel.sources.opening import open_source
 
 __all__ = ["command"]
 
 _PACKAGES = ("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp", "wrapt",
              "msgspec", "orjson")  # fmt: skip
-_TRACERS = re.compile(
-    r"openinference-.+|traceloop-sdk|logfire|langfuse|langsmith|agentops|arize-.+|ddtrace|weave|"
-    r"mlflow(-.+)?|opik|lmnr|openlit|sentry-sdk|langwatch|promptlayer|helicone.*|"
-    r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
+_TRACERS = (
+    *("openinference-*", "traceloop-sdk", "opentelemetry-distro", "opentelemetry-util-genai"),
+    *("opentelemetry-instrumentation", "opentelemetry-instrumentation-*"),
 )
+"""Distributions that trace many libraries; those of products are among what these say of it."""
 _SECRET = re.compile(
     r"HEADERS|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|TENANT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
 )
@@ -167,10 +168,11 @@ def _other_tracing() -> list[dict[str, str]]:
         str(dist.metadata["Name"]).lower().replace("_", "-"): dist.version
         for dist in importlib.metadata.distributions()
     }
+    tracers = [*_TRACERS, *(name for it in integrations().values() for name in it.tracers)]
     return [
         {"name": name, "version": version}
         for name, version in sorted(names.items())
-        if _TRACERS.fullmatch(name)
+        if any(fnmatchcase(name, tracer) for tracer in tracers)
     ]
 
 

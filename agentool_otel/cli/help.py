@@ -20,7 +20,7 @@ def command(topic: str | None) -> int:
     group = context.parent
     assert group is not None
     if topic in EXTRA_TOPICS:
-        click.echo(EXTRA_TOPICS[topic], nl=False)
+        click.echo(EXTRA_TOPICS[topic](), nl=False)
         return 0
     if topic is None:
         click.echo(group.get_help())

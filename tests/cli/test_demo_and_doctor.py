@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.ground.integrations import integrations
 from agentool_otel.loading import rebuild
 from agentool_otel.semconv import agentool as agentool_names
 from agentool_otel.setup.frameworks import instrumentors
-from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES
 from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import agentool
 from tests.export.receiver import HttpReceiver
@@ -218,6 +218,12 @@ def with_installed(folder: Path, *names: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
+LIBRARIES = [library for product in integrations().values() for library in product.libraries]
+NOT_INSTRUMENTED = sorted(
+    (it for it in LIBRARIES if it.own_spans is not None), key=lambda it: it.distribution
+)
+
+
 def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
     environment = with_installed(tmp_path / "site", *(it.distribution for it in NOT_INSTRUMENTED))
     lines = agentool("doctor", env=environment).stdout.splitlines()
@@ -225,7 +231,7 @@ def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_pat
         [n] = [n for n, line in enumerate(lines) if line.startswith(f"  ! {it.distribution} ")]
         assert "7.0, not instrumented; " in lines[n]
         assert it.switch is None or it.switch in lines[n + 1]
-        assert it.other is None or f"{it.other} writes spans that are read" in lines[n + 1]
+        assert it.traced_by is None or f"{it.traced_by} writes spans that are read" in lines[n + 1]
     found = json.loads(agentool("doctor", "--json", env=environment).stdout)["not_instrumented"]
     assert [it["name"] for it in found] == [it.distribution for it in NOT_INSTRUMENTED]
 
@@ -266,4 +272,4 @@ def test_what_is_not_installed_is_one_line_of_the_doctor(tmp_path: Path) -> None
 def test_every_switch_of_native_spans_is_that_of_an_instrumentor() -> None:
     """And every instrumentor that replaces native spans names one, or that there is none."""
     native = {name for name, it in instrumentors().items() if it.native_scopes}
-    assert set(SWITCHES) == native
+    assert {it.distribution for it in LIBRARIES if it.own_spans is None} == native

@@ -5,23 +5,22 @@ Source of the contract: opentelemetry-instrumentation 0.66b1, auto_instrumentati
 
 from __future__ import annotations
 
-import pkgutil
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentool_otel import instrumentation
+from agentool_otel import integrations
 from agentool_otel.errors import ConfigurationError
 
 OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9] == "agentool-"]
 
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
-    # Amplifier's sessions mount a hook, and runtimes of Agent Tool tell an emitter.
-    others = {"kit", "amplifier", "agent_tool"}
-    names = {it.name for it in pkgutil.iter_modules(instrumentation.__path__)} - others
+    products = Path(integrations.__path__[0]).glob("*/instrumentor*")
+    names = {it.parent.name for it in products}
     assert {point.name for point in OURS} == {f"agentool-{it.replace('_', '-')}" for it in names}
 
 

@@ -17,7 +17,7 @@ from agentool_otel.setup.packages import PACKAGES
 LOADED = """
 import sys
 def loaded():
-    return sorted(it for it in sys.modules if it.startswith("agentool_otel.instrumentation."))
+    return sorted(it for it in sys.modules if it.startswith("agentool_otel.integrations."))
 """
 FRAMEWORK = """
 class {0}:
@@ -67,7 +67,7 @@ def test_an_instrumentor_is_loaded_before_the_code_of_its_framework(tmp_path: Pa
 import agentool_otel, json; agentool_otel.instrument()
 import openai; print(json.dumps(openai.seen))
 """
-    assert "agentool_otel.instrumentation.openai" in run(tmp_path, code)
+    assert "agentool_otel.integrations.openai.instrumentor" in run(tmp_path, code)
 
 
 @pytest.mark.parametrize("before", ["", "agentool_otel.status()"])

@@ -30,14 +30,14 @@ def instrumented(spans: Any) -> Iterator[None]:
     requested_calls._answers.set(())
     requested_calls._recent.clear()
     attached = []
-    for package, module, name in (
-        ("openai", "openai", "OpenAIInstrumentor"),
-        ("anthropic", "anthropic.instrumentor", "AnthropicInstrumentor"),
-        ("mcp", "mcp.instrumentor", "MCPInstrumentor"),
-        ("fastmcp", "fastmcp", "FastMCPInstrumentor"),
+    for package, name in (
+        ("openai", "OpenAIInstrumentor"),
+        ("anthropic", "AnthropicInstrumentor"),
+        ("mcp", "MCPInstrumentor"),
+        ("fastmcp", "FastMCPInstrumentor"),
     ):
         if find_spec(package):
-            found = import_module(f"agentool_otel.instrumentation.{module}")
+            found = import_module(f"agentool_otel.integrations.{package}.instrumentor")
             attached.append(getattr(found, name)())
             attached[-1].instrument()
     yield

@@ -21,8 +21,8 @@ Weather in Rome? -> I do not know.
 reasoning I look.
 tool_call get_weather {"city": "Rome"}
 tool_result no station"""
-_ERROR = {"Sentry": "internal_error"}
-"""What stores say that keep no message of a failed span."""
+_ERROR = {"Sentry": "internal_error", "Application Insights": "ValueError: no station"}
+"""By store, the error where it keeps no message of a failed span, or the class of the exception."""
 
 
 @pytest.mark.parametrize("name", EXPORTS)

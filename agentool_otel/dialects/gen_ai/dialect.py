@@ -124,7 +124,10 @@ class GenAI:
     """
 
     name = "gen_ai"
-    markers = Markers(keys=(*_NAMESPACES, mcp.METHOD_NAME, agentool.UNCAUGHT))
+    markers = Markers(
+        keys=(*_NAMESPACES, mcp.METHOD_NAME, agentool.UNCAUGHT),
+        namespaces=("gen_ai.", "mcp.", "agentool."),
+    )
     content = CONTENT
 
     def __init__(self, generation: str = gen_ai.BASELINE):

@@ -40,6 +40,7 @@ __all__ = [
     "dialects",
     "linking_dialects",
     "match_dialect",
+    "namespaces",
     "writing_dialect",
 ]
 
@@ -89,6 +90,9 @@ class Markers(NamedTuple):
     """Prefixes of the scope's name."""
     names: tuple[str, ...] = ()
     """Prefixes of the span's name; looked at only where no key or scope matches any dialect."""
+    namespaces: tuple[str, ...] = ()
+    """Prefixes of attribute names that nobody else uses, besides the name of the dialect: by them
+    alone, without ids, an object is known for the attributes of a span."""
 
 
 class Content(NamedTuple):
@@ -207,6 +211,16 @@ def dialects() -> tuple[Dialect, ...]:
     """Return every installed dialect, ours and third parties', sorted by name."""
     points = plugins("agentool_otel.dialects")
     return tuple(cast("type[Dialect]", points[name].load())() for name in sorted(points))
+
+
+@cache
+def namespaces() -> tuple[str, ...]:
+    """Return the prefixes of attribute names that belong to one of the installed dialects."""
+    found: set[str] = set()
+    for dialect in dialects():
+        markers: Markers = getattr(dialect, "markers", Markers())
+        found |= {f"{dialect.name}.", f"{dialect.name}:", *markers.namespaces}
+    return tuple(sorted(found))
 
 
 def writing_dialect(name: str) -> WritingDialect:

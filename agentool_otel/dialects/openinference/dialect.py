@@ -75,6 +75,7 @@ _MARKERS = Markers(
         "output.mime_type",
     ),
     scopes=(_SCOPE,),
+    namespaces=("llm.",),
 )
 _CHAINS = ("invoke_agent", "invoke_workflow")
 _CENSUS = (

@@ -37,6 +37,7 @@ from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["ADK"]
 
+_OURS = "gcp.vertex.agent."
 _SCOPE = "gcp.vertex.agent"
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
@@ -65,7 +66,7 @@ class ADK:
     """The dialect."""
 
     name = "adk"
-    markers = Markers(keys=("gcp.vertex.agent.",), scopes=(_SCOPE,))
+    markers = Markers(keys=(_OURS,), scopes=(_SCOPE,), namespaces=(_OURS,))
     content = Content(
         attributes=(_REQUEST, _RESPONSE, _ARGUMENTS, _RESULT, "gcp.vertex.agent.data")
     )

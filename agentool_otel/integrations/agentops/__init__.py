@@ -1,1 +1,5 @@
 """AgentOps."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("AgentOps", tracers=("agentops",))

@@ -1,1 +1,5 @@
 """Braintrust."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Braintrust")

@@ -1,1 +1,5 @@
 """Amazon CloudWatch."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("CloudWatch")

@@ -1,1 +1,5 @@
 """CrewAI: crews, flows, agents, tools, memory, knowledge."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("CrewAI")

@@ -1,1 +1,5 @@
 """Flue."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Flue")

@@ -1,1 +1,5 @@
 """Fragola SDK."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Fragola")

@@ -1,1 +1,5 @@
 """Firebase Genkit."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Genkit")

@@ -1,1 +1,5 @@
 """Inspect and Inspect Scout."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Inspect")

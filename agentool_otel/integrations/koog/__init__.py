@@ -1,1 +1,5 @@
 """JetBrains Koog."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Koog")

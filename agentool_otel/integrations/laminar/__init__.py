@@ -1,1 +1,5 @@
 """Laminar."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Laminar", tracers=("lmnr",))

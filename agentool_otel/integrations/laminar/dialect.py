@@ -34,7 +34,7 @@ class Laminar:
     """The dialect."""
 
     name = "laminar"
-    markers = Markers(keys=("lmnr.span.",))
+    markers = Markers(keys=("lmnr.span.",), namespaces=("lmnr.",))
     content = Content(attributes=("lmnr.span.input", "lmnr.span.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:

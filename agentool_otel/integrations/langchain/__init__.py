@@ -1,1 +1,5 @@
 """LangChain and LangGraph."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("LangChain")

@@ -1,1 +1,5 @@
 """LangSmith: spans of its exporter, and its runs."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("LangSmith", tracers=("langsmith",))

@@ -1,1 +1,5 @@
 """Langtrace."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Langtrace")

@@ -1,1 +1,5 @@
 """LangWatch."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("LangWatch", tracers=("langwatch",))

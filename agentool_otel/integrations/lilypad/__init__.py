@@ -1,1 +1,5 @@
 """Lilypad."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Lilypad")

@@ -1,1 +1,16 @@
 """LiteLLM."""
+
+from agentool_otel.ground.integrations import Integration, Library
+
+INTEGRATION = Integration(
+    "LiteLLM",
+    libraries=(
+        # 1.106.2, docs.litellm.ai/docs/observability/opentelemetry_integration
+        Library(
+            "litellm",
+            "off",
+            'litellm.callbacks = ["otel"] turns them on',
+            "openinference-instrumentation-litellm",
+        ),
+    ),
+)

@@ -41,7 +41,7 @@ class LiveKit:
     """The dialect."""
 
     name = "livekit"
-    markers = Markers(keys=("lk.",))
+    markers = Markers(keys=("lk.",), namespaces=("lk.",))
     content = Content(
         attributes=(
             _CONTEXT,

@@ -1,1 +1,5 @@
 """Mastra."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Mastra")

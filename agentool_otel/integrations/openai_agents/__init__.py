@@ -1,1 +1,5 @@
 """OpenAI's Agents SDK."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("OpenAI Agents SDK")

@@ -1,1 +1,5 @@
 """OpenClaw."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("OpenClaw")

@@ -1,1 +1,5 @@
 """Comet Opik."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Opik", tracers=("opik",))

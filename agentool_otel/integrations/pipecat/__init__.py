@@ -1,1 +1,5 @@
 """Pipecat."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Pipecat")

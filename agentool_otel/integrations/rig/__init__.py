@@ -1,1 +1,5 @@
 """Rig, in Rust."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Rig")

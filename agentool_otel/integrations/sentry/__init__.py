@@ -1,1 +1,5 @@
 """Sentry."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Sentry", tracers=("sentry-sdk",))

@@ -1,1 +1,5 @@
 """tRPC-Agent-Go."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("tRPC-Agent-Go")

@@ -1,1 +1,5 @@
 """TruLens: its spans, and its event table."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("TruLens")

@@ -75,7 +75,9 @@ class VercelAI:
     """The dialect."""
 
     name = "vercel_ai"
-    markers = Markers(keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",))
+    markers = Markers(
+        keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",), namespaces=("ai.",)
+    )
     content = Content(
         attributes=(
             *("ai.prompt", "ai.prompt.", "ai.response.text", "ai.response.object"),

@@ -1,1 +1,5 @@
 """VoltAgent."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("VoltAgent")

@@ -1,1 +1,5 @@
 """Zipkin."""
+
+from agentool_otel.ground.integrations import Integration
+
+INTEGRATION = Integration("Zipkin")

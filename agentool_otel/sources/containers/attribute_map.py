@@ -10,20 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from agentool_otel.ground import lazy_re as re
+from agentool_otel.dialects.kit.dialect import namespaces
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Container, Object, Report
 from agentool_otel.sources.containers.nested import flattened
 
 __all__ = ["CONTAINER"]
-
-_VOCABULARIES = re.compile(
-    r"(gen_ai|llm|openinference|traceloop|ai|langfuse|langsmith|mlflow|logfire|pydantic_ai|agentool"
-    r"|gcp\.vertex|agentops|braintrust|mastra|koog|lk|lmnr|genkit|crewai|mcp|codex|gemini_cli"
-    r"|claude_code|amplifier|langwatch|opik|weave|flue|fragola|lilypad|voltagent)[.:]"
-)
-"""Without ids only its names tell a span from any other object with dotted names."""
 
 
 def _recognises(o: Object) -> bool:
@@ -35,7 +28,10 @@ def _recognises(o: Object) -> bool:
 
 
 def _speaks(o: Object) -> bool:
-    return any(map(_VOCABULARIES.match, o)) or any(map(_VOCABULARIES.match, flattened(o)))
+    """Return whether a name belongs to a dialect: without ids only that tells a span from any other
+    object with dotted names."""
+    known = namespaces()
+    return any(it.startswith(known) for it in (*o, *flattened(o)))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:

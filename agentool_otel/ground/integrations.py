@@ -1,0 +1,82 @@
+"""What products say of themselves, without loading any of their code.
+
+    from agentool_otel.ground.integrations import Integration, Library
+
+    INTEGRATION = Integration("Tiny", libraries=(Library("tiny-agents", own_spans="none"),))
+
+That is in the package of a product, `agentool_otel.integrations.<product>`; a third party announces
+the same object by an entry point of the group `agentool_otel.integrations`. Only what lists
+products asks for them: `doctor`, help, tables, tests.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, NamedTuple
+
+__all__ = ["Integration", "Library", "Mount", "installed", "integrations"]
+
+OwnSpans = Literal["on", "some", "off", "none"]
+
+
+class Library(NamedTuple):
+    """A distribution of a product."""
+
+    distribution: str
+    own_spans: OwnSpans | None = None
+    """Whether it writes OpenTelemetry spans unless told otherwise. None where we instrument it."""
+    switch: str | None = None
+    """What changes that, in words; None if nothing does."""
+    traced_by: str | None = None
+    """A package of others that instruments it, whose spans we read."""
+
+
+class Mount(NamedTuple):
+    """How a framework loads a module of ours by its name: nothing is attached to it."""
+
+    distribution: str
+    supports: str
+    group: str
+    """Of the entry points where it looks."""
+    module: str
+    how: str
+    """What records its runs, in words."""
+
+
+class Integration(NamedTuple):
+    """One product."""
+
+    title: str
+    """Its name, as it writes it."""
+    libraries: tuple[Library, ...] = ()
+    tracers: tuple[str, ...] = ()
+    """Distributions that trace agents too, and may record a call a second time; `*` stands for any
+    end of a name."""
+    mount: Mount | None = None
+
+
+@cache
+def integrations() -> dict[str, Integration]:
+    """Return what every product says of itself, ours and those of other packages, by name."""
+    # The rest of this module is loaded with every product, and does without them.
+    import pkgutil
+    from importlib import import_module
+
+    from agentool_otel.ground.plugins import loaded
+
+    package = import_module("agentool_otel.integrations")
+    ours = {
+        it.name: import_module(f"{package.__name__}.{it.name}").INTEGRATION
+        for it in pkgutil.iter_modules(package.__path__)
+    }
+    return dict(sorted({**loaded("agentool_otel.integrations"), **ours}.items()))
+
+
+def installed(distribution: str) -> str | None:
+    """Return the version of a distribution, None where it is not installed."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
