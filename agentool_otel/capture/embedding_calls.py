@@ -27,8 +27,8 @@ class EmbeddingsCall(Block):
 
     _what = "embeddings"
 
-    def __init__(self, asked: dict[str, Any]):
-        self._asked = asked
+    def __init__(self, parameters: dict[str, Any]):
+        self._parameters = parameters
         self._known = Embeddings()
         self._input_tokens: int | None = None
         self._cost: float | None = None
@@ -56,11 +56,11 @@ class EmbeddingsCall(Block):
     def _begin(self) -> LiveSpan | None:
         if is_owned(_EMBEDDED):
             return None
-        model, encoding = self._asked["model"], string(self._asked, "encoding_format")
+        model, encoding = self._parameters["model"], string(self._parameters, "encoding_format")
         self._known = operation = Embeddings(
-            **server(self._asked),
+            **server(self._parameters),
             request_model=None if model is None else label(model),
-            dimensions=integer(self._asked, "dimensions"),
+            dimensions=integer(self._parameters, "dimensions"),
             encoding_formats=None if encoding is None else [encoding],
         )
         self._input_tokens = self._cost = None
@@ -93,14 +93,14 @@ def embeddings(
         A context manager that gives the call. The texts are not recorded: the conventions have no
         place for them.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "model": model,
         "provider": provider,
         "url": url,
         "dimensions": dimensions,
         "encoding_format": encoding_format,
     }
-    return EmbeddingsCall(asked)
+    return EmbeddingsCall(parameters)
 
 
 def _without_vectors(response: Any) -> Any:

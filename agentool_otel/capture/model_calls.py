@@ -46,23 +46,25 @@ class ModelCall(Block):
 
     _what = "a model call"
 
-    def __init__(self, model: str, messages: Any, system: Any, tools: Any, asked: dict[str, Any]):
+    def __init__(
+        self, model: str, messages: Any, system: Any, tools: Any, parameters: dict[str, Any]
+    ):
         self.model = model
         self._content = (messages, system, tools)
-        self._asked = asked
+        self._parameters = parameters
         self._answer = Answer(Inference())
         self._usage: dict[str, Any] = {}
         self._cost: float | None = None
         self._chunks = Chunks()
 
-    def output(self, said: Any, finish_reason: str | None = None) -> None:
+    def output(self, answer: Any, finish_reason: str | None = None) -> None:
         """Report what the model answered.
 
         Given again, text and content go on with what was said before, messages and chunks are
         added, and a whole response replaces the one before it.
 
         Args:
-            said: text; a message or a list of them; content blocks or tool calls, which are one
+            answer: text; a message or a list of them; content blocks or tool calls, which are one
                 message's; a whole response, or the chunks of a streamed one as they come. In the
                 shape of OpenAI's chat completions or responses, of Anthropic's messages, of
                 Google's generateContent or of the conventions, as JSON or as the objects of the
@@ -74,7 +76,7 @@ class ModelCall(Block):
         """
         with guarded("reading the output of a model call"):
             live = self._live
-            if live is not None and live.recording and self._answer.add(said, finish_reason):
+            if live is not None and live.recording and self._answer.add(answer, finish_reason):
                 self._chunks.came(self._so_far, live.context)
 
     def usage(
@@ -121,7 +123,7 @@ class ModelCall(Block):
     def _begin(self) -> LiveSpan | None:
         if recorded_above(BY_HAND):
             return None
-        operation = Inference(**_request(self.model, self._asked))
+        operation = Inference(**_request(self.model, self._parameters))
         live = begin(operation, owner=_OWNED, content_follows=True)
         if live is None or not live.recording:
             return live
@@ -217,7 +219,7 @@ def model_call(
         A context manager that gives the call, whose methods report what came of it. A block that
         reports nothing is a call of which nothing more is known.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "provider": provider,
         "url": url,
         "operation": operation,
@@ -236,33 +238,33 @@ def model_call(
         "choice_count": choice_count,
         "reasoning_level": reasoning_level,
     }
-    return ModelCall(model, messages, system, tools, asked)
+    return ModelCall(model, messages, system, tools, parameters)
 
 
 _OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 
 
-def _request(model: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def _request(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of an `Inference` that are known at its start, without content."""
-    operation, stop = string(asked, "operation"), asked["stop_sequences"]
-    conversation, choices = asked["conversation_id"], integer(asked, "choice_count")
+    operation, stop = string(parameters, "operation"), parameters["stop_sequences"]
+    conversation, choices = parameters["conversation_id"], integer(parameters, "choice_count")
     stops = texts(stop) if plain_text(stop) is None else [plain_text(stop)]
     return {
-        **{name: read(asked, name) for name, read in _PARAMETERS.items()},
-        **server(asked),
+        **{name: read(parameters, name) for name, read in _PARAMETERS.items()},
+        **server(parameters),
         "request_model": None if model is None else label(model),
         "operation": operation if operation in _OPERATIONS else "chat",
         "conversation_id": None if conversation is None else label(conversation),
-        "stream": True if asked["stream"] is True else None,
+        "stream": True if parameters["stream"] is True else None,
         "stop_sequences": stops or None,
         "choice_count": None if choices == 1 else choices,
     }
 
 
-def server(asked: dict[str, Any]) -> dict[str, Any]:
+def server(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return provider, address and port, by what was said of provider and URL."""
-    address, port = address_in(string(asked, "url") or "")
-    provider = string(asked, "provider") or provider_at(address)
+    address, port = address_in(string(parameters, "url") or "")
+    provider = string(parameters, "provider") or provider_at(address)
     return {"provider": provider, "server_address": address, "server_port": port}
 
 

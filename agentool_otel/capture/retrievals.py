@@ -23,17 +23,17 @@ class RetrievalCall(Block):
 
     _what = "a retrieval"
 
-    def __init__(self, query: Any, asked: dict[str, Any]):
+    def __init__(self, query: Any, parameters: dict[str, Any]):
         self.query = query
-        self._asked = asked
+        self._parameters = parameters
         self._known = Retrieval()
         self._documents: list[Any] | None = None
 
-    def documents(self, found: Any) -> None:
+    def documents(self, results: Any) -> None:
         """Report what was found, best first; given again, it is added.
 
         Args:
-            found: a list of documents: texts; objects with any of `id`, `score`, `content` and
+            results: a list of documents: texts; objects with any of `id`, `score`, `content` and
                 `metadata` (or `text` or `page_content` for the content); pairs of a document and
                 its score. An empty list says that nothing was found.
         """
@@ -41,16 +41,16 @@ class RetrievalCall(Block):
             if self._recording and session.policy.capture:
                 if self._documents is None:
                     self._documents = []
-                self._documents += [identified(_document(it)) for it in items(jsonable(found))]
+                self._documents += [identified(_document(it)) for it in items(jsonable(results))]
 
     def _begin(self) -> LiveSpan | None:
-        asked = self._asked
-        model, source = asked["model"], asked["data_source"]
+        parameters = self._parameters
+        model, source = parameters["model"], parameters["data_source"]
         operation = Retrieval(
-            **server(asked),
+            **server(parameters),
             request_model=None if model is None else label(model),
             data_source_id=None if source is None else label(source),
-            top_k=integer(asked, "top_k"),
+            top_k=integer(parameters, "top_k"),
         )
         live = begin(operation, content_follows=True)
         if live is None or not live.recording:
@@ -87,14 +87,14 @@ def retrieval(
     Returns:
         A context manager that gives the look-up, whose `documents` reports what was found.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "provider": provider,
         "url": url,
         "model": model,
         "data_source": data_source,
         "top_k": top_k,
     }
-    return RetrievalCall(query, asked)
+    return RetrievalCall(query, parameters)
 
 
 def _document(found: Any) -> dict[str, Any]:

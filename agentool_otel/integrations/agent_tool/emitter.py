@@ -71,11 +71,11 @@ class AgentToolEmitter:
         _emitters.add(self)
         finalize(self, when_safe, _close, self._events, self._lock).atexit = False
 
-    def record(self, told: Mapping[str, Any] | Versioned) -> dict[str, Any]:
+    def record(self, item: Mapping[str, Any] | Versioned) -> dict[str, Any]:
         """Record an event, or any other object of Agent Tool 0.2.0.
 
         Args:
-            told: the object as JSON, or as one of
+            item: the object as JSON, or as one of
                 `agentool_otel.integrations.agent_tool.documents.objects`: an Event, Invocation,
                 Result, PermissionDecision, Hook, InputMutation, Progress, ResultPersistence,
                 ToolDeclaration, ToolSurface or one of the others. It is copied. Of mappings,
@@ -90,13 +90,13 @@ class AgentToolEmitter:
             of the span; so has an Event among its `trace_refs`. Where nothing is recorded it is
             as it was; what is no object at all is returned as it is.
         """
-        copy: Any = told
+        copy: Any = item
         with guarded("recording an object of Agent Tool"):
-            members, size = _as_json(told)
-            copy = told if members is None else members
+            members, size = _as_json(item)
+            copy = item if members is None else members
             if members is not None and (read := self._read(members, size)) is not None:
                 return read
-            self._refuse(told)
+            self._refuse(item)
         given: dict[str, Any] = copy
         return given
 
