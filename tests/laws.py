@@ -17,7 +17,7 @@ _FEWER = 5
 
 def load_profile() -> None:
     """Put the profile into force that the environment names, `push` if none."""
-    hypothesis.settings.register_profile("push", deadline=None, max_examples=40)
+    hypothesis.settings.register_profile("push", deadline=None, max_examples=30)
     hypothesis.settings.register_profile("nightly", deadline=None, max_examples=200)
     hypothesis.settings.load_profile("nightly" if _NIGHTLY else "push")
 

@@ -74,6 +74,7 @@ def test_a_group_prints_every_row(group: str, rows: list[str]) -> None:
     assert [row for row in rows if row not in printed] == []
 
 
+@pytest.mark.thorough
 def test_whole_compares_every_text_with_the_baseline() -> None:
     """With the peers' rows: those that are not installed have the line that installs them."""
     printed = measured("whole").stdout
