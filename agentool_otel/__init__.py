@@ -17,8 +17,9 @@
 
 Importing this package loads no framework, no SDK and no exporter; names load when first used.
 
-pytest warns of a plug-in's package that is imported before pytest could rewrite its assertions, as
-`agentool-otel run` does, and warnings may be errors. There are none here: PYTEST_DONT_REWRITE
+Note:
+    The last word is for pytest, which warns if `agentool-otel run` imports the package of a
+    plug-in first. The package has no assertions to rewrite: PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

@@ -35,6 +35,10 @@ def rebuild(
     The result does not depend on the order or the repetition of the spans. Inputs of any size are
     grouped in bounded memory.
 
+    The traces are not in the order of time: runs with an agent's span come first, and model calls
+    and tools outside any agent last. The newest is
+    `max(rebuild(spans), key=lambda rebuilt: rebuilt.trace.started_at or "")`.
+
     Args:
         spans: the spans, decoded or as `UndecodedSpan`, which takes less memory.
         census: a source's count of them, which saves sorting a large input through the disk.
@@ -75,6 +79,10 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
 
     Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; spans may stand
     beside them. A document and the spans of the same trace are one trace.
+
+    The traces are not in the order of time: documents come as they are read, and runs with an
+    agent's span before model calls and tools outside any agent. The newest is
+    `max(load(), key=lambda trace: trace.started_at or "")`.
 
     Args:
         source: a file, a folder, a glob or `-`; `.agentool/` by default. Several are read as one.
