@@ -59,7 +59,7 @@ def files(clean_folder: Path) -> None:
         (
             ("show", "my runs.jsonl", "7"),
             2,
-            "no run '7' among the 1 of my runs.jsonl",
+            "no run 7 among the 1 of my runs.jsonl",
             "a run is named by its number in the list of agentool-otel show 'my runs.jsonl', or by "
             "its id",
         ),
