@@ -221,7 +221,7 @@ def command(
         outcome = _Outcome(
             evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
         )
-        agents = AgentNames(() if selection is None else selection.agents)
+        agents = AgentNames(selection)
         outcome.names = [agents, ToolNames(documents)]
         outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))

@@ -51,7 +51,11 @@ NOT_ASKED: list[tuple[Object, Object, str]] = [
     (RUBRIC, {"output": ...}, "the output was not recorded"),
     (RUBRIC, {"output": MASKED}, "the output is redacted"),
     (RUBRIC, {"output": CUT}, "the output is truncated"),
-    (RUBRIC, {"metadata": {"incomplete": True}}, "the run is not whole, parts of it were not found"),
+    (
+        RUBRIC,
+        {"metadata": {"incomplete": True}},
+        "the run is not whole, parts of it were not found",
+    ),
     (GROUNDED, {"output": ...}, "the output was not recorded"),
     (GROUNDED, {"output": MASKED}, "the output is redacted"),
     (GROUNDED, {"output": CUT}, "the output is truncated"),
