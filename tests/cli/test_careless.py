@@ -57,6 +57,12 @@ def files(clean_folder: Path) -> None:
             "agentool-otel show 'my runs.jsonl'",
         ),
         (
+            ("eval", "checks.json", "runs.jsonl#3"),
+            3,
+            "runs.jsonl#3 does not exist",
+            "did you mean 'runs.jsonl'? only diff takes #3; --last 1 takes the newest run",
+        ),
+        (
             ("show", "my runs.jsonl", "7"),
             2,
             "no run 7 among the 1 of my runs.jsonl",
