@@ -47,7 +47,7 @@ class Choice:
         self._selection = selection
         self._last = last
         self._kept: list[Run] = []
-        self.agents = agents or AgentNames(() if selection is None else selection.agents)
+        self.agents = agents or AgentNames(selection)
         """The agents of the runs that were read."""
         self.read = 0
         """How many runs the source had."""

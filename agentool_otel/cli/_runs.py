@@ -31,6 +31,10 @@ from agentool_otel.sources.source import inputs_of
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 
+_DIGITS = 6
+"""Digits that a number of a run has at most. More may be the start of an id."""
+_TRACE = re.compile(rf"\d{{1,{_DIGITS}}}|[0-9a-f]{{4,32}}(:[0-9a-f]*)?")
+
 
 class Run(NamedTuple):
     trace: ReasoningTrace
@@ -116,7 +120,7 @@ class Runs:
 
 def names_a_trace(text: str) -> bool:
     """True for an argument that can only be a TRACE of the default source."""
-    if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
+    if os.path.exists(text) or not _TRACE.fullmatch(text):
         return False
     return recordings_folder().is_dir()
 
@@ -124,7 +128,8 @@ def names_a_trace(text: str) -> bool:
 def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
     """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
 
-    For a number the source is read twice, or kept where it can be read only once.
+    At most six digits are a number, or else a whole id, never the start of one. For a number the
+    source is read twice, or kept where it can be read only once.
 
     Raises:
         ConfigurationError: if none or several do.
@@ -132,22 +137,26 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
     if wanted is None:
         yield from runs.runs()
         return
+    may_be_number = wanted.isdecimal()
+    is_number = may_be_number and len(wanted) <= _DIGITS
     matches: list[Run] = []
     places: list[Place] = []
     kept: list[Run] = []
     seen = 0
     for run in runs.runs():
-        if run.trace.trace_id == wanted:
+        is_whole = run.trace.trace_id == wanted
+        if is_whole and not is_number:
             yield run
             return
-        if wanted.isdecimal():
+        if may_be_number:
             places.append(place_of(run.trace))
             if runs.once:
                 kept.append(run)
-        if _begins(run.trace.trace_id, wanted) and len(matches) < 10:
+        is_meant = is_whole if is_number else _begins(run.trace.trace_id, wanted)
+        if is_meant and len(matches) < 10:
             matches.append(run)
         seen += 1
-    number = int(wanted) if wanted.isdecimal() else 0
+    number = int(wanted) if may_be_number else 0
     if 1 <= number <= len(places):
         position = in_order(places)[number - 1]
         yield kept[position] if kept else _again(runs, places[position].trace_id)
@@ -162,8 +171,9 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
                 f"expected the number or the id of a run of {runs.name}, got the file {wanted!r}"
                 f"; hint: agentool-otel show {quote(wanted)}"
             )
+        name = wanted if is_number else repr(wanted)
         raise ConfigurationError(
-            f"no run {wanted!r} among the {seen:,} of {runs.name}; hint: a run is named by its "
+            f"no run {name} among the {seen:,} of {runs.name}; hint: a run is named by its "
             f"number in the list of agentool-otel show {quote(runs.name)}, or by its id"
         )
 

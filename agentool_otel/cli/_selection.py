@@ -9,16 +9,13 @@ from typing import Any
 import click
 
 from agentool_otel.cli._param_types import IntType
-from agentool_otel.evaluation.selecting import Selection
-from agentool_otel.model.statuses import STATUSES
+from agentool_otel.evaluation.selecting import KNOWN_STATUSES, Selection
 from agentool_otel.model.times import parse_time
-from agentool_otel.reconstruction.endings import STOPPED
 
 __all__ = ["last_option", "selecting"]
 
 
 _Command = Callable[..., int]
-_STATUSES = (*STATUSES, *STOPPED)
 
 
 class _Time(IntType):
@@ -41,11 +38,11 @@ def _statuses(
     """Refuse a misspelt status. Traces may have other words than the known ones."""
     for word in words:
         is_pattern = any(it in word for it in "*?[")
-        if word in _STATUSES or is_pattern:
+        if word in KNOWN_STATUSES or is_pattern:
             continue
         from difflib import get_close_matches
 
-        if similar := get_close_matches(word, _STATUSES, n=1):
+        if similar := get_close_matches(word, KNOWN_STATUSES, n=1):
             raise click.BadParameter(f"{word!r}; hint: did you mean {similar[0]!r}?", ctx, option)
     return words
 

@@ -1,4 +1,4 @@
-"""Names on the command line and in cases that no run has: a hint with the nearest one."""
+"""Names on the command line and in cases that no run has: a hint with those that there are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from fnmatch import fnmatchcase
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.evaluation.judged import known
+from agentool_otel.evaluation.selecting import KNOWN_STATUSES, Selection
 from agentool_otel.model.documents import Assertion, EvalCase, ReasoningTrace
+from agentool_otel.reconstruction.endings import ending_of
 
 __all__ = ["AgentNames", "ToolNames"]
 
@@ -20,18 +22,27 @@ _NEAR = 0.75
 
 
 class AgentNames:
-    """The agents of the runs that were read.
+    """The agents of the runs that were read, and how these ended.
 
     Args:
-        patterns: the names or patterns of agents that select runs.
+        selection: what selects runs, with names or patterns of agents and statuses.
     """
 
-    def __init__(self, patterns: Sequence[str] = ()):
-        self._unknown = list(patterns)
+    def __init__(self, selection: Selection | None = None):
+        self._unknown = list(selection.agents) if selection is not None else []
         self._names: dict[str, None] = {}
+        statuses = selection.statuses if selection is not None else ()
+        self._no_status = [it for it in statuses if it not in KNOWN_STATUSES]
+        self._has_runs = False
 
     def see(self, trace: ReasoningTrace) -> None:
-        """Note the agent of a run."""
+        """Note the agent of a run, and its status."""
+        self._has_runs = True
+        if self._no_status:
+            ends = [it for it in (known(trace.status), ending_of(trace)) if isinstance(it, str)]
+            self._no_status = [
+                it for it in self._no_status if not any(fnmatchcase(end, it) for end in ends)
+            ]
         name = known(trace.agent_id)
         if self._unknown and isinstance(name, str) and name not in self._names:
             self._unknown = [it for it in self._unknown if not fnmatchcase(name, it)]
@@ -39,7 +50,10 @@ class AgentNames:
                 self._names[name] = None
 
     def say_unknown(self) -> None:
-        """Name the patterns that fit no agent, and the agents that there are."""
+        """Name the patterns that fit no agent, and the agents that there are; likewise statuses."""
+        for pattern in self._no_status if self._has_runs else ():
+            known_ones = ", ".join(KNOWN_STATUSES)
+            say(f" hint: no run has the status {_quoted([pattern])}; known ones are {known_ones}")
         for pattern in self._unknown if self._names else ():
             near = _nearest(pattern, self._names, 0.5)
             names = near or sorted(self._names)

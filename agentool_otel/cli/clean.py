@@ -52,10 +52,15 @@ class _Age(IntType):
     "--older", type=_Age(), metavar="AGE", help="Only recordings last written before: 7d."
 )
 @click.option(
-    "--keep", type=click.IntRange(min=0), metavar="N", help="Leave the N newest recordings."
+    "--keep",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Leave the N recordings that were begun last.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Remove without asking, as scripts have to.")
-@click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the files that would be removed, and remove nothing."
+)
 def command(
     folder: Path | None, older: int | None, keep: int | None, yes: bool, dry_run: bool
 ) -> int:
@@ -65,7 +70,8 @@ def command(
     folder that `demo` made there. Results that `eval --write-back` has put there are recordings
     too, of which --keep leaves as many. Large texts that no other recording refers to go with them.
 
-    The command lists what would be removed and asks. Without a terminal it needs --yes.
+    The command prints the number and the size of the recordings in each folder, and asks before it
+    removes them. Without a terminal it needs --yes. --dry-run lists every file.
 
     Recordings of programs that are running stay, and so do those of killed programs until `recover`
     has closed them. What waits to be sent is never removed. Whether a program on another host is
@@ -117,7 +123,7 @@ def _recordings(folder: Path) -> list[Recording]:
     except OSError as error:
         where = error.filename or folder
         raise SourceDenied(f"{where} may not be read: {error.strerror or error}") from error
-    return sorted(found, key=lambda it: (it.written_ns, it.path), reverse=True)
+    return sorted(found, key=lambda it: (it.started_ns, it.path), reverse=True)
 
 
 def _chosen(

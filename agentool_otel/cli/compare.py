@@ -84,7 +84,7 @@ def command(
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
-        agents = AgentNames(() if selection is None else selection.agents)
+        agents = AgentNames(selection)
         unselected = 0
         for runs in every:
             choice = Choice(runs, None, selection, last, agents)

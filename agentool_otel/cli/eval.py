@@ -127,6 +127,13 @@ class _Outcome:
 @click.command()
 @click.argument("cases", metavar="CASES")
 @click.argument("source", required=False)
+@click.option(
+    "--json/--summary",
+    "as_json",
+    default=None,
+    help="JSON Lines, or a summary for people.  [default: the summary on a terminal, JSON Lines "
+    "elsewhere]",
+)
 @click.option("-o", "--output", type=_FILE, help="File for the results, as JSON Lines.")
 @click.option(
     "--by",
@@ -172,6 +179,7 @@ class _Outcome:
 def command(
     cases: str,
     source: str | None,
+    as_json: bool | None,
     output: Path | None,
     by: str | None,
     min_evaluated: float,
@@ -202,7 +210,7 @@ def command(
     evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection, last)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
-    for_people = sys.stdout.isatty()
+    for_people = not as_json if as_json is not None else sys.stdout.isatty()
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
         inputs = [*inputs_of(spans), *([place] if place is not None else [])]
@@ -213,7 +221,7 @@ def command(
         outcome = _Outcome(
             evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
         )
-        agents = AgentNames(() if selection is None else selection.agents)
+        agents = AgentNames(selection)
         outcome.names = [agents, ToolNames(documents)]
         outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))

@@ -428,7 +428,9 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
         else:
             from agentool_otel.cli._read_back import command_to_read_back
 
-            say(f"agentool-otel: {counted(created, 'span')} sent to {destination}")
+            is_bare = any(note.get("content") is False for note in there)
+            without = "; without messages, which --content sends" if created and is_bare else ""
+            say(f"agentool-otel: {counted(created, 'span')} sent to {destination}{without}")
             if created:
                 services = {name for note in there if (name := note.get("service"))}
                 say(f"  {command_to_read_back(destination, services)}", bold=True)

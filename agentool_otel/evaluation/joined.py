@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.facets import started_ns
-from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.judged import NO_COST, JudgedTrace, known
 from agentool_otel.evaluation.scopes import Unit
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
@@ -29,6 +29,7 @@ __all__ = ["UnitTrace", "judged_trace"]
 
 _LISTED = 3
 _NAMES = {"total_tokens": "tokens are", "total_cost_usd": "cost is"}
+_MISSING = {"total_tokens": "tokens were not recorded", "total_cost_usd": f"cost {NO_COST}"}
 _SUCCESS = "success"
 
 
@@ -79,9 +80,7 @@ class _Member:
         name = member.removeprefix("metrics.")
         amount = known(getattr(self.judged.metrics, name))
         if amount is None:
-            return (
-                self.words(f"its {_NAMES[name]} not in this store") if self._calls_models else None
-            )
+            return self.words(f"its {_MISSING[name]}") if self._calls_models else None
         return None if is_possible(amount) else self.words(f"its {_NAMES[name]} unknown: {amount}")
 
     @property
@@ -220,7 +219,7 @@ class UnitTrace(JudgedTrace):
         if not missing:
             return None
         more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
-        return f"runs inside it are not in this store: {', '.join(missing[:_LISTED])}{more}"
+        return f"runs inside it were not found: {', '.join(missing[:_LISTED])}{more}"
 
     def noted(self, check: Callable[[], Any]) -> Any:
         """Return what a check returns. A verdict that depends on what was not looked at has that

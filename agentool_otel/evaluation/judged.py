@@ -32,7 +32,10 @@ from agentool_otel.reconstruction.report.span_notes import is_cut_json
 from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["ARGUMENTS", "NAME", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
+__all__ = ["ARGUMENTS", "NAME", "NO_COST", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
+
+NO_COST = "was not recorded; --cost computes it where the price of the model is known"
+"""Why the cost of a run is unknown, in words that follow what it is."""
 
 
 def known(value: Any) -> Any:
@@ -46,7 +49,7 @@ class Call(NamedTuple):
     step_id: str
     name: str
     arguments: Any
-    """`UNSET` where they are not in this store."""
+    """`UNSET` where they were not recorded."""
     gap: str | None
     """Why the arguments may not be all there; None where nothing says so."""
     replaced: str | None
@@ -169,7 +172,7 @@ class JudgedTrace:
     def unfinished(self) -> str | None:
         """Why more may have happened than the trace shows; None if nothing says so."""
         if self.metadata.get("incomplete"):
-            return "the run is not whole in this store"
+            return "the run is not whole, parts of it were not found"
         if known(self.trace.status) == "in_progress":
             return "the run has not ended"
         return None
@@ -189,10 +192,10 @@ class JudgedTrace:
             return self.unfinished
         if self.answered_alone:
             where = ", ".join(step_id for step_id, _ in self.answered_alone[:3])
-            return f"the call whose result is at {where} is not in this store"
+            return f"the call whose result is at {where} was not recorded"
         call_count = known(self.metrics.tool_call_count)
         if isinstance(call_count, (int, float)) and call_count > len(self.calls):
-            return f"its metrics count {call_count} tool calls, {len(self.calls)} are in this store"
+            return f"its metrics count {call_count} tool calls, and the trace has {len(self.calls)}"
         if why := self.gap(CALLS):
             return why
         if not self.calls and self.trace.output is UNSET and not self._raised:
@@ -271,7 +274,7 @@ class JudgedTrace:
             return HIDING["not_captured"]  # as its report would say: no span holds anything else
         if (gap := self._gaps.get((step_id, field))) is not None:
             return gap
-        return "is not in this store" + (f": {self.unfinished}" if self.unfinished else "")
+        return "was not recorded" + (f": {self.unfinished}" if self.unfinished else "")
 
     @cached_property
     def _may_hide(self) -> bool:

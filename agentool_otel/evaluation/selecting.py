@@ -9,10 +9,14 @@ from typing import Any, NamedTuple
 from agentool_otel.evaluation.facets import FACETS, started_ns
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.reconstruction.endings import ending_of
+from agentool_otel.model.statuses import STATUSES
+from agentool_otel.reconstruction.endings import STOPPED, ending_of
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["Selection"]
+__all__ = ["KNOWN_STATUSES", "Selection"]
+
+KNOWN_STATUSES: tuple[str, ...] = (*STATUSES, *STOPPED)
+"""The statuses of the spec, and how else a run ends. A trace may have other words."""
 
 
 class Selection(NamedTuple):

@@ -123,9 +123,9 @@ def uncounted(
             )
     stated = number(root.span.attributes.get(agentool.METRICS_TOOL_CALL_COUNT)) if root else None
     if stated is not None and stated > max(_count_calls(nodes), _count_requests(inferences)):
-        yield CALLS, f"the span of the run counts {stated} tool calls, and fewer are in this store"
+        yield CALLS, f"the span of the run counts {stated} tool calls, and fewer were recorded"
     elif next(unknown_tool_calls(nodes, inferences), None) is not None:
-        yield CALLS, "a model's answer asks for tools, and no call of it is in this store"
+        yield CALLS, "a model's answer asks for tools, and no call of it was recorded"
 
 
 def _count_calls(nodes: list[Node]) -> int:

@@ -108,6 +108,15 @@ def _server_meant(where: str) -> str:
     return f"did you mean {scheme}://{place[2]}?"
 
 
+def _source_meant(where: str) -> str:
+    """Return the source that a place with the number or the id of a run after it may mean, as a
+    question; "" for none."""
+    place, _, run = where.rpartition("#")
+    if not run or not os.path.exists(place):
+        return ""
+    return f"did you mean {shown(place)!r}? only diff takes #{run}; --last 1 takes the newest run"
+
+
 def _files(path: Path) -> Source:
     try:
         os.stat(path)
@@ -122,6 +131,7 @@ def _files(path: Path) -> Source:
         if not files:
             hint = (
                 _server_meant(str(path))
+                or _source_meant(str(path))
                 or instead_of(path)
                 or "name a file, a folder, a glob pattern or `-`"
             )

@@ -57,9 +57,15 @@ def files(clean_folder: Path) -> None:
             "agentool-otel show 'my runs.jsonl'",
         ),
         (
+            ("eval", "checks.json", "runs.jsonl#3"),
+            3,
+            "runs.jsonl#3 does not exist",
+            "did you mean 'runs.jsonl'? only diff takes #3; --last 1 takes the newest run",
+        ),
+        (
             ("show", "my runs.jsonl", "7"),
             2,
-            "no run '7' among the 1 of my runs.jsonl",
+            "no run 7 among the 1 of my runs.jsonl",
             "a run is named by its number in the list of agentool-otel show 'my runs.jsonl', or by "
             "its id",
         ),

@@ -81,6 +81,11 @@ def aged(name: str, days: float) -> None:
     os.utime(FOLDER / name, (status.st_atime, status.st_mtime - days * 86_400))
 
 
+def begun(name: str) -> str:
+    """Return the time in the name of a recording."""
+    return name.rpartition("-")[2]
+
+
 def recordings() -> list[str]:
     return sorted(it.name for it in FOLDER.glob("traces-*.jsonl"))
 
@@ -168,15 +173,35 @@ def test_only_recordings_of_an_age_are_removed(invoke: Invoke) -> None:
 def test_the_newest_are_kept(invoke: Invoke) -> None:
     for _ in range(3):
         ended()
-    first, second, third = recordings()
+    _, second, third = sorted(recordings(), key=begun)
     aged(third, 9)
     aged(second, 8)
     assert invoke("clean", "--yes", "--keep", "2").stderr.startswith("1 recording removed")
-    assert recordings() == [first, second]
+    assert sorted(recordings(), key=begun) == [second, third]
     assert invoke("clean", "--yes", "--keep", "1", "--older", "30d").stderr.startswith(
         "0 recordings"
     )
-    assert recordings() == [first, second]
+    assert sorted(recordings(), key=begun) == [second, third]
+
+
+def test_a_name_without_a_time_counts_by_the_modification(invoke: Invoke) -> None:
+    for _ in range(2):
+        ended()
+    odd, other = recordings()
+    renamed = re.sub(r"\d{8}T\d{6}", "20269999T999999", odd)
+    (FOLDER / odd).rename(FOLDER / renamed)
+    aged(renamed, 1)
+    assert invoke("clean", "--yes", "--keep", "1").stderr.startswith("1 recording removed")
+    assert recordings() == [other]
+
+
+def test_a_recording_that_was_written_for_long_is_as_old_as_its_end(invoke: Invoke) -> None:
+    ended()
+    (name,) = recordings()
+    long = re.sub(r"\d{8}T", "20260101T", name)
+    (FOLDER / name).rename(FOLDER / long)
+    assert invoke("clean", "--yes", "--older", "7d").stderr.startswith("0 recordings removed")
+    assert recordings() == [long]
 
 
 def test_without_a_terminal_it_needs_yes(invoke: Invoke) -> None:

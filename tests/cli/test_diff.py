@@ -230,7 +230,7 @@ def test_partly_unreadable_input_is_not_a_success(invoke: Invoke) -> None:
         (["a.json", "nowhere#1"], 3, "nowhere does not exist"),
         (["a.json", "text"], 3, "text"),
         (["a.json"], 2, "Missing argument 'B'"),
-        (["a.json", "a.json#7"], 2, "no run '7' among the 1 of a.json"),
+        (["a.json", "a.json#7"], 2, "no run 7 among the 1 of a.json"),
         (["a.json", "a.json#"], 2, "names no trace; hint:"),
         (["a.json", "a.json", "--skip", "colour"], 2, "no part is called 'colour'"),
         (["a.json", "a.json", "--ignore", "("], 2, "is no regular expression"),

@@ -47,6 +47,18 @@ def test_results_are_json_lines_if_stdout_is_no_terminal(invoke: Invoke, recordi
     assert "1 passed, 0 failed, 0 not evaluated; 1 trace" in result.stderr
 
 
+def test_a_summary_is_printed_into_a_pipe_where_asked_for(invoke: Invoke, recording: Path) -> None:
+    cases = write("a.json", {"type": "no_tool_error"})
+    result = invoke("eval", cases, recording, "--summary")
+    assert result.exit_code == 1
+    assert "    ✗ no_tool_error: " in result.stdout
+    assert "adder        1         0         1" in result.stdout
+    assert lines(invoke("eval", cases, recording, "--json"))[0]["passed"] is False
+    both = invoke("eval", cases, recording, "--summary", "-o", "results.jsonl")
+    assert "    ✗ no_tool_error: " in both.stdout
+    assert json.loads(Path("results.jsonl").read_text())["passed"] is False
+
+
 def test_a_tool_that_fails_in_a_recording_fails(invoke: Invoke, recording: Path) -> None:
     result = invoke("eval", write("a.json", {"type": "no_tool_error"}), recording)
     assert result.exit_code == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -129,6 +130,33 @@ def test_a_status_with_a_letter_too_few_is_refused(
     assert f" hint: did you mean {word!r}?" in result.stderr
     for good in (word, word[:3] + "*", "of another program"):
         assert invoke("show", "run.json", "--status", good).exit_code == 0
+
+
+def test_a_status_that_no_run_has_is_answered_with_the_known_ones(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    (tmp_path / "checks.json").write_text('{"type": "status"}')
+    known = f"known ones are {', '.join([*get_args(Status), *STOPPED])}"
+    for command in (["show", "run.json"], ["eval", "checks.json", "run.json"]):
+        shown = invoke(*command, "--status", "bogus").stderr
+        assert f" hint: no run has the status 'bogus'; {known}\n" in shown
+        assert "hint: no run has" not in invoke(*command, "--status", "error").stderr
+
+
+@pytest.mark.parametrize("word", [*get_args(Status)])
+def test_a_status_in_a_case_with_a_letter_too_few_is_a_mistake(
+    invoke: Invoke, tmp_path: Path, word: str
+) -> None:
+    (tmp_path / "run.json").write_text(RUN)
+    for status in (word[:-2] + word[-1], word.upper(), ["error", word + "s"]):
+        (tmp_path / "checks.json").write_text(json.dumps({"type": "status", "status": status}))
+        result = invoke("eval", "checks.json", "run.json")
+        assert result.exit_code == 2
+        assert f"; did you mean {word!r}?" in result.stderr
+    for own in (word, "errored", "escalated"):
+        (tmp_path / "checks.json").write_text(json.dumps({"type": "status", "status": own}))
+        assert invoke("eval", "checks.json", "run.json").exit_code in (0, 1)
 
 
 @pytest.mark.parametrize(

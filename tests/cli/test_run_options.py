@@ -64,8 +64,16 @@ def test_options_apply_unless_the_program_overrides_them(named: str) -> None:
         )
         assert contents(receiver) == 1
     assert "3 spans sent to" in done.stderr
+    assert "--content" not in done.stderr
     assert "replaces" not in done.stderr
     assert not Path(".agentool").exists()
+
+
+def test_the_last_lines_name_what_sends_messages() -> None:
+    with HttpReceiver() as receiver:
+        done = run(INSTRUMENTED.replace("NAMED", ""), "--endpoint", receiver.endpoint)
+        assert contents(receiver) == 0
+    assert "; without messages, which --content sends\n" in done.stderr
 
 
 def test_the_service_name_of_the_command_line_stays_too() -> None:

@@ -72,6 +72,27 @@ def test_a_number_above_999_is_shown_in_full_and_names_its_run(
     assert "question 1200" in invoke("show", place, 1200).stdout
 
 
+def test_a_number_is_never_the_start_of_an_id(invoke: Invoke) -> None:
+    ids = ["7a0e9c11", "2", "123456ff", "1234567f"]
+    place = written([document(n, trace_id=it) for n, it in enumerate(ids, 1)])
+    for command in (["show", place, "7"], ["diff", f"{place}#7", f"{place}#1"]):
+        result = invoke(*command)
+        assert result.exit_code == 2
+        assert f"no run 7 among the 4 of {place}" in result.stderr
+    assert invoke("show", place, "123456").exit_code == 2
+    assert "question 2" in invoke("show", place, "2").stdout
+    assert "question 4" in invoke("show", place, "1234567").stdout
+    assert "question 1" in invoke("show", place, "7a0e").stdout
+
+
+def test_a_number_goes_before_an_id_of_the_same_digits(invoke: Invoke) -> None:
+    place = written(
+        [document(1, trace_id="2"), document(2, trace_id="x"), document(3, trace_id="99")]
+    )
+    assert "question 2" in invoke("show", place, "2").stdout
+    assert "question 3" in invoke("show", place, "99").stdout
+
+
 def test_a_number_is_found_on_standard_input_too(invoke: Invoke) -> None:
     text = "".join(json.dumps(document(n)) + "\n" for n in (3, 1, 2)).encode()
     assert "question 2" in invoke("show", "-", 2, input=text).stdout

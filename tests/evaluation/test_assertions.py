@@ -198,16 +198,16 @@ FAIL: list[tuple[Object, Object, str]] = [
 ]
 UNSEEN: list[tuple[Object, Object, str]] = [
     # Missing.
-    (SEARCH, without_calls(), "its metrics count 2 tool calls, 0 are in this store"),
+    (SEARCH, without_calls(), "its metrics count 2 tool calls, and the trace has 0"),
     (SEARCH, changed(steps=[], metrics=..., output=...), "neither tool calls nor an output"),
     ({**SEARCH, "tool_name": "ask"}, changed(metadata={"incomplete": True}), "not whole"),
-    ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(...), "is not in this store"),
+    ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(...), "was not recorded"),
     ({"type": "no_tool_call"}, without_calls(), "its metrics count 2 tool calls"),
     ({**COUNT, "max_calls": 3}, NEVER_SEEN, "there may be more: the run has not ended"),
     ({**COUNT, "min_calls": 1}, without_calls(), "its metrics count 2 tool calls"),
     ({"type": "tool_sequence", "tools": ["x"]}, NEVER_SEEN, "the run has not ended"),
     ({"type": "tool_sequence", "tools": [], "mode": "subset"}, without_calls(), "its metrics"),
-    ({**ARGS, "tool_args": {"limit": 3}}, each_argument(...), "is not in this store"),
+    ({**ARGS, "tool_args": {"limit": 3}}, each_argument(...), "was not recorded"),
     ({"type": "handoff", "to_agent": "editor"}, NEVER_SEEN, "the run has not ended"),
     (
         {"type": "handoff", "to_agent": "a"},
@@ -218,14 +218,18 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     ({"type": "status"}, NEVER_SEEN, "the run has not ended"),
     ({"type": "no_loop"}, without_calls(), "its metrics count 2 tool calls"),
     ({"type": "no_tool_error"}, changed(steps=RUN["steps"][:3]), "no result of the calls at"),
-    ({"type": "output_equals", "value": "x"}, changed(output=...), "is not in this store"),
-    (OUTPUT, changed(output=...), "is not in this store"),
-    ({"type": "output_matches", "pattern": "x"}, changed(output=...), "is not in this store"),
-    ({"type": "response_format", "schema": {}}, changed(output=...), "is not in this store"),
-    ({"type": "latency", "max_ms": 1}, changed(metrics=...), "is not in this store"),
+    ({"type": "output_equals", "value": "x"}, changed(output=...), "was not recorded"),
+    (OUTPUT, changed(output=...), "was not recorded"),
+    ({"type": "output_matches", "pattern": "x"}, changed(output=...), "was not recorded"),
+    ({"type": "response_format", "schema": {}}, changed(output=...), "was not recorded"),
+    ({"type": "latency", "max_ms": 1}, changed(metrics=...), "was not recorded"),
     ({"type": "latency", "max_ms": 99999}, NEVER_SEEN, "it may be more"),
-    ({"type": "context_efficiency", "max_tokens": 1}, changed(metrics=...), "is not in this store"),
-    ({"type": "max_cost_usd", "max_usd": 1}, changed(metrics=...), "is not in this store"),
+    ({"type": "context_efficiency", "max_tokens": 1}, changed(metrics=...), "was not recorded"),
+    (
+        {"type": "max_cost_usd", "max_usd": 1},
+        changed(metrics=...),
+        "the cost of the run was not recorded; --cost computes it",
+    ),
     # Redacted.
     ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(MASKED), "is redacted: masked"),
     (

@@ -363,7 +363,7 @@ def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
     found = differences(RUN, broken)
     assert found.same
     assert [(it.path, it.why) for it in found.unknown] == [
-        ("step", "the run is not whole in this store")
+        ("step", "the run is not whole, parts of it were not found")
     ] * 2
     assert not differences(broken, RUN).certain
     assert not differences(RUN, without_calls()).same

@@ -87,7 +87,7 @@ def test_a_case_without_a_trace_is_not_evaluated() -> None:
     [
         ({}, "its run names no case, and no case has its input"),
         ({"input": "x [masked]"}, "its run names no case, and its input is redacted"),
-        ({"input": ...}, "its input is not in this store"),
+        ({"input": ...}, "its input was not recorded"),
         ({"metadata": {"case_id": "z"}}, "no case is called 'z', which its run names"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_cut_output_object_hides_no_calls(assertion: Object) -> None:
 def test_a_judge_of_a_rubric_is_told_of_a_missing_result() -> None:
     steps = [step for step in RUN["steps"] if step["step_id"] != "step_004"]
     hidden = asked(RUBRIC, steps=steps).hidden
-    assert hidden == "no result of the calls at step_003 is in this store"
+    assert hidden == "no result of the calls at step_003 was recorded"
 
 
 def test_a_failed_call_without_a_result_hides_nothing() -> None:

@@ -44,23 +44,27 @@ def never_asked(question: object) -> bool:
 
 
 NOT_ASKED: list[tuple[Object, Object, str]] = [
-    (POLITE, {"output": ...}, "the output is not in this store"),
+    (POLITE, {"output": ...}, "the output was not recorded"),
     (POLITE, {"output": MASKED}, "the output is redacted"),
     (POLITE, {"output": CUT}, "the output is truncated"),
     (POLITE, {"status": "in_progress"}, "the run has not ended"),
-    (RUBRIC, {"output": ...}, "the output is not in this store"),
+    (RUBRIC, {"output": ...}, "the output was not recorded"),
     (RUBRIC, {"output": MASKED}, "the output is redacted"),
     (RUBRIC, {"output": CUT}, "the output is truncated"),
-    (RUBRIC, {"metadata": {"incomplete": True}}, "the run is not whole in this store"),
-    (GROUNDED, {"output": ...}, "the output is not in this store"),
+    (
+        RUBRIC,
+        {"metadata": {"incomplete": True}},
+        "the run is not whole, parts of it were not found",
+    ),
+    (GROUNDED, {"output": ...}, "the output was not recorded"),
     (GROUNDED, {"output": MASKED}, "the output is redacted"),
     (GROUNDED, {"output": CUT}, "the output is truncated"),
     (
         GROUNDED,
         {"steps": [], "metrics": ...},
-        "no evidence in this store: no tool result, memory read or retrieved document",
+        "no evidence was recorded: no tool result, memory read or retrieved document",
     ),
-    (GROUNDED, {"steps": []}, "no evidence in this store: its metrics count 2 tool calls"),
+    (GROUNDED, {"steps": []}, "no evidence was recorded: its metrics count 2 tool calls"),
     (GROUNDED, {"steps": RUN["steps"][:1]}, "no result of the calls at step_001"),
 ]
 

@@ -117,7 +117,7 @@ def test_what_a_test_captured_is_asserted_together() -> None:
 
 
 def test_the_outermost_run_alone_does_not_pass() -> None:
-    with pytest.raises(AssertionError, match="runs inside it are not in this store"):
+    with pytest.raises(AssertionError, match="runs inside it were not found"):
         assert_trace(recorded()[0].trace, NO_ERROR)
 
 
@@ -146,7 +146,7 @@ def test_a_run_that_lists_the_runs_inside_it_is_enough() -> None:
 def test_a_listed_run_that_is_missing_may_have_failed() -> None:
     (result,) = results(run("support", metadata={"sub_traces": ["billing"]}))
     assert result.passed is None
-    assert "runs inside it are not in this store: billing" in str(result.to_dict())
+    assert "runs inside it were not found: billing" in str(result.to_dict())
 
 
 def test_a_result_has_the_run_around_it_that_is_missing() -> None:
@@ -186,7 +186,7 @@ def test_unknown_tokens_of_an_inner_run_are_a_gap() -> None:
     inner = run("billing", [thought], inside="support")
     held = {"type": "context_efficiency", "max_tokens": 19}
     ((_, reason),) = reasons(top, inner, held=held)
-    assert reason.endswith("it may be more: billing: its tokens are not in this store")
+    assert reason.endswith("it may be more: billing: its tokens were not recorded")
     ((_, reason),) = reasons(top, inner, held={**held, "max_tokens": 9})
     assert reason == "the run used 10 tokens; at most 9 are allowed"
 

@@ -116,8 +116,9 @@ def test_the_workflow_passes_and_reports(checkout: Path) -> None:
 def test_the_workflow_fails_with_a_report(checkout: Path) -> None:
     checks = checkout / "examples" / "ci" / "checks.json"
     checks.write_text(checks.read_text().replace("Paris", "Rome"))
-    code, _ = run_steps(checkout)
+    code, output = run_steps(checkout)
     assert code == 1
+    assert "✗ contains_tool_call: get_weather was called at step_" in output
     assert "Rome" in (checkout / "summary.md").read_text()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import groupby, pairwise
 from typing import Annotated
 
@@ -13,9 +14,13 @@ from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.judged import TO_AGENT, Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
+from agentool_otel.model.statuses import STATUSES
 from agentool_otel.reconstruction.endings import error_text
 
 __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
+
+_NEARLY = 0.85
+"""How alike a known status a word has to be to be taken for a slip: `succes`, not `errored`."""
 
 
 class Handoff(Check, frozen=True, kw_only=True):
@@ -61,7 +66,16 @@ class StatusIs(Check, frozen=True, kw_only=True):
 
     status: Word | Annotated[list[Word], Meta(min_length=1)] = "success"
     """One status, or several of which one must hold: success, error, timeout, loop_detected,
-    context_overflow, refusal, in_progress, or a word of your own."""
+    context_overflow, refusal, in_progress, or a word of your own. A word that is nearly one of
+    these is a mistake."""
+
+    def __post_init__(self) -> None:
+        words = self.status if isinstance(self.status, list) else [self.status]
+        for word in words:
+            if not isinstance(word, str) or word in STATUSES:
+                continue
+            if similar := get_close_matches(word.lower(), STATUSES, n=1, cutoff=_NEARLY):
+                raise ValueError(f"unknown status {word!r}; did you mean {similar[0]!r}?")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = [self.status] if isinstance(self.status, str) else self.status
@@ -144,7 +158,7 @@ class NoToolError(Check, frozen=True, kw_only=True):
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
         if silent and not _all_answered(trace):
-            reason = f"no result of the calls at {listed(silent)} is in this store"
+            reason = f"no result of the calls at {listed(silent)} was recorded"
             return not_evaluated(reason, silent)
         unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
         if unseen:

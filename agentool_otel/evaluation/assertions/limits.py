@@ -6,7 +6,7 @@ from typing import Any
 
 from agentool_otel.evaluation.check import Amount, Check, allowed
 from agentool_otel.evaluation.comparing import is_possible
-from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.judged import NO_COST, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 from agentool_otel.model.times import to_ns
@@ -52,7 +52,7 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         cost_usd = known(trace.metrics.total_cost_usd)
         what, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
-        return _within(cost_usd, self.max_usd, "US dollars", "cost", what, gap)
+        return _within(cost_usd, self.max_usd, "US dollars", "cost", what, gap, NO_COST)
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -62,9 +62,17 @@ def _between(start: Any, end: Any) -> float | None:
     return (times[1] - times[0]) / 1e6
 
 
-def _within(amount: Any, most: float, unit: str, verb: str, what: str, gap: str | None) -> Verdict:
+def _within(
+    amount: Any,
+    most: float,
+    unit: str,
+    verb: str,
+    what: str,
+    gap: str | None,
+    missing: str = "was not recorded",
+) -> Verdict:
     if amount is None:
-        return not_evaluated(f"{what} is not in this store")
+        return not_evaluated(f"{what} {missing}")
     if not is_possible(amount):
         return not_evaluated(f"{amount} {unit} cannot be {what}, which counts as unknown")
     reason = f"the run {verb} {amount} {unit}"

@@ -43,7 +43,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         hidden = listed(_hidden(trace)) or None
         if not evidence:
             why = f": {hidden}" if hidden else ": no tool result, memory read or retrieved document"
-            return not_evaluated(f"no evidence in this store{why}")
+            return not_evaluated(f"no evidence was recorded{why}")
         run_input, _ = input_of(trace)
         return prompts.question(
             "no_hallucination",
@@ -127,7 +127,7 @@ def _hidden(trace: JudgedTrace) -> Iterator[str]:
         yield trace.unseen_calls
     lost = [call.step_id for call in trace.calls if call.result is None]
     if lost:
-        yield f"no result of the calls at {listed(lost)} is in this store"
+        yield f"no result of the calls at {listed(lost)} was recorded"
     for step_id, step in trace.steps:
         for field, value in _held(step):
             why = trace.why_missing(field, step_id) if value is UNSET else None

@@ -36,7 +36,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         gaps += [trace.unseen_calls] if trace.unseen_calls else []
         unanswered = [call.step_id for call in trace.calls if call.result is None]
         if unanswered:
-            gaps.append(f"no result of the calls at {listed(unanswered)} is in this store")
+            gaps.append(f"no result of the calls at {listed(unanswered)} was recorded")
         for step_id, step in trace.steps:
             gaps += _hidden(trace, step_id, step)
         return prompts.question(

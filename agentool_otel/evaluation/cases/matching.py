@@ -69,7 +69,7 @@ class Cases:
         if self._path is not None and _value(trace.trace, self._path) in (None, UNSET):
             nor = f", and it has no {'.'.join(self._path)} to match by"
         if trace.trace.input is UNSET:
-            return f"its run names no case, and its input is not in this store{nor}"
+            return f"its run names no case, and its input was not recorded{nor}"
         if gap := gap_in(trace.trace.input) or trace.gap("input"):
             return f"its run names no case, and its input {gap}{nor}"
         return f"its run names no case, and no case has its input{nor}"

@@ -53,8 +53,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     shortened: str | None = None
     """What of the trace was left out of `text` because it is long; None where nothing was."""
     hidden: str | None = None
-    """What of the trace cannot be seen: masked, cut or not in this store; None where all is there.
-    """
+    """What of the trace cannot be seen: masked, cut or not recorded; None where all is there."""
 
     def __post_init__(self) -> None:
         clean = {

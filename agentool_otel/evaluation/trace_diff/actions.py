@@ -70,7 +70,7 @@ class Member(NamedTuple):
     part: Part
     path: str
     value: Any
-    """`UNSET` where it is not in this store."""
+    """`UNSET` where it was not recorded."""
     fields: tuple[str, ...]
     """What a fidelity report calls it, or what it was made of: where a tool hands over or writes to
     memory, that is its arguments."""

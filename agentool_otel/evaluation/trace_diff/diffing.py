@@ -33,7 +33,7 @@ def diff(
     Steps belong together by what they are, not by their places: those that are equal, then those
     that asked the same, then those of a kind between the same neighbours. A tool call and its
     result are one. Ids of traces, sessions, steps and calls, times and totals do not count. What is
-    masked, shortened or not in the store on one side is unknown, not a difference.
+    masked, shortened or not recorded on one side is unknown, not a difference.
 
     `diff(b, a)` tells the same with what was added and what was lost changed over.
 

@@ -80,7 +80,7 @@ class MemberComparison:
         if there.part in self.skip:
             return Outcome()
         lacking, trace = (b, self.b) if other is None else (a, self.a)
-        why = trace.unfinished or ("is not in this store" if there.value is UNSET else None)
+        why = trace.unfinished or ("was not recorded" if there.value is UNSET else None)
         if there.path == "error":
             why = _gap(trace, there._replace(step_id=lacking.result_step_id))
             differs = there.value is not None

@@ -33,7 +33,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True)
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that may or may not differ: what would tell is masked, cut or not in the store."""
+    """Something that may or may not differ: what would tell is masked, cut or not recorded."""
 
     path: str
     """As in `Change`; `step` for a whole step."""

@@ -243,7 +243,7 @@ def _why_unsure(trace: JudgedTrace, action: Action) -> str | None:
     if action.step.type == "tool_result" and any(
         at == action.result_step_id for at, _ in trace.answered_alone
     ):
-        return "its call is not in this store"
+        return "its call was not recorded"
     return _name_gap(trace, action.step_id, action.step)
 
 

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from agentool_otel.ground.ownership import NotOurs, open_own
 __all__ = ["TEXTS", "Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
 
 _NAME = re.compile(
-    r"(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-\d{8}T\d{6}\.\d{9}"
+    r"(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6})\.(?P<ns>\d{9})"
     + re.escape(RECORDING_SUFFIX)
 )
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
@@ -52,8 +53,11 @@ class Recording(NamedTuple):
     kind: str
     """What is recorded: `traces`, `evaluations`."""
     size: int
+    started_ns: int
+    """When it was begun, in nanoseconds since the Unix epoch, by its name. A copy of the file has
+    the same."""
     written_ns: int
-    """When it was last written, in nanoseconds since the Unix epoch."""
+    """When it was last written, likewise, by the file system. A copy may be newer."""
     state: State
 
 
@@ -75,8 +79,21 @@ def recordings_in(folder: Path) -> list[Recording]:
             status = os.fstat(file)
             os.close(file)
             state = _state(path, names, match, status.st_mtime_ns)
-            found.append(Recording(path, match["kind"], status.st_size, status.st_mtime_ns, state))
-    return sorted(found, key=lambda it: (it.written_ns, it.path), reverse=True)
+            written_ns = status.st_mtime_ns
+            started_ns = _started_ns(match, written_ns)
+            found.append(
+                Recording(path, match["kind"], status.st_size, started_ns, written_ns, state)
+            )
+    return sorted(found, key=lambda it: (it.started_ns, it.path), reverse=True)
+
+
+def _started_ns(match: re.Match[str], otherwise: int) -> int:
+    """Return the time in the name of a recording, or another one where it is no time."""
+    try:
+        start = datetime.strptime(match["start"], "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
+    except ValueError:
+        return otherwise
+    return int(start.timestamp()) * 1_000_000_000 + int(match["ns"])
 
 
 def remove(recordings: Iterable[Recording]) -> list[Recording]:
