@@ -64,7 +64,7 @@ class DecodeError(AgentoolError, ValueError):
     Attributes:
         path: JSON path of the offending value, `$` for the whole document.
         expected: what should stand there.
-        found: what does, shortened.
+        actual: what does, shortened.
         where: the file or record it happened in, None where it is not known.
         hint: what the user can do, None where nothing general helps.
     """
@@ -72,14 +72,14 @@ class DecodeError(AgentoolError, ValueError):
     def __init__(
         self,
         expected: str,
-        found: str,
+        actual: str,
         path: str = "$",
         *,
         where: str | None = None,
         hint: str | None = None,
     ):
         self.expected = expected
-        self.found = found
+        self.actual = actual
         self.path = path
         self.where = where
         self.hint = hint
@@ -87,11 +87,11 @@ class DecodeError(AgentoolError, ValueError):
         if where and path == "$":
             place = f"in {where}"
         end = f"; hint: {hint}" if hint else ""
-        super().__init__(f"expected {expected}, got {found} - {place}{end}")
+        super().__init__(f"expected {expected}, got {actual} - {place}{end}")
 
     def within(self, where: str) -> DecodeError:
         """Return the same error, naming the file or record it happened in."""
-        return DecodeError(self.expected, self.found, self.path, where=where, hint=self.hint)
+        return DecodeError(self.expected, self.actual, self.path, where=where, hint=self.hint)
 
 
 class EvaluationError(AgentoolError):

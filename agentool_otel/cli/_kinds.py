@@ -134,7 +134,7 @@ def _read_by(converter: Converter, value: Any) -> list[Finding]:
     try:
         converter.read(value)
     except DecodeError as error:
-        return [Finding("error", error.path, f"expected {error.expected}, got {error.found}")]
+        return [Finding("error", error.path, f"expected {error.expected}, got {error.actual}")]
     return []
 
 

@@ -62,7 +62,7 @@ def decode(cls: type[D], data: object, *, where: str | None = None) -> D:
         return _read(cls, data)
     except _Mismatch as wrong:
         path = "$" + "".join(reversed(wrong.path))
-        raise DecodeError(wrong.expected, wrong.found, path, where=where) from None
+        raise DecodeError(wrong.expected, wrong.actual, path, where=where) from None
 
 
 def encode(document: Document) -> dict[str, Any]:
@@ -136,9 +136,9 @@ def _kind(options: list[Any]) -> tuple[Kind, type[Document] | None]:
 class _Mismatch(Exception):
     """A value of the wrong type; the path grows, innermost first, while the error travels up."""
 
-    def __init__(self, expected: str, value: Any, found: str | None = None):
+    def __init__(self, expected: str, value: Any, actual: str | None = None):
         self.expected = expected
-        self.found = found or described(value)
+        self.actual = actual or described(value)
         self.path: list[str] = []
 
 

@@ -83,7 +83,7 @@ def findings(data: object, cls: type[d.Document] | None = None) -> list[Finding]
     try:
         document = _decode(data, cls)
     except DecodeError as error:
-        return [Finding("error", error.path, f"expected {error.expected}, got {error.found}")]
+        return [Finding("error", error.path, f"expected {error.expected}, got {error.actual}")]
     return list(_warnings(document, "$"))
 
 

@@ -87,7 +87,7 @@ def test_an_error_names_path_expected_and_found(
 ) -> None:
     with pytest.raises(DecodeError) as error:
         read(bad)
-    assert (error.value.path, error.value.expected, error.value.found) == (path, expected, found)
+    assert (error.value.path, error.value.expected, error.value.actual) == (path, expected, found)
 
 
 def test_what_is_no_object_is_refused() -> None:

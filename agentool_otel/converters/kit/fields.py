@@ -99,7 +99,7 @@ def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
 
 def below(path: str, error: DecodeError) -> DecodeError:
     """Return an error about part of a document as one about the whole."""
-    return DecodeError(error.expected, error.found, path + error.path[1:], where=error.where)
+    return DecodeError(error.expected, error.actual, path + error.path[1:], where=error.where)
 
 
 def described(value: Json) -> str:

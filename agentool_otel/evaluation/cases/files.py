@@ -81,7 +81,7 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     if found.wrong:
         line, message, wrong = found.wrong[0]
         wrong = wrong or DecodeError(_EXPECTED, message)
-        raise DecodeError(wrong.expected, wrong.found, where=f"{label}:{line}", hint=wrong.hint)
+        raise DecodeError(wrong.expected, wrong.actual, where=f"{label}:{line}", hint=wrong.hint)
     if not found.documents:
         raise DecodeError(_EXPECTED, "nothing", where=label, hint=_EXAMPLE)
     return found.documents, [Problem(f"{label}:{line}", text) for line, text, _ in found.left_out]
@@ -188,7 +188,7 @@ def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
         inside = parse_path(error.path)
         where = f"{path_text(inside)}: " if inside else ""
         end = f"; hint: {error.hint}" if error.hint else ""
-        text = f"{named}{where}expected {error.expected}, got {error.found}{end}"
+        text = f"{named}{where}expected {error.expected}, got {error.actual}{end}"
         file.wrong.append(LineProblem(part.line_of((*entry.path, *inside)), text, error))
 
 
@@ -230,7 +230,7 @@ def _documents(value: Any) -> Iterator[EvalCase | Assertion]:
     except DecodeError as error:
         misspelt = _misspelt(value)
         hint = None if misspelt else _meant_by(value) or error.hint
-        raise DecodeError(error.expected, error.found + misspelt, error.path, hint=hint) from None
+        raise DecodeError(error.expected, error.actual + misspelt, error.path, hint=hint) from None
 
 
 def _meant_by(value: Any) -> str:

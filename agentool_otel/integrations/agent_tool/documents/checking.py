@@ -88,7 +88,7 @@ def findings(data: Mapping[str, Any], cls: type[o.Versioned] | None = None) -> l
     try:
         return list(_warnings(read(data, cls)))
     except DecodeError as error:
-        return [Finding("error", error.path, f"expected {error.expected}, got {error.found}")]
+        return [Finding("error", error.path, f"expected {error.expected}, got {error.actual}")]
 
 
 def _warnings(it: o.Versioned) -> Iterator[Finding]:
