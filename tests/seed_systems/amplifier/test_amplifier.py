@@ -17,6 +17,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.integrations.amplifier.events.event_names import DELTAS, KERNEL, MODULES, WATCHED
+from agentool_otel.integrations.amplifier.hook import mounting
 from tests.records import records
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
@@ -39,7 +40,7 @@ FIVE = [call(f"call_{n}", city=city) for n, city in
 @pytest.fixture(autouse=True)
 def configured(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The provider of the test is in force already: mounting the hook configures nothing."""
-    monkeypatch.setattr(agentool_otel, "instrument", lambda **_: None)
+    monkeypatch.setattr(mounting, "instrument", lambda **_: None)
 
 
 def facts(span: Any) -> tuple[Any, ...]:

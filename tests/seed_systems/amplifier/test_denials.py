@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import agentool_otel
 from agentool_otel.integrations.amplifier.events.payloads import event_time
+from agentool_otel.integrations.amplifier.hook import mounting
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
     Span,
@@ -29,7 +29,7 @@ pytest.importorskip(
 @pytest.fixture(autouse=True)
 def configured(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The provider of the test is in force already: mounting the hook configures nothing."""
-    monkeypatch.setattr(agentool_otel, "instrument", lambda **_: None)
+    monkeypatch.setattr(mounting, "instrument", lambda **_: None)
 
 
 async def deny_rome(event: str, data: Any) -> Any:

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 
-import agentool_otel
 from agentool_otel.emit.session import session as emit_session
-from agentool_otel.integrations.amplifier.hook import mounting as amplifier_hook
+from agentool_otel.integrations.amplifier.hook import mounting
 from agentool_otel.integrations.amplifier.hook import session_hook as hook
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
@@ -33,7 +32,7 @@ pytest.importorskip(
 @pytest.fixture(autouse=True)
 def configured(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The provider of the test is in force already: mounting the hook configures nothing."""
-    monkeypatch.setattr(agentool_otel, "instrument", lambda **_: None)
+    monkeypatch.setattr(mounting, "instrument", lambda **_: None)
 
 
 class _Approvals:
@@ -79,7 +78,7 @@ def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
                 return odd
 
             provider.complete = complete
-            await amplifier_hook.on_session_ready(it.coordinator)
+            await mounting.on_session_ready(it.coordinator)
             return await provider.complete(None)
 
     odd = Odd()
@@ -109,7 +108,7 @@ def test_a_module_that_takes_no_wrapper_does_not_cost_the_others_theirs(spans: A
         async with session(plan("Good day.")) as it:
             for tool in (Closed(), Open()):
                 await it.coordinator.mount("tools", tool, name=tool.name)
-            await amplifier_hook.on_session_ready(it.coordinator)
+            await mounting.on_session_ready(it.coordinator)
             hooks = it.coordinator.hooks
             await hooks.emit("tool:pre", {"tool_name": "open", "tool_input": {}})
             return await it.coordinator.get("tools")["open"].execute({})
@@ -124,7 +123,7 @@ def test_a_provider_that_two_sessions_share_is_recorded_once(spans: Any) -> None
             shared.script, shared.silent = ["Good day."], True
             await second.coordinator.unmount("providers", "scripted")
             await second.coordinator.mount("providers", shared, name="scripted")
-            await amplifier_hook.on_session_ready(second.coordinator)
+            await mounting.on_session_ready(second.coordinator)
             await shared.complete(None)
 
     asyncio.run(main())
@@ -155,7 +154,7 @@ def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
                 await asyncio.sleep(60)
 
             tool.execute = look
-            await amplifier_hook.on_session_ready(it.coordinator)
+            await mounting.on_session_ready(it.coordinator)
             asked = asyncio.create_task(it.execute("How is it?"))
             await entered.wait()
             asked.cancel()
