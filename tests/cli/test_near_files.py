@@ -60,7 +60,7 @@ def test_a_command_names_the_file_that_may_be_meant(
 ) -> None:
     result = invoke(*command.split())
     assert result.exit_code == 3
-    assert f"hint: did you mean {meant!r}?" in result.output
+    assert f"hint: did you mean {meant!r}?" in result.stdout + result.stderr
     assert len(result.output.splitlines()) <= 2
 
 
