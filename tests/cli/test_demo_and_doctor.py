@@ -33,7 +33,7 @@ def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
     (folder,) = Path(".agentool").glob("demo-*")
     (recording,) = folder.iterdir()
     assert str(recording) in result.stdout
-    assert "agentool-otel rebuild" in result.stdout
+    assert "-m agentool_otel rebuild" in result.stdout
 
 
 def test_the_demo_has_model_calls_with_messages_tokens_and_cost() -> None:
