@@ -1,7 +1,7 @@
 """What the tests were run with: `versions.json`, a table of the documentation, the classifiers.
 
-`python -m tests.pythons` and `python -m tests.lowest` write the rows. `poe readme` writes the table
-and the classifiers from them.
+`python -m tests.pythons` and `python -m tests.lowest` write the rows, and the table and the
+classifiers from them, as `poe readme` does: a test of the next run compares these.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
         "passed": passed,
     }
     _keep(name, row)
+    subprocess.run([sys.executable, "-m", "tests.readme"], cwd=ROOT, check=True)
     return passed
 
 
