@@ -30,7 +30,7 @@ def parsed(module: str) -> ast.Module:
 
 
 def imported(module: str, *, eagerly: bool) -> set[str]:
-    """The modules of ours that a module names in its imports.
+    """The modules of ours that a module names in its imports, and the packages it names for that.
 
     Eagerly: only those that are imported when the module itself is.
     """
@@ -40,8 +40,7 @@ def imported(module: str, *, eagerly: bool) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= names if names <= MODULES.keys() else {node.module, *names}
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found & MODULES.keys() - {module}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from random import Random
 from typing import Any
@@ -30,15 +30,10 @@ def instrumented(spans: Any) -> Iterator[None]:
     requested_calls._answers.set(())
     requested_calls._recent.clear()
     attached = []
-    for package, name in (
-        ("openai", "OpenAIInstrumentor"),
-        ("anthropic", "AnthropicInstrumentor"),
-        ("mcp", "MCPInstrumentor"),
-        ("fastmcp", "FastMCPInstrumentor"),
-    ):
-        if find_spec(package):
-            found = import_module(f"agentool_otel.integrations.{package}.instrumentor")
-            attached.append(getattr(found, name)())
+    for name in ("openai", "anthropic", "mcp", "fastmcp"):
+        if find_spec(name):
+            [point] = entry_points(group="opentelemetry_instrumentor", name=f"agentool-{name}")
+            attached.append(point.load()())
             attached[-1].instrument()
     yield
     for each in attached:

@@ -12,7 +12,3 @@ graphs         LangGraph's adapter
 conversations  WayFlow's
 values         pyagentspec's objects in the terms of the conventions
 """
-
-from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
-
-__all__ = ["AgentSpecInstrumentor"]

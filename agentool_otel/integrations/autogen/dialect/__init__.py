@@ -1,5 +1,1 @@
 """AutoGen, whose teams communicate by messages."""
-
-from agentool_otel.integrations.autogen.dialect.spans import AutoGen
-
-__all__ = ["AutoGen"]

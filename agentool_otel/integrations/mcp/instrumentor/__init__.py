@@ -7,7 +7,3 @@ patches       the patches, by major version of the SDK
 
 The span of a request is in `instrumentation.kit.mcp_requests`, which other frameworks use too.
 """
-
-from agentool_otel.integrations.mcp.instrumentor.patches import MCPInstrumentor
-
-__all__ = ["MCPInstrumentor"]

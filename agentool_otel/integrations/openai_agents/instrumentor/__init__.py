@@ -6,7 +6,3 @@ sdk_spans      the SDK's own spans, heard where they start and finish
 sessions       the conversation that a session keeps
 values         prompts and answers of the SDK as messages
 """
-
-from agentool_otel.integrations.openai_agents.instrumentor.patches import OpenAIAgentsInstrumentor
-
-__all__ = ["OpenAIAgentsInstrumentor"]

@@ -8,7 +8,3 @@ tasks      `tasks.json`: EvalCases
 runs       `.toolsmith/runs/latest.json`: a ReasoningTrace and an EvalResult for each task
 documents  the converter, which tells them apart
 """
-
-from agentool_otel.integrations.toolsmith.converter.documents import ToolSmith
-
-__all__ = ["ToolSmith"]
