@@ -15,7 +15,7 @@ from opentelemetry import trace
 from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, tracer_provider
 from agentool_otel.ground.version import SCOPE
 from agentool_otel.ground.words import logger
 
@@ -64,12 +64,11 @@ class Session:
         "last_call",
         "opened",
         "policy",
-        "provider",
         "strict",
     )
 
     def __init__(self) -> None:
-        self.provider: trace.TracerProvider | None = None
+        self.provider = None
         self.dialect = GenAI()
         on_spans, in_events = places(os.environ)
         self.policy = Policy(
@@ -107,6 +106,15 @@ class Session:
         """Whether `redirected` is in force, so that nothing can be configured."""
         self._tracers: dict[str, trace.Tracer] = {}
         self._loggers: dict[str, Logger] = {}
+
+    @property
+    def provider(self) -> trace.TracerProvider | None:
+        """The provider that `instrument()` uses; None before, and where it found no SDK."""
+        return tracer_provider.current()
+
+    @provider.setter
+    def provider(self, provider: trace.TracerProvider | None) -> None:
+        tracer_provider.replace(provider)
 
     def tracer(self, scope: str = SCOPE) -> trace.Tracer:
         """Return the tracer of an instrumentation scope, by the provider in force."""
@@ -180,7 +188,7 @@ class Session:
         Meanwhile nothing can be configured, and the environment counts for nothing. Afterwards
         everything is as it was.
         """
-        before = {name: getattr(self, name) for name in Session.__slots__}
+        before = {name: getattr(self, name) for name in ("provider", *Session.__slots__)}
         Session.__init__(self)
         self.configure(provider=provider, policy=policy)
         self.exceptions = signals({})

@@ -11,7 +11,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
+from agentool_otel.ground import tracer_provider as own_provider
 from agentool_otel.ground.version import SCOPE, __version__
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
@@ -55,7 +55,7 @@ def emit_results(
     Raises:
         DecodeError: something is not an EvalResult.
     """
-    provider = tracer_provider or session.provider or trace.get_tracer_provider()
+    provider = tracer_provider or own_provider.current() or trace.get_tracer_provider()
     tracer: Any = provider.get_tracer(SCOPE, __version__)
     if not hasattr(tracer, "id_generator"):  # not the SDK's: there is no way into a given trace
         return

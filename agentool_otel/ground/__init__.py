@@ -9,6 +9,7 @@ ownership        whose a file is, before it is written to
 private_folders  folders for recorded content, which git ignores
 plugins          entry points, ours and those of others
 temporary        private temporary folders
+tracer_provider  the tracer provider that `instrument()` uses
 urls             URLs of servers, without their credentials
 version          the version of this package
 words            words of others, as they are shown and logged
