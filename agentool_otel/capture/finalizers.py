@@ -39,6 +39,8 @@ def inside_telemetry() -> bool:
 _PIPELINE = (
     "opentelemetry.sdk.",
     "opentelemetry.exporter.",
-    "agentool_otel.emit.",
+    "agentool_otel.emit.fast_span",
+    "agentool_otel.emit.metric_sums",
     "agentool_otel.export.",
 )
+"""Beginnings of the names of modules that take such locks."""
