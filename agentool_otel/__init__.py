@@ -29,19 +29,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentool_otel.capture import AgentRun as AgentRun
-    from agentool_otel.capture import agent as agent
-    from agentool_otel.capture import run as run
-    from agentool_otel.capture import session as session
-    from agentool_otel.capture import step as step
-    from agentool_otel.capture import tool as tool
-    from agentool_otel.capture.embedding_calls import EmbeddingsCall as EmbeddingsCall
-    from agentool_otel.capture.embedding_calls import embeddings as embeddings
-    from agentool_otel.capture.model_calls import ModelCall as ModelCall
-    from agentool_otel.capture.model_calls import model_call as model_call
-    from agentool_otel.capture.retrievals import RetrievalCall as RetrievalCall
-    from agentool_otel.capture.retrievals import retrieval as retrieval
-    from agentool_otel.capture.scores import score as score
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.evaluation import evaluate as evaluate
     from agentool_otel.ground.version import __version__ as __version__
@@ -61,22 +48,35 @@ if TYPE_CHECKING:
     from agentool_otel.model import TraceMetrics as TraceMetrics
     from agentool_otel.reconstruction.trace import Rebuilt as Rebuilt
     from agentool_otel.replaying import replay as replay
-    from agentool_otel.setup.runtime import flush as flush
-    from agentool_otel.setup.runtime import instrument as instrument
-    from agentool_otel.setup.runtime import status as status
-    from agentool_otel.setup.runtime import uninstrument as uninstrument
+    from agentool_otel.tracing.capture import AgentRun as AgentRun
+    from agentool_otel.tracing.capture import agent as agent
+    from agentool_otel.tracing.capture import run as run
+    from agentool_otel.tracing.capture import session as session
+    from agentool_otel.tracing.capture import step as step
+    from agentool_otel.tracing.capture import tool as tool
+    from agentool_otel.tracing.capture.embedding_calls import EmbeddingsCall as EmbeddingsCall
+    from agentool_otel.tracing.capture.embedding_calls import embeddings as embeddings
+    from agentool_otel.tracing.capture.model_calls import ModelCall as ModelCall
+    from agentool_otel.tracing.capture.model_calls import model_call as model_call
+    from agentool_otel.tracing.capture.retrievals import RetrievalCall as RetrievalCall
+    from agentool_otel.tracing.capture.retrievals import retrieval as retrieval
+    from agentool_otel.tracing.capture.scores import score as score
+    from agentool_otel.tracing.setup.runtime import flush as flush
+    from agentool_otel.tracing.setup.runtime import instrument as instrument
+    from agentool_otel.tracing.setup.runtime import status as status
+    from agentool_otel.tracing.setup.runtime import uninstrument as uninstrument
 
 _HOMES = {
     "ground.version": ("__version__",),
-    "capture": ("AgentRun", "agent", "run", "session", "step", "tool"),
-    "capture.embedding_calls": ("EmbeddingsCall", "embeddings"),
-    "capture.model_calls": ("ModelCall", "model_call"),
-    "capture.retrievals": ("RetrievalCall", "retrieval"),
-    "capture.scores": ("score",),
+    "tracing.capture": ("AgentRun", "agent", "run", "session", "step", "tool"),
+    "tracing.capture.embedding_calls": ("EmbeddingsCall", "embeddings"),
+    "tracing.capture.model_calls": ("ModelCall", "model_call"),
+    "tracing.capture.retrievals": ("RetrievalCall", "retrieval"),
+    "tracing.capture.scores": ("score",),
     "replaying": ("replay",),
     "errors": ("AgentoolError",),
     "evaluation": ("evaluate",),
-    "setup.runtime": ("flush", "instrument", "status", "uninstrument"),
+    "tracing.setup.runtime": ("flush", "instrument", "status", "uninstrument"),
     "model": (
         "Assertion",
         "AssertionResult",

@@ -2,7 +2,7 @@
 
     agent_traces        what the test runs, as trajectories, captured in memory
     assert_trace        `agentool_otel.evaluation.assert_trace`, noted in pytest's JUnit report
-    assert_conformant   `agentool_otel.conformance.assert_conformant`
+    assert_conformant   `agentool_otel.testing.conformance.assert_conformant`
     agent_cases         marker: one test for each case of a file
 
 Registered with pytest by installing this package; `-p no:agentool_otel` switches it off.
@@ -51,8 +51,8 @@ class AssertTrace(Protocol):
 
 @pytest.fixture(name="assert_conformant")
 def assert_conformant() -> AssertConformant:
-    """`agentool_otel.conformance.assert_conformant`: fail with every violation of some spans."""
-    from agentool_otel.conformance import assert_conformant as check
+    """Fail with every violation: `agentool_otel.testing.conformance.assert_conformant`."""
+    from agentool_otel.testing.conformance import assert_conformant as check
 
     return check
 

@@ -20,8 +20,6 @@ from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
 from agentool_otel.dialects import Reader, WritingDialect, writing_dialect
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit.live import KINDS
-from agentool_otel.emit.session import SCOPE, session
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.codec import decode
@@ -46,6 +44,8 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
+from agentool_otel.tracing.spans.live import KINDS
+from agentool_otel.tracing.spans.session import SCOPE, session
 
 __all__ = ["plan", "replay"]
 

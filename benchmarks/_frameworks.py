@@ -174,8 +174,8 @@ def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callab
 def _attach(provider: Any) -> None:
     """Attach every instrumentor to a provider that is not the global one, as the others are."""
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
-    from agentool_otel.setup.frameworks import attach, instrumentors
+    from agentool_otel.tracing.setup.frameworks import attach, instrumentors
+    from agentool_otel.tracing.spans.session import session
 
     session.configure(provider=provider, policy=Policy(capture=True))
     session.enabled = True

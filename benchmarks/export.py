@@ -14,14 +14,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
-from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.second_vocabulary import with_names_beside
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.second_vocabulary import with_names_beside
+from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
+from agentool_otel.tracing.spans.session import session
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink

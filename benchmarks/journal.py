@@ -10,13 +10,13 @@ from typing import Any
 
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
-from agentool_otel.export.disk.files import AppendFile
-from agentool_otel.export.masking.spans import Masking
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.export.disk.files import AppendFile
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.spans.session import session
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.spans.session import session
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sizes import Size

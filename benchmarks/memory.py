@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 import agentool_otel
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.spans.session import session
 from benchmarks._child import in_child, rss_mb
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target

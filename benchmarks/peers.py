@@ -121,9 +121,9 @@ def _processor(kept: Keep) -> BatchSpanProcessor:
 
 
 def _agentool(kept: Keep) -> Decorators:
-    from agentool_otel.capture import agent, tool
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.capture import agent, tool
+    from agentool_otel.tracing.spans.session import session
 
     provider = _provider(kept)
     session.configure(provider=provider, policy=Policy(capture=True))

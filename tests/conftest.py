@@ -1,6 +1,6 @@
 """What every test may use: finished spans, and a model server on this machine.
 
-Our own errors are raised in tests, not logged: see `emit.session.guarded`.
+Our own errors are raised in tests, not logged: see `tracing.spans.session.guarded`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Spans:
     def without_content(self) -> None:
         """Capture no content from here on."""
         from agentool_otel.content.policy import Policy
-        from agentool_otel.emit.session import session
+        from agentool_otel.tracing.spans.session import session
 
         session.configure(policy=Policy(capture=False))
 
@@ -116,7 +116,7 @@ def spans() -> Iterator[Spans]:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -131,8 +131,8 @@ def spans() -> Iterator[Spans]:
     finally:
         session.reset()
     assert trace.get_current_span() is before, "a span stayed in the context"
-    from agentool_otel.conformance import assert_conformant
     from agentool_otel.semconv.table import GENERATIONS
+    from agentool_otel.testing.conformance import assert_conformant
 
     [name] = (name for name, it in GENERATIONS.items() if it is generation)
     assert_conformant(found.finished(), content=capture, generation=name)
@@ -143,8 +143,8 @@ def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
     """Log records that reach a logger provider of ours, which is the global one."""
     from importlib import import_module
 
-    from agentool_otel.emit.session import session
-    from agentool_otel.export.logs import LoggerProvider
+    from agentool_otel.tracing.export.logs import LoggerProvider
+    from agentool_otel.tracing.spans.session import session
     from tests.export.logged import RESOURCE, Provided
 
     found = Provided()

@@ -10,12 +10,12 @@ from typing import Any
 from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
 
 
 def records(spans: Sequence[ReadableSpan]) -> list[SpanRecord]:

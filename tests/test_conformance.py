@@ -13,10 +13,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from agentool_otel.conformance import assert_conformant, check, check_all
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.pytest_plugin import AssertConformant
 from agentool_otel.semconv.table import GENERATIONS, SHAPES
+from agentool_otel.testing.conformance import assert_conformant, check, check_all
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # ships no types
 
@@ -445,8 +445,8 @@ def test_the_fixture_is_the_assertion(assert_conformant: AssertConformant) -> No
 def test_neither_the_plugin_nor_the_check_loads_the_sdk() -> None:
     code = (
         "import sys, agentool_otel.pytest_plugin\n"
-        "assert 'agentool_otel.conformance' not in sys.modules\n"
-        "import agentool_otel.conformance\n"
+        "assert 'agentool_otel.testing.conformance' not in sys.modules\n"
+        "import agentool_otel.testing.conformance\n"
         "assert not any(name.startswith('opentelemetry.sdk') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

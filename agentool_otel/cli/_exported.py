@@ -15,7 +15,6 @@ from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import DecodeError
 from agentool_otel.evaluation.write_back import Written, written
-from agentool_otel.export.readable import Readable
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -34,6 +33,7 @@ from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import inputs_of
+from agentool_otel.tracing.export.readable import Readable
 
 __all__ = ["Exported"]
 

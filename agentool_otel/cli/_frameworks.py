@@ -10,12 +10,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from agentool_otel.capture import threads
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected
-from agentool_otel.emit.native_spans import is_covered
 from agentool_otel.ground.integrations import Library, Mount, installed, integrations
-from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.tracing.capture import threads
+from agentool_otel.tracing.setup.frameworks import instrumentors
+from agentool_otel.tracing.spans.native_spans import is_covered
 
 __all__ = [
     "GOOD",

@@ -16,12 +16,12 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceUnreachable
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 
 __all__ = ["round_trip"]
 
@@ -48,7 +48,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
     document = _document()
     spans = _spans_of(document)
     exporter = OtlpExporter(target)
-    with collected("agentool_otel.export.send.otlp"):
+    with collected("agentool_otel.tracing.export.send.otlp"):
         exporter.export(spans)
         exporter.shutdown()
     if exporter.failed:

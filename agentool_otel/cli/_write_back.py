@@ -18,13 +18,6 @@ from agentool_otel.cli._output import collected, say
 from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.write_back import anchor_of_document, written
-from agentool_otel.export.disk.files import AppendFile, Place
-from agentool_otel.export.disk.recording import SUFFIX
-from agentool_otel.export.masking.logs import mask_log
-from agentool_otel.export.masking.spans import Masking
-from agentool_otel.export.otlp_variables import timeout_s
-from agentool_otel.export.readable import Readable
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, attempts, batches, sender_of
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
@@ -32,6 +25,19 @@ from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.otlp.protobuf_encoder import encode_log as log_request
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
+from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.disk.recording import SUFFIX
+from agentool_otel.tracing.export.masking.logs import mask_log
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.otlp_variables import timeout_s
+from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.send.otlp import (
+    OtlpExporter,
+    OtlpTarget,
+    attempts,
+    batches,
+    sender_of,
+)
 
 __all__ = ["Endpoint", "WriteBack", "WriteBackOptions", "takes_write_back"]
 
@@ -68,7 +74,7 @@ class WriteBackOptions(NamedTuple):
             sink = Endpoint(OtlpTarget.at(self.where, os.environ), masking)
         else:
             sink = _Folder(_folder(self.where) if self.where else _folder_of(source, named))
-        with collected("agentool_otel.export.send.otlp"):
+        with collected("agentool_otel.tracing.export.send.otlp"):
             try:
                 yield WriteBack(sink, self.content)
             finally:

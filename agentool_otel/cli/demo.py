@@ -26,14 +26,14 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
-from agentool_otel.export.masking.spans import Masking
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
 __all__ = ["command"]
 

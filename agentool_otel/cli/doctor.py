@@ -40,9 +40,6 @@ from agentool_otel.content.masking.secret_names import names_secret
 from agentool_otel.content.policy import places
 from agentool_otel.content.policy import requested as capture_requested
 from agentool_otel.errors import AgentoolError
-from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.otlp_variables import exporter
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.environment import recordings_folder
@@ -50,10 +47,13 @@ from agentool_otel.ground.integrations import installed, integrations
 from agentool_otel.ground.unsupported_variables import is_read
 from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__
-from agentool_otel.setup import logs as setup_logs
-from agentool_otel.setup import metrics as setup_metrics
-from agentool_otel.setup.decision import check_variables
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
+from agentool_otel.tracing.export.otlp_variables import exporter
+from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
+from agentool_otel.tracing.setup import logs as setup_logs
+from agentool_otel.tracing.setup import metrics as setup_metrics
+from agentool_otel.tracing.setup.decision import check_variables
 
 __all__ = ["command"]
 
@@ -309,7 +309,7 @@ def _try_recording(folder: Path) -> dict[str, Any]:
 def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
     exporter = OtlpExporter(target)
     began = time.monotonic()
-    with collected("agentool_otel.export.send.otlp"):
+    with collected("agentool_otel.tracing.export.send.otlp"):
         span_id = _send_span(exporter)
     took = _text.duration((time.monotonic() - began) * 1000)
     if exporter.failed:

@@ -17,12 +17,12 @@ from agentool_otel.cli._write_back import Endpoint
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.copies import without_copies
-from agentool_otel.export.masking.spans import Masking
-from agentool_otel.export.readable import Readable
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.ground import environment
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
+from agentool_otel.tracing.export.copies import without_copies
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 
 __all__ = ["command", "send"]
 
@@ -141,7 +141,7 @@ def _send_with(
     traces = sent = 0
     waiting: list[ReadableSpan] = []
     counted = 0
-    with collected("agentool_otel.export.send.otlp"):
+    with collected("agentool_otel.tracing.export.send.otlp"):
         remaining = exported.traces()
         for spans in remaining:
             if not environment.copies_wanted():
@@ -171,7 +171,7 @@ def _send_others(exported: Exported, target: OtlpTarget, masking: Masking | None
     sink = Endpoint(target, masking)
     readable = Readable()
     count = 0
-    with collected("agentool_otel.export.send.otlp"):
+    with collected("agentool_otel.tracing.export.send.otlp"):
         for document in exported.others():
             sink.put([*map(readable, document.spans)], document.events)
             count += 1

@@ -26,13 +26,13 @@ import click
 
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
-from agentool_otel.export.disk.names import JOURNAL
 from agentool_otel.ground import environment
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
 from agentool_otel.ground.words import counted
-from agentool_otel.setup.packages import PACKAGES
+from agentool_otel.tracing.export.disk.names import JOURNAL
+from agentool_otel.tracing.setup.packages import PACKAGES
 
 if TYPE_CHECKING:
     from agentool_otel.cli._order import Place
@@ -94,11 +94,11 @@ def command(
             click.get_current_context(),
         )
     if also is not None:
-        from agentool_otel.export.otlp_variables import vocabulary_named
+        from agentool_otel.tracing.export.otlp_variables import vocabulary_named
 
         vocabulary_named(also, "--also")
     if endpoint is not None:
-        from agentool_otel.export.send.otlp import OtlpTarget
+        from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
         OtlpTarget.at(endpoint, os.environ)
     arguments = _runnable(program)
@@ -303,7 +303,7 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
         return False  # loading what recovers takes as long as a small program
     try:
         from agentool_otel.cli.recover import recover
-        from agentool_otel.export.send.otlp import OtlpTarget
+        from agentool_otel.tracing.export.send.otlp import OtlpTarget
     except ModuleNotFoundError:
         return False  # the SDK is missing here; the program may have run in another Python
 

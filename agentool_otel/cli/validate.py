@@ -14,7 +14,6 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._kinds import check_part
 from agentool_otel.cli._output import report, view
 from agentool_otel.cli._program import as_called
-from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.errors import AgentoolError
@@ -26,6 +25,7 @@ from agentool_otel.sources.files.span_files import SpanFiles, holds_spans
 from agentool_otel.sources.files.streams import SpanFile, name_of, unpacked_bytes
 from agentool_otel.sources.opening import open_source
 from agentool_otel.sources.source import Source, files_of
+from agentool_otel.testing.conformance import check
 
 __all__ = ["command"]
 

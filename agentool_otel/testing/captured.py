@@ -21,9 +21,9 @@ from agentool_otel.ground.words import counted
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 
 if TYPE_CHECKING:
-    from agentool_otel.export.in_memory import InMemory
     from agentool_otel.model.spans import SpanRecord
     from agentool_otel.reconstruction.trace import Rebuilt
+    from agentool_otel.tracing.export.in_memory import InMemory
 
 __all__ = ["AgentTraces", "captured_traces"]
 
@@ -99,8 +99,8 @@ class AgentTraces:
 @contextmanager
 def captured_traces() -> Generator[AgentTraces]:
     """Capture what the block runs, in this process: in all its threads, tasks and callbacks."""
-    from agentool_otel.export.in_memory import InMemory
-    from agentool_otel.setup.redirecting import redirected
+    from agentool_otel.tracing.export.in_memory import InMemory
+    from agentool_otel.tracing.setup.redirecting import redirected
 
     spans = InMemory()
     with redirected(spans):

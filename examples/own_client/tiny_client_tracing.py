@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.instrumentation.kit import AgentInstrumentor, ClientCall, Patch, method
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.tracing.instrumentation import AgentInstrumentor, ClientCall, Patch, method
 
 
 def _request(client: Any, arguments: dict[str, Any]) -> Inference:

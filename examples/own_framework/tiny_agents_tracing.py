@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.instrumentation.kit import AgentInstrumentor, Patch, start_step
 from agentool_otel.model.messages import message, text, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.shapes import messages_of
+from agentool_otel.tracing.instrumentation import AgentInstrumentor, Patch, start_step
 
 # A wrapper has wrapt's signature: the function, its object, positional and keyword arguments.
 

@@ -15,20 +15,16 @@ from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 
 PACKAGE = Path(agentool_otel.__file__).parent
 FOLDERS = (
-    "capture",
     "cli",
     "content",
-    "emit",
     "evaluation",
-    "export",
     "formats",
+    "integrations",
     "otlp",
     "reading",
-    "instrumentation",
-    "integrations",
-    "setup",
     "sources",
     "testing",
+    "tracing",
 )
 """Whose modules spell no name of a variable, in code or in a message."""
 NAME = re.compile(

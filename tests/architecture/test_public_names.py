@@ -20,8 +20,8 @@ TOP = """
     rebuild replay retrieval run score session status step tool uninstrument
 """
 FOLDERS = {
-    "capture": "AgentRun agent carry child_environment run session step tool tool_spec",
-    "conformance": "Violation assert_conformant check check_all",
+    "tracing.capture": "AgentRun agent carry child_environment run session step tool tool_spec",
+    "testing.conformance": "Violation assert_conformant check check_all",
     "converters": """
         Conversion Converter convert converter_named converters from_agentool recognised to_agentool
     """,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, carry, child_environment, run, tool
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.tracing.capture import agent, carry, child_environment, run, tool
+from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 from opentelemetry import trace
 
-from agentool_otel.capture import agent, step, tool
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.capture import agent, step, tool
 from tests.records import records
 
 
@@ -375,7 +375,7 @@ def test_without_content_names_and_order_remain(spans: Any) -> None:
 
 
 def test_switched_off_a_decorated_call_makes_no_span(spans: Any) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     session.enabled = False
     assert add(1) == 3
@@ -394,7 +394,7 @@ def test_suppressed_instrumentation_is_respected(spans: Any) -> None:
 
 
 def test_a_users_span_inside_a_tool_is_its_child(spans: Any) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     assert session.provider is not None
     tracer = session.provider.get_tracer("app")

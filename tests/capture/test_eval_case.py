@@ -8,10 +8,10 @@ import pytest
 from opentelemetry import baggage
 from opentelemetry.context import attach, detach
 
-from agentool_otel.capture import agent, run
-from agentool_otel.capture.model_calls import model_call
-from agentool_otel.emit.session import session
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.capture import agent, run
+from agentool_otel.tracing.capture.model_calls import model_call
+from agentool_otel.tracing.spans.session import session
 from tests.records import records
 
 

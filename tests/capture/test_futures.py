@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, tool
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 
 
 @pytest.fixture(autouse=True)

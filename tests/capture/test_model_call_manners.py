@@ -119,7 +119,7 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
     from opentelemetry.sdk.trace import TracerProvider
 
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     session.reset()
     try:
@@ -143,8 +143,8 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
 def test_a_bug_of_ours_never_reaches_the_block(
     spans: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from agentool_otel.emit.session import session
     from agentool_otel.providers import answers
+    from agentool_otel.tracing.spans.session import session
 
     def broken(_: Any) -> Any:
         raise ZeroDivisionError("a bug")
@@ -166,7 +166,7 @@ def test_a_list_changed_during_the_call_is_recorded_as_it_was_before(spans: Any)
 
 
 def test_switched_off_nothing_is_recorded_and_nothing_is_read(spans: Any) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     session.enabled = False
     with agentool_otel.model_call("m", messages="Hi") as call:
@@ -182,9 +182,9 @@ def test_a_call_that_is_not_sampled_reads_nothing(
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-    from agentool_otel.capture import model_calls
-    from agentool_otel.emit.session import session
     from agentool_otel.providers import answers
+    from agentool_otel.tracing.capture import model_calls
+    from agentool_otel.tracing.spans.session import session
 
     def read(_: Any) -> Any:
         raise AssertionError("content was read")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, run
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.capture import agent, run
+from agentool_otel.tracing.spans.session import session
 from tests.records import records
 
 

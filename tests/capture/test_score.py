@@ -14,17 +14,17 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, TraceIdRatioBased
 
 from agentool_otel import AgentRun, AssertionResult, ReasoningTrace, run, score
-from agentool_otel.capture import scores
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit.session import session
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.replaying import replay
 from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.capture import scores
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.spans.session import session
 from tests.export.logged import Provided
 from tests.export.receiver import HttpReceiver
 from tests.records import records

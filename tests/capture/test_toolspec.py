@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agentool_otel.capture import tool, tool_spec
+from agentool_otel.tracing.capture import tool, tool_spec
 
 
 @tool

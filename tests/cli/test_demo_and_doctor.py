@@ -13,8 +13,8 @@ import pytest
 from agentool_otel.ground.integrations import integrations
 from agentool_otel.loading import rebuild
 from agentool_otel.semconv import agentool as agentool_names
-from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.setup.frameworks import instrumentors
 from tests.cli.conftest import agentool
 from tests.export.receiver import HttpReceiver
 
@@ -192,7 +192,7 @@ def test_a_function_that_has_moved_is_a_line_of_the_doctor(tmp_path: Path) -> No
     package = tmp_path / "site" / "moved_agents"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
-        "from agentool_otel.instrumentation.kit import AgentInstrumentor, Patch\n"
+        "from agentool_otel.tracing.instrumentation import AgentInstrumentor, Patch\n"
         "class MovedInstrumentor(AgentInstrumentor):\n"
         "    framework = 'moved-agents'\n"
         "    patches = (Patch('moved_agents', 'Agent.run', print),)\n"

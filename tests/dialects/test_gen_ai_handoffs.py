@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, run, step
-from agentool_otel.conformance import check_all
 from agentool_otel.dialects import classify
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground.json_codec import loads
@@ -15,6 +13,8 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import UNSET, ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv.table import GENERATIONS
+from agentool_otel.testing.conformance import check_all
+from agentool_otel.tracing.capture import agent, run, step
 from tests.records import records
 
 ARGUMENTS, RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from agentool_otel.conformance import check
 from agentool_otel.dialects import classify
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model import operations as ops
@@ -17,6 +16,7 @@ from agentool_otel.model.messages import message, reasoning, text, tool_call, to
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.semconv import gen_ai
 from agentool_otel.semconv.table import GENERATIONS
+from agentool_otel.testing.conformance import check
 from tests.laws import many
 
 words = st.text(string.ascii_letters + "äß日 _-.", min_size=1, max_size=10)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from agentool_otel.conformance import check
 from agentool_otel.dialects import classify
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import MemoryOperation
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv.table import GENERATIONS
+from agentool_otel.testing.conformance import check
 
 
 def span(attributes: Attributes, operation: str = "search_memory") -> SpanRecord:

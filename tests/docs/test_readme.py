@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.tracing.setup.frameworks import instrumentors
 from tests import readme
 
 ROOT = Path(__file__).parent.parent.parent

@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agentool_otel import model_call, run
-from agentool_otel.emit.session import session
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.spans.session import session
 from tests.records import records
 
 INPUT, OUTPUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"

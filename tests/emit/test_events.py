@@ -9,13 +9,13 @@ import pytest
 
 import agentool_otel
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.events import Masked
-from agentool_otel.emit.exceptions import Signals, signals
-from agentool_otel.emit.live import begin
-from agentool_otel.emit.session import session
 from agentool_otel.ground import environment
 from agentool_otel.model.operations import Inference
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.tracing.spans.events import Masked
+from agentool_otel.tracing.spans.exceptions import Signals, signals
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.session import session
 from tests.export.logged import Provided
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"

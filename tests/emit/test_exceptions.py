@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.capture import agent, run, tool
-from agentool_otel.emit import exceptions
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import agent, run, tool
+from agentool_otel.tracing.spans import exceptions
+from agentool_otel.tracing.spans.session import session
 
 
 @tool

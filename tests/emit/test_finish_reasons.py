@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.live import begin
 from agentool_otel.model.messages import message, text, tool_call
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -15,6 +14,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.live import begin
 
 SPOKEN = [message("assistant", [text("hello")])]
 ASKING = [message("assistant", [tool_call("search", {}, "c1")])]

@@ -17,12 +17,12 @@ from agentool_otel.content.fitting.fitter import Sizes, fit
 from agentool_otel.content.fitting.offload import Folder, open_store
 from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
 from agentool_otel.loading import rebuild
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.offloaded import rehydrated
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.spans.session import session
 
 LARGE = {"rows": [{"id": i, "text": "x" * 50} for i in range(200)]}
 
@@ -211,7 +211,7 @@ def test_a_span_file_cannot_make_its_reader_open_connections() -> None:
 def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:
     from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
-    from agentool_otel.emit.spans import set_all
+    from agentool_otel.tracing.spans.spans import set_all
 
     provider = TracerProvider(shutdown_on_exit=False, span_limits=SpanLimits(max_attributes=32))
     started = {gen_ai.OPERATION_NAME: "chat", gen_ai.REQUEST_MODEL: "m"}

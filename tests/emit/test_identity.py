@@ -17,12 +17,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler, SamplingResult
 
-from agentool_otel.capture import agent, carry, run, session, step, tool
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit import metrics
-from agentool_otel.emit.live import begin
-from agentool_otel.emit.session import session as settings_in_force
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -35,6 +30,11 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
+from agentool_otel.tracing.capture import agent, carry, run, session, step, tool
+from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.tracing.spans import metrics
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.session import session as settings_in_force
 
 AGENT, CONVERSATION, USER = "gen_ai.agent.name", "gen_ai.conversation.id", "user.id"
 OURS = {AGENT: "outer", CONVERSATION: "s1", USER: "u1"}

@@ -39,12 +39,6 @@ from opentelemetry.trace import (
 )
 
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit import metric_sums, metrics
-from agentool_otel.emit.metric_sums import Instrument, Scope, Sums
-from agentool_otel.emit.run import Run
-from agentool_otel.emit.session import session
-from agentool_otel.emit.steps import Timeline
-from agentool_otel.export.metric_points import collect_sums
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -55,6 +49,12 @@ from agentool_otel.model.operations import (
     Usage,
 )
 from agentool_otel.semconv.table import GENERATIONS
+from agentool_otel.tracing.export.metric_points import collect_sums
+from agentool_otel.tracing.spans import metric_sums, metrics
+from agentool_otel.tracing.spans.metric_sums import Instrument, Scope, Sums
+from agentool_otel.tracing.spans.run import Run
+from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.steps import Timeline
 from tests.emit.test_metrics import OPENAI, OTHERS
 
 DELTA, CUMULATIVE = AggregationTemporality.DELTA, AggregationTemporality.CUMULATIVE

@@ -11,11 +11,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 import agentool_otel
-from agentool_otel.capture import agent, tool
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit import metrics
-from agentool_otel.emit.live import begin
-from agentool_otel.emit.session import session
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -30,6 +26,10 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import openai
 from agentool_otel.semconv.table import GENERATIONS, METRICS
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.spans import metrics
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.session import session
 
 
 class Collected:

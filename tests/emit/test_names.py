@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -25,6 +24,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.semconv.table import CONTENT
+from agentool_otel.tracing.instrumentation.step_spans import start_step
 
 SECRET = "sk-proj-" + "Ab3dE7" * 8
 GIVEN: dict[type[Operation], dict[str, Any]] = {

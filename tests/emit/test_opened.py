@@ -15,15 +15,15 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from agentool_otel.capture import agent, run, step, tool
 from agentool_otel.content.fitting.fitter import Sizes
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.session import session
-from agentool_otel.export.masking.spans import Masking
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference, Operation, ToolExecution
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.tracing.capture import agent, run, step, tool
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.session import session
 
 CHANGING = {
     *(agentool.SPAN_START_NS, agentool.SPAN_END_NS, agentool.SPAN_PARENT_ID),

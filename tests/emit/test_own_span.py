@@ -13,12 +13,12 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanLimits, SpanProcesso
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.fast_span import OwnSpan
-from agentool_otel.emit.session import session
-from agentool_otel.export.masking.spans import Masking
 from agentool_otel.semconv import gen_ai
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.spans.fast_span import OwnSpan
+from agentool_otel.tracing.spans.session import session
 
 
 @pytest.fixture(autouse=True)

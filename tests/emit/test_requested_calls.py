@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel import model_call, tool
-from agentool_otel.emit import requested_calls
-from agentool_otel.emit.live import begin
-from agentool_otel.emit.session import session
 from agentool_otel.model.operations import ToolExecution
+from agentool_otel.tracing.spans import requested_calls
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.session import session
 
 ID, NAME = "gen_ai.tool.call.id", "gen_ai.tool.name"
 ARGUMENTS = "gen_ai.tool.call.arguments"

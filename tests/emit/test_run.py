@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.capture import agent
-from agentool_otel.emit.live import begin
-from agentool_otel.emit.requested_calls import take
-from agentool_otel.emit.run import Run, current_run
-from agentool_otel.emit.session import session
 from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.tracing.capture import agent
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.requested_calls import take
+from agentool_otel.tracing.spans.run import Run, current_run
+from agentool_otel.tracing.spans.session import session
 
 
 @pytest.fixture(autouse=True)

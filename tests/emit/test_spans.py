@@ -11,10 +11,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased, TraceIdRatioBased
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit import spans as seam
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.spans import spans as seam
+from agentool_otel.tracing.spans.session import session
 
 TIMES = {"agentool.span.start_ns", "agentool.span.end_ns", "agentool.span.parent_id"}
 

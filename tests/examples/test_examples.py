@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.conformance import assert_conformant, check_all
 from agentool_otel.loading import load
 from agentool_otel.sources.opening import open_source
+from agentool_otel.testing.conformance import assert_conformant, check_all
 
 pytestmark = pytest.mark.thorough
 

@@ -9,8 +9,8 @@ from opentelemetry import _logs
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.export.log_records import log_record_of
 from agentool_otel.otlp.log_record import LogRecord
+from agentool_otel.tracing.export.log_records import log_record_of
 
 RESOURCE = Resource({"service.name": "bot"}, "r.url")
 SCOPE = InstrumentationScope("scope", "1.2", "s.url", {"team": "blue"})

@@ -18,16 +18,16 @@ from opentelemetry.trace import SpanContext
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.content.policy import Policy
-from agentool_otel.export.masking.spans import Masking
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.second_vocabulary import with_names_beside
-from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
 from agentool_otel.ground import environment
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.protobuf_decoder import decode_span
 from agentool_otel.otlp.protobuf_encoder import encode_span, is_whole
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.second_vocabulary import with_names_beside
+from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 from tests.export.receiver import HttpReceiver, Reply, spans_in
 from tests.export.samples import finished, values
 
@@ -134,7 +134,7 @@ def test_a_request_that_cannot_be_rewritten_loses_only_the_names() -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"\x0a", b"\x0a\x05\x0a\x7f\x7f\x7f\x7f", b"\xff" * 40])
 def test_a_damaged_request_raises_nothing(damage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentool_otel.emit.session.session.strict", False)
+    monkeypatch.setattr("agentool_otel.tracing.spans.session.session.strict", False)
     assert with_names_beside(damage, MOST) == damage
 
 

@@ -11,9 +11,9 @@ import pytest
 import trustme
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender
-from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.send.attempt import Answer, GrpcSender, HttpSender
+from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
@@ -150,7 +150,7 @@ def test_an_invalid_port_is_a_configuration_error(endpoint: str) -> None:
 def test_certifi_is_the_fallback_where_the_system_has_no_authorities(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from agentool_otel.export.send.connection import Tls
+    from agentool_otel.tracing.export.send.connection import Tls
 
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))

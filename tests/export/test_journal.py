@@ -18,19 +18,19 @@ from opentelemetry.sdk.trace import ReadableSpan, Tracer, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import set_span_in_context
 
-from agentool_otel.capture import tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
-from agentool_otel.export.disk import journal, recording
-from agentool_otel.export.disk.recovery import complete_recordings
-from agentool_otel.export.disk.remains import Remains, Survey, remains_in
-from agentool_otel.export.incomplete import as_protobuf, close_document, close_span
-from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_span, span_line, started_line
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.capture import tool
+from agentool_otel.tracing.export.disk import journal, recording
+from agentool_otel.tracing.export.disk.recovery import complete_recordings
+from agentool_otel.tracing.export.disk.remains import Remains, Survey, remains_in
+from agentool_otel.tracing.export.incomplete import as_protobuf, close_document, close_span
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.spans.session import session
 from tests.export.samples import span_with, values
 
 ENDED_NS = 1_900_000_000_000_000_000
@@ -336,7 +336,7 @@ def test_a_journal_that_has_grown_is_rewritten(
 def test_a_folder_deleted_meanwhile_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentool_otel.export.pipeline._LOOK_NS", 0)
+    monkeypatch.setattr("agentool_otel.tracing.export.pipeline._LOOK_NS", 0)
     pipeline, tracer = traced(tmp_path / "new")
     still_open = tracer.start_span("open")
     tracer.start_span("before").end()

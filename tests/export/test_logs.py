@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider as OfTheSdk
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.export.log_records import log_record_of
+from agentool_otel.tracing.export.log_records import log_record_of
 from tests.export.logged import RESOURCE, SCOPE, Provided, record
 
 insides: Any = import_module("opentelemetry._logs._internal")

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
 
 from agentool_otel.content.masking.credentials import MASK
 from agentool_otel.content.policy import Policy, Redact
-from agentool_otel.export.masking.spans import Masking
+from agentool_otel.tracing.export.masking.spans import Masking
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 

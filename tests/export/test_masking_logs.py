@@ -10,10 +10,10 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.content.masking.credentials import MASK
 from agentool_otel.content.policy import Policy, Redact
-from agentool_otel.emit.events import Masked
-from agentool_otel.export.masking.logs import mask_log
-from agentool_otel.export.masking.spans import Masking
 from agentool_otel.otlp.log_record import LogRecord
+from agentool_otel.tracing.export.masking.logs import mask_log
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.spans.events import Masked
 from tests.export.logged import record
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"

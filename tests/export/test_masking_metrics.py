@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.content.masking.credentials import MASK
 from agentool_otel.content.policy import Policy
-from agentool_otel.export.masking.metrics import MaskingMetrics
-from agentool_otel.export.masking.spans import Masking
+from agentool_otel.tracing.export.masking.metrics import MaskingMetrics
+from agentool_otel.tracing.export.masking.spans import Masking
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 SAID = {"model": "m", "api_key": "hunter2", "note": SECRET, "input.value": "said"}

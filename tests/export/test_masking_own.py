@@ -14,14 +14,14 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.capture import agent, tool
 from agentool_otel.content.masking.credentials import MASK
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
-from agentool_otel.emit.spans import own_event_class
-from agentool_otel.export.masking.spans import Masking
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.capture import agent, tool
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.spans import own_event_class
 
 SECRET = "hunter22hunter"
 CONTENT = (gen_ai.TOOL_CALL_RESULT, agentool.STEP_CONTENT)

@@ -11,9 +11,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.loading import load
 from agentool_otel.replaying import replay
+from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 
 

@@ -14,10 +14,10 @@ from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.sdk._logs import ReadableLogRecord
 
-from agentool_otel.export.incomplete import _with_base64_ids
 from agentool_otel.otlp.json_encoder import encode_log as encode_json
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.otlp.protobuf_encoder import encode_log, is_whole, merged
+from agentool_otel.tracing.export.incomplete import _with_base64_ids
 from tests.export.logged import RESOURCE, SCOPE, everything, record
 from tests.export.samples import values
 

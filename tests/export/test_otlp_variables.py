@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.export import otlp_variables
-from agentool_otel.export.send.otlp import OtlpTarget, sender_of, target_from_environment
-from agentool_otel.export.send.outbox import Outbox
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
+from agentool_otel.tracing.export import otlp_variables
+from agentool_otel.tracing.export.send.otlp import OtlpTarget, sender_of, target_from_environment
+from agentool_otel.tracing.export.send.outbox import Outbox
 from tests.export.receiver import HttpReceiver, names_in
 from tests.export.samples import span_with
 

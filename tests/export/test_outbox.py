@@ -24,12 +24,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.sdk.trace import Tracer, TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.emit.session import suppressed
-from agentool_otel.export.disk import spool
-from agentool_otel.export.disk.files import AppendFile, Place
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
+from agentool_otel.tracing.export.disk import spool
+from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.spans.session import suppressed
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply, names_in
 from tests.export.samples import span_with
 
@@ -154,7 +154,7 @@ def test_an_endpoint_that_never_answers_delays_exit_by_a_bounded_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3600")
-    monkeypatch.setattr("agentool_otel.export.pipeline.CLOSING_S", 0.2)
+    monkeypatch.setattr("agentool_otel.tracing.export.pipeline.CLOSING_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         pipeline, tracer = traced(f"http://127.0.0.1:{silent.getsockname()[1]}", folder)
         spans(tracer, "a")

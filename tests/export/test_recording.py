@@ -28,11 +28,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
 
-from agentool_otel.export.disk import recording
-from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk import recording
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from tests.export.samples import finished, links, span_with, values
 
 

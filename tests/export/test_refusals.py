@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.export.disk.files import Place
-from agentool_otel.export.send.otlp import OtlpTarget
-from agentool_otel.export.send.outbox import Outbox
 from agentool_otel.ground.environment import Signal
+from agentool_otel.tracing.export.disk.files import Place
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.export.send.outbox import Outbox
 from tests.export.logged import record
 from tests.export.receiver import HttpReceiver
 from tests.export.samples import span_with
@@ -32,7 +32,7 @@ def logged() -> Generator[list[str]]:
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(record.getMessage())
 
-    log, handler = logging.getLogger("agentool_otel.export.send.outbox"), Collect()
+    log, handler = logging.getLogger("agentool_otel.tracing.export.send.outbox"), Collect()
     log.addHandler(handler)
     try:
         yield lines

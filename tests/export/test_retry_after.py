@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.export.send import attempt
 from agentool_otel.ground.retry_after import retry_after_s
+from agentool_otel.tracing.export.send import attempt
 
 NUMBERS = st.integers(-(10**30), 10**30).map(str) | st.floats().map(str)
 DATES = st.builds(

@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agentool_otel.content.policy import MASK
-from agentool_otel.export.sdk import AgentoolSpanExporter
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
 from tests.export.receiver import HttpReceiver
 
 PROGRAM = """

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.export.otlp_variables import timeout_s
-from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.otlp_variables import timeout_s
+from agentool_otel.tracing.export.send.attempt import Answer, GrpcSender, HttpSender
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
 
@@ -110,7 +110,7 @@ def test_grpc_reads_how_long_to_wait() -> None:
         def trailing_metadata(self) -> list[tuple[str, Any]]:
             return [("other", "x"), ("grpc-status-details-bin", b"\x1a\x30" + details)]
 
-    from agentool_otel.export.send.attempt import _grpc_retry_after
+    from agentool_otel.tracing.export.send.attempt import _grpc_retry_after
 
     assert _grpc_retry_after(Refused()) == 7
 

@@ -11,12 +11,12 @@ import pytest
 from opentelemetry.sdk.trace import Tracer
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.export.disk.journal import Journal
-from agentool_otel.export.disk.remains import Survey, remains_in
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send import outbox
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.disk.remains import Survey, remains_in
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send import outbox
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.export.receiver import HttpReceiver, Reply, spans_in
 from tests.export.test_log_outbox import bodies, log, sending
 from tests.export.test_outbox import folder, spans, traced, until

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.export.disk import spool
-from agentool_otel.export.disk.files import AppendFile, Place
-from agentool_otel.export.disk.journal import sent_marks
-from agentool_otel.export.disk.spool import SentMark, Spool, read_spool, sent_bytes
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.disk import spool
+from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.disk.journal import sent_marks
+from agentool_otel.tracing.export.disk.spool import SentMark, Spool, read_spool, sent_bytes
 from tests.export.samples import span_with
 
 

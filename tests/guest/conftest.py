@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, step, tool
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.tracing.capture import agent, step, tool
+from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 
 Decorator = Callable[[Any], Any]
 
@@ -53,7 +53,7 @@ def carrying() -> Iterator[None]:
 @pytest.fixture
 def tracer(spans: Any) -> Any:
     """The user's own tracer, of the same provider."""
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     assert session.provider is not None
     return session.provider.get_tracer("app")

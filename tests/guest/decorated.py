@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
-from agentool_otel import capture
+from agentool_otel.tracing import capture
 
 Decorator = Callable[[Any], Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import tool
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.emit.session import session
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.tracing.capture import tool
+from agentool_otel.tracing.spans.session import session
 
 CALL = Inference(
     provider="x_ai", request_model="m", usage=Usage(input_tokens=1, cache_write_tokens=2)

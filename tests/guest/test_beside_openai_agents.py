@@ -96,7 +96,7 @@ def test_nothing_is_logged(ours_first: bool) -> None:
 _ONE_PROVIDER = """
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
-from agentool_otel.export.in_memory import InMemory
+from agentool_otel.tracing.export.in_memory import InMemory
 from agentool_otel.testing.captured import AgentTraces
 theirs, memory = TracerProvider(), InMemory()
 theirs.add_span_processor(memory)

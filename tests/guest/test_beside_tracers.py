@@ -36,7 +36,7 @@ said["answers after"] = ask()
 _LOOK = """
 from openai.resources.chat.completions import Completions
 from opentelemetry import trace
-from agentool_otel.instrumentation.kit.wrapper_chain import others_around
+from agentool_otel.tracing.instrumentation.wrapper_chain import others_around
 TARGET = ("openai.resources.chat.completions", "Completions.create")
 """
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, tool
+from agentool_otel.tracing.capture import agent, tool
 
 Decorator = Callable[[Any], Any]
 

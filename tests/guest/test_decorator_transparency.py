@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from agentool_otel.capture import tool
+from agentool_otel.tracing.capture import tool
 
 Decorator = Callable[[Any], Any]
 

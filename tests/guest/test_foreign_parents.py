@@ -9,7 +9,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import agentool_otel as ao
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.spans.session import session
 
 if TYPE_CHECKING:
     from tests.conftest import Spans

@@ -17,7 +17,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.spans.session import session
 from tests.guest.hostile import CORPUS, TOUCHED
 
 Use = Callable[[Any], Any]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel import capture
+from agentool_otel.tracing import capture
 from tests.guest.decorated import Decorator, coroutine, generator, tool
 
 agent: Decorator = capture.agent
@@ -259,7 +259,7 @@ def test_values_beyond_the_limit_are_counted(spans: Any) -> None:
 
 
 def test_yielded_values_are_not_encoded_if_nothing_is_recorded(spans: Any) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     class Value:
         def to_dict(self) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from typing import Any
 import pytest
 from opentelemetry import baggage, context, trace
 
-from agentool_otel.capture import agent, child_environment, run, tool
-from agentool_otel.capture.context import inherited
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import agent, child_environment, run, tool
+from agentool_otel.tracing.capture.context import inherited
+from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.tracing.spans.session import session
 
 
 @tool

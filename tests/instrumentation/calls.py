@@ -17,12 +17,12 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import agentool_otel
-from agentool_otel.capture import threads
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.capture import threads
+from agentool_otel.tracing.spans.session import session
 
 for module in (
     "openai",
-    *(f"agentool_otel.export.{it}" for it in ("masking.spans", "send.outbox", "pipeline")),
+    *(f"agentool_otel.tracing.export.{it}" for it in ("masking.spans", "send.outbox", "pipeline")),
 ):
     import_module(module)  # slow to import: once, and not in every fork
 

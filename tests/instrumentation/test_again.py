@@ -133,7 +133,7 @@ print(json.dumps(status()["destination"]))
 
 def test_what_is_named_while_the_sdk_is_disabled_is_remembered(tmp_path: Path) -> None:
     code = "agentool_otel.instrument(redact=redact); del __import__('os').environ[DISABLED]\n"
-    code += "from agentool_otel.emit.session import session; session.reset()\n"
+    code += "from agentool_otel.tracing.spans.session import session; session.reset()\n"
     code = code.replace("DISABLED", "'OTEL_SDK_DISABLED'")
     program = f"{AGENT}{REDACT}{code}agentool_otel.instrument(); clerk('a secret')"
     run(tmp_path, program, OTEL_SDK_DISABLED="true")
@@ -209,7 +209,7 @@ def test_it_is_that_of_the_metrics_too(tmp_path: Path) -> None:
 def test_children_of_a_renamed_service_are_still_made_the_short_way(tmp_path: Path) -> None:
     code = """
 from opentelemetry import trace
-from agentool_otel.emit.fast_span import OwnSpan
+from agentool_otel.tracing.spans.fast_span import OwnSpan
 seen = []
 @agentool_otel.tool
 def look(): seen.append(isinstance(trace.get_current_span(), OwnSpan))
@@ -416,7 +416,7 @@ def call(named): ready.wait(); agentool_otel.instrument(**named)
 threads = [threading.Thread(target=call, args=(named,)) for named in calls]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-from agentool_otel.emit.session import session
+from agentool_otel.tracing.spans.session import session
 found = status()
 print(json.dumps([
     found["destination"], found["content"], session.policy.redact is calls[3]["redact"],
@@ -447,7 +447,7 @@ def test_a_forked_child_goes_on_with_what_was_named(tmp_path: Path) -> None:
 def test_a_child_forked_in_the_middle_of_a_call_does_not_wait_for_it(tmp_path: Path) -> None:
     code = """
 import os, threading
-from agentool_otel.setup.runtime import runtime
+from agentool_otel.tracing.setup.runtime import runtime
 agentool_otel.instrument()
 held, done = threading.Event(), threading.Event()
 def hold():

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.integrations.agent_tool.documents import vocabulary as words
 from agentool_otel.integrations.agent_tool.documents.objects import OBJECTS
@@ -21,6 +20,7 @@ from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_s
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.tracing.spans.session import session
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated
 from tests.seed_systems.agent_tool_spans import at
 from tests.strategies import values

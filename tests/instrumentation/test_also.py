@@ -27,7 +27,7 @@ def shown(receiver: HttpReceiver) -> dict[str, str]:
 def test_a_second_call_changes_it_only_where_it_names_it(tmp_path: Path) -> None:
     code = """
 import json, os
-from agentool_otel.capture.context import child_environment
+from agentool_otel.tracing.capture.context import child_environment
 instrument = agentool_otel.instrument
 instrument(ENDPOINT, content=True, also="openinference"); clerk("named")
 instrument(service_name="x"); clerk("stays")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.setup.content_policy import stricter, tightens
+from agentool_otel.tracing.setup.content_policy import stricter, tightens
 
 REDACTING = (lambda name, text: "a", lambda name, text: "b")
 POLICIES = st.builds(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.conformance import check_all
 from agentool_otel.providers.documents import identified
+from agentool_otel.testing.conformance import check_all
 
 
 def digest(content: str) -> str:

@@ -62,7 +62,7 @@ def test_what_opentelemetry_passes_to_every_instrumentor_is_accepted(point: Any)
 
 
 def test_an_instrumentor_may_have_options_of_its_own() -> None:
-    from agentool_otel.instrumentation.kit import AgentInstrumentor, InstrumentorOptions
+    from agentool_otel.tracing.instrumentation import AgentInstrumentor, InstrumentorOptions
 
     @dataclass(frozen=True, kw_only=True)
     class Options(InstrumentorOptions):
@@ -90,8 +90,8 @@ def test_a_tracer_provider_that_is_handed_in_gets_the_spans(calls: Any, model: A
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from agentool_otel.emit.session import session
     from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
+    from agentool_otel.tracing.spans.session import session
 
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -109,8 +109,8 @@ def test_a_meter_provider_that_is_handed_in_gets_the_metrics(calls: Any, model: 
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-    from agentool_otel.emit import metrics
     from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
+    from agentool_otel.tracing.spans import metrics
 
     reader = InMemoryMetricReader()
     try:

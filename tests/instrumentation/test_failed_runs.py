@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import agent, run, tool
 from agentool_otel.loading import rebuild
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
+from agentool_otel.tracing.capture import agent, run, tool
 from tests.records import records
 
 openai = pytest.importorskip("openai")

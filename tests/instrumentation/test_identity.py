@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import run, session, tool
 from agentool_otel.testing.loopback_model import call
+from agentool_otel.tracing.capture import run, session, tool
 from tests.instrumentation.langchain_agents import (
     ASKED,
     WAYS,

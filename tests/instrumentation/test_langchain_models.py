@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.session import session
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.langchain.instrumentor import models
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
+from agentool_otel.tracing.spans.session import session
 from tests.instrumentation.langchain_agents import instrumented, no_span
 
 __all__ = ["instrumented"]

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from agentool_otel.emit.live import begin
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Plumbing, Runs
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
+from agentool_otel.tracing.spans.live import begin
 
 
 def started(runs: Runs, operation: Any = None) -> UUID:
@@ -64,8 +64,8 @@ def test_old_runs_are_ended_as_soon_as_another_starts(spans: Any) -> None:
 def test_many_runs_leave_nothing_behind() -> None:
     """A tenth of them never finishes."""
     pytest.importorskip("langchain_core")
-    from agentool_otel.emit.session import session
     from agentool_otel.integrations.langchain.instrumentor.handler import Handler
+    from agentool_otel.tracing.spans.session import session
 
     session.reset()  # spans that nobody records
     runs = Runs(limit=1000)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.setup.frameworks import instrumentors
-from agentool_otel.setup.packages import PACKAGES
+from agentool_otel.tracing.setup.frameworks import instrumentors
+from agentool_otel.tracing.setup.packages import PACKAGES
 
 LOADED = """
 import sys

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from agentool_otel.instrumentation.kit import AgentInstrumentor, Patch, start_step
 from agentool_otel.model.operations import ToolExecution
+from agentool_otel.tracing.instrumentation import AgentInstrumentor, Patch, start_step
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -40,10 +40,10 @@ class Library:
     """A library that traces itself, and what was recorded of it."""
 
     def __init__(self) -> None:
-        from agentool_otel.emit.session import session
-        from agentool_otel.export.in_memory import InMemory
-        from agentool_otel.setup.own_provider import OwnProvider
         from agentool_otel.testing.captured import AgentTraces
+        from agentool_otel.tracing.export.in_memory import InMemory
+        from agentool_otel.tracing.setup.own_provider import OwnProvider
+        from agentool_otel.tracing.spans.session import session
 
         self.provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
         self.provider.add_span_processor(memory)
@@ -66,7 +66,7 @@ class Library:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     session.reset()
     library, module = Library(), ModuleType("a_library_with_spans")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import run
 from agentool_otel.providers import openai_chat as chat
 from agentool_otel.providers.servers import provider_of
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn, call
+from agentool_otel.tracing.capture import run
 
 SEARCH = {
     "type": "function",

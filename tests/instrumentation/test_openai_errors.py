@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach, set_value
 
-from agentool_otel.emit.live import OWNER_KEY
-from agentool_otel.emit.owners import CLIENTS
 from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
+from agentool_otel.tracing.spans.live import OWNER_KEY
+from agentool_otel.tracing.spans.owners import CLIENTS
 
 openai = pytest.importorskip("openai")
 
@@ -169,7 +169,7 @@ def test_a_call_that_is_not_sampled_costs_no_proxy(client: Any, spans: Any) -> N
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     session.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
     with client.chat.completions.create(**ASK, stream=True) as stream:
@@ -187,8 +187,8 @@ def test_every_patch_finds_its_target_or_may_miss_it(client: Any) -> None:
 def test_a_bug_of_ours_costs_the_telemetry_and_not_the_call(
     client: Any, spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.emit.session import session
     from agentool_otel.providers.openai_chat import ChatReading
+    from agentool_otel.tracing.spans.session import session
 
     def fail(*_: Any) -> None:
         raise RuntimeError("a bug of ours")

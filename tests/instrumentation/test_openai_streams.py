@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.trace import get_current_span
 
-from agentool_otel.capture import finalizers
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.openai_chat import ChatReading
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
+from agentool_otel.tracing.spans import finalizers
 
 openai = pytest.importorskip("openai")
 
@@ -429,7 +429,7 @@ def test_every_chunk_after_the_first_is_measured(spans: Any, model: Any, calls: 
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-    from agentool_otel.emit import metrics
+    from agentool_otel.tracing.spans import metrics
 
     reader = InMemoryMetricReader()
     metrics.configure(MeterProvider([reader], shutdown_on_exit=False))

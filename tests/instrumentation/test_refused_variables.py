@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from agentool_otel.content import policy
 from agentool_otel.content.fitting.fitter import Sizes
-from agentool_otel.emit.exceptions import signals
-from agentool_otel.export import otlp_variables
-from agentool_otel.export.send.otlp import target_from_environment
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
-from agentool_otel.setup.decision import check_variables
-from agentool_otel.setup.sdk_variables import limits, sampler
+from agentool_otel.tracing.export import otlp_variables
+from agentool_otel.tracing.export.send.otlp import target_from_environment
+from agentool_otel.tracing.setup.decision import check_variables
+from agentool_otel.tracing.setup.sdk_variables import limits, sampler
+from agentool_otel.tracing.spans.exceptions import signals
 from tests.instrumentation.test_setup import AGENT, JOIN, run
 
 SIGNALS = get_args(Signal)
@@ -225,7 +225,7 @@ def test_without_the_certificate_that_is_named_nothing_is_sent(tmp_path: Path) -
 
 def test_the_exporter_of_the_sdk_stops_at_none_of_them(tmp_path: Path) -> None:
     code = (
-        "from agentool_otel.export.sdk import AgentoolSpanExporter\nAgentoolSpanExporter()"
+        "from agentool_otel.tracing.export.sdk import AgentoolSpanExporter\nAgentoolSpanExporter()"
         "\nprint('made')"
     )
     bad = {it: text for it, text in bad_variables().items() if "SPAN_ATTRIBUTE_COUNT" not in it}

@@ -87,7 +87,7 @@ def test_metrics_of_the_convention_go_to_the_endpoint(tmp_path: Path) -> None:
 def test_an_older_generation_of_names_can_be_asked_for(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         code = (
-            f"{AGENT}from agentool_otel.emit.live import begin\n"
+            f"{AGENT}from agentool_otel.tracing.spans.live import begin\n"
             "from agentool_otel.model.operations import Inference, Usage\n"
             f"agentool_otel.instrument({receiver.endpoint!r})\n"
             "called = Inference(provider='x_ai', usage=Usage(input_tokens=1))\n"
@@ -193,7 +193,7 @@ def test_a_child_process_joins_the_trace_and_its_settings(tmp_path: Path) -> Non
     with HttpReceiver() as receiver:
         code = (
             f"{AGENT}import subprocess, sys\n"
-            "from agentool_otel.capture.context import child_environment\n"
+            "from agentool_otel.tracing.capture.context import child_environment\n"
             "@agentool_otel.tool\n"
             "def start():\n"
             f"    code = {(AGENT + 'agentool_otel.instrument(); add(1, 2)')!r}\n"

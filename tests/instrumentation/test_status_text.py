@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.setup.status import Counts, Destination, Framework, Masked, Status
+from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Masked, Status
 
 NAMES = [
     "enabled", "spans", "file", "content", "journal",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrumentation.kit.wrapper_chain import others_around
+from agentool_otel.tracing.instrumentation.wrapper_chain import others_around
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from opentelemetry.trace import SpanKind
 from pydantic import BaseModel
 
 import agentool_otel
-from agentool_otel.emit.session import session
 from agentool_otel.testing.loopback_model import LoopbackModel, Request, ToolCall, Turn
+from agentool_otel.tracing.spans.session import session
 
 ERROR = "no such page"
 NAME = "search"

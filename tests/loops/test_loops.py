@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from agentool_otel import evaluate
-from agentool_otel.emit import requested_calls
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import UNSET
 from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.tracing.spans import requested_calls
 from tests.loops import programs
 from tests.records import records
 

@@ -13,7 +13,6 @@ from msgspec import structs
 
 from agentool_otel.dialects import classify, writing_dialect
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.export.readable import Readable
 from agentool_otel.loading import rebuild
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, text, tool_call
@@ -23,6 +22,7 @@ from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.readable import Readable
 from tests.dialects.test_beside import replayed
 from tests.strategies import exact, traces
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.conformance import check_all
 from agentool_otel.ground import environment
 from agentool_otel.loading import load
 from agentool_otel.model.codec import encode
@@ -17,11 +16,12 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
+from agentool_otel.testing.conformance import check_all
 from tests.instrumentation.test_setup import run
 
 PROGRAM = """
 import agentool_otel
-from agentool_otel.emit.live import begin
+from agentool_otel.tracing.spans.live import begin
 from agentool_otel.model.operations import Inference
 agentool_otel.instrument()
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, example, given, settings
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from agentool_otel.conformance import assert_conformant, check_all
-from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
+from agentool_otel.testing.conformance import assert_conformant, check_all
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from tests.laws import many
 from tests.strategies import exact, traces
 

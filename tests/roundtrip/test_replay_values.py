@@ -9,11 +9,11 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.errors import DecodeError
-from agentool_otel.export.in_memory import InMemory
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.replaying import replay
 from agentool_otel.testing.captured import AgentTraces
+from agentool_otel.tracing.export.in_memory import InMemory
 
 TRACE: dict[str, Any] = {
     "trace_id": "tr_1",

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.resources import Resource
 
 from agentool_otel import EvalResult
-from agentool_otel.conformance import assert_conformant
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.evaluation.write_back import written
-from agentool_otel.export.readable import Readable
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ASSERTION_TYPES
 from agentool_otel.model.operations import AgentInvocation
@@ -26,6 +24,8 @@ from agentool_otel.otlp.json_encoder import encode_log, encode_spans
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.opening import open_source
+from agentool_otel.testing.conformance import assert_conformant
+from agentool_otel.tracing.export.readable import Readable
 from tests.laws import many
 from tests.records import Collected
 from tests.strategies import exact, maybe, numbers, times, values, with_unknown

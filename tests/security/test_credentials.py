@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.cli.conftest import AGENT
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver
@@ -110,12 +110,12 @@ def test_recover_over_grpc_sends_no_credentials_where_a_file_says() -> None:
 def test_a_client_certificate_is_not_shown_to_an_endpoint_that_a_file_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from agentool_otel.export.send.attempt import HttpSender
+    from agentool_otel.tracing.export.send.attempt import HttpSender
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/nowhere/client.pem")
     with pytest.raises(ConfigurationError):
         HttpSender(OtlpTarget.at("https://localhost:1", {}))
-    from agentool_otel.export.send.otlp import Destination
+    from agentool_otel.tracing.export.send.otlp import Destination
 
     HttpSender(OtlpTarget.noted(Destination("https://localhost:1", "http/protobuf")))
 
@@ -229,8 +229,8 @@ def test_what_run_tells_its_children_by_variable_has_no_secrets() -> None:
 def test_an_endpoint_that_is_no_url_is_refused_without_its_secrets(
     endpoint: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.export.send.otlp import target_from_environment
     from agentool_otel.ground import environment
+    from agentool_otel.tracing.export.send.otlp import target_from_environment
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
     if how == "in the environment":

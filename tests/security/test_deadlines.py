@@ -18,10 +18,10 @@ from typing import cast
 import pytest
 import trustme
 
-from agentool_otel.export.send.attempt import GrpcSender, HttpSender, Sender
-from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, attempts
 from agentool_otel.ground import otlp_settings
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.send.attempt import GrpcSender, HttpSender, Sender
+from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders, attempts
 from tests.export.samples import span_with
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, HTTP2, SCRIPTS, SlowReceiver
 
@@ -127,7 +127,7 @@ def test_attempts_at_parts_of_a_batch_end_by_one_deadline() -> None:
         timeouts: list[float] = []  # noqa: RUF012
 
         def send(self, request: bytes, timeout_s: float) -> object:
-            from agentool_otel.export.send.attempt import Answer
+            from agentool_otel.tracing.export.send.attempt import Answer
 
             self.timeouts.append(timeout_s)
             return Answer("invalid")
@@ -189,8 +189,8 @@ def test_a_program_ends_although_the_name_of_its_receiver_is_still_looked_up(
 
 
 def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> None:
-    from agentool_otel.export.disk.recovery import send_remains
-    from agentool_otel.export.disk.remains import Survey
+    from agentool_otel.tracing.export.disk.recovery import send_remains
+    from agentool_otel.tracing.export.disk.remains import Survey
 
     with SlowReceiver(SCRIPTS["headers"]) as receiver:
         url = f"http://{receiver.endpoint}"

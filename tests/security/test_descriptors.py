@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.capture import tool
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import session
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.capture import tool
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.spans.session import session
 from tests.export.receiver import HttpReceiver
 from tests.security.children import descriptors_below, folder, in_child, needs_fork, users
 
@@ -179,7 +179,7 @@ def test_a_lock_that_was_lost_with_its_descriptor_is_taken_again(folder: Path, u
     """Else another process would take this one for dead, and recover the files it writes."""
 
     def program() -> None:
-        from agentool_otel.export.disk.remains import Survey, remains_in
+        from agentool_otel.tracing.export.disk.remains import Survey, remains_in
 
         instrumented()
         ask("0")

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.export.disk.remains import Survey
-from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk.remains import Survey
+from agentool_otel.tracing.export.pipeline import Pipeline
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.export.receiver import HttpReceiver
 from tests.security.children import folder, in_child, needs_fork, users
 from tests.users import NOBODY, needs_root
@@ -293,7 +293,7 @@ def test_beside_an_odd_file_what_is_ours_is_recovered(
 def test_what_is_damaged_is_set_aside_and_not_tried_again(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from agentool_otel.export.disk.recovery import complete_recordings
+    from agentool_otel.tracing.export.disk.recovery import complete_recordings
 
     here = folder / ".agentool"
     journal(here / "a.open", line(), **{"from": 1 << 40})
@@ -388,7 +388,7 @@ def test_whatever_bytes_stand_in_files_of_ours_recovery_returns(
 ) -> None:
     import tempfile
 
-    from agentool_otel.export.disk.recovery import complete_recordings, destinations
+    from agentool_otel.tracing.export.disk.recovery import complete_recordings, destinations
 
     with tempfile.TemporaryDirectory() as name:
         here = Path(name)

@@ -17,10 +17,10 @@ from opentelemetry.trace import Link, SpanContext, TraceFlags, TraceState
 
 import agentool_otel
 from agentool_otel.content.policy import Policy, Redact
-from agentool_otel.export.masking.logs import mask_log
-from agentool_otel.export.masking.spans import Masking
 from agentool_otel.otlp.json_encoder import encode_span
 from agentool_otel.otlp.log_record import LogRecord
+from agentool_otel.tracing.export.masking.logs import mask_log
+from agentool_otel.tracing.export.masking.spans import Masking
 from tests.export.logged import RESOURCE, SCOPE
 from tests.security.masking_examples import made
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.capture import threads
 from agentool_otel.cli import main
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
-from agentool_otel.setup.frameworks import attach
+from agentool_otel.tracing.capture import threads
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.tracing.setup.frameworks import attach
 from tests.click_runner import CliRunner
 
 
@@ -174,8 +174,8 @@ def test_a_framework_that_is_not_as_known_is_imported_as_without_us(
 def test_an_instrumentor_that_fails_keeps_the_others_in_force(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from agentool_otel.emit.session import session
-    from agentool_otel.setup import frameworks
+    from agentool_otel.tracing.setup import frameworks
+    from agentool_otel.tracing.spans.session import session
 
     class Broken:
         framework = "broken"

@@ -15,14 +15,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from agentool_otel import EvalResult, ReasoningTrace, rebuild
 from agentool_otel.cli import main
 from agentool_otel.evaluation.write_back import anchor_of_document, written
-from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.readable import Readable
 from agentool_otel.model.documents import Document
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
+from agentool_otel.tracing.export.readable import Readable
 from tests.click_runner import CliRunner
 
 __all__ = ["Exported", "exported", "through_commands"]

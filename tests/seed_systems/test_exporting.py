@@ -20,10 +20,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from agentool_otel import ReasoningTrace, load, rebuild, replay
-from agentool_otel.export.disk.recording import RecordingExporter
-from agentool_otel.export.sdk import AgentoolSpanExporter
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.opening import open_source
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
+from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
 from tests.export.receiver import HttpReceiver
 
 STEPS = [{"type": "tool_call", "tool_call": {"id": "c", "name": "search", "arguments": {"q": 1}}}]

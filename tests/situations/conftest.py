@@ -32,8 +32,8 @@ class Stage:
     def set(self, attached: bool = True, content: bool = True) -> None:
         """Attach every instrumentor, or none; capture content, or not."""
         from agentool_otel.content.policy import Policy
-        from agentool_otel.emit.session import session
-        from agentool_otel.setup.frameworks import attach, instrumentors
+        from agentool_otel.tracing.setup.frameworks import attach, instrumentors
+        from agentool_otel.tracing.spans.session import session
 
         session.reset()
         session.configure(provider=self._provider, policy=Policy(capture=content))
@@ -60,9 +60,9 @@ def stages() -> Generator[Stage]:
     """A stage, on the tracer provider that is the process's meanwhile."""
     from opentelemetry import trace
 
-    from agentool_otel.export.in_memory import InMemory
-    from agentool_otel.setup.frameworks import attach, instrumentors
-    from agentool_otel.setup.own_provider import OwnProvider
+    from agentool_otel.tracing.export.in_memory import InMemory
+    from agentool_otel.tracing.setup.frameworks import attach, instrumentors
+    from agentool_otel.tracing.setup.own_provider import OwnProvider
 
     api: Any = trace
     instrumentors()  # their native scopes are known before tracers are given out
@@ -87,8 +87,8 @@ def _stage() -> Iterator[Stage]:
 @pytest.fixture
 def stage(_stage: Stage) -> Iterator[Stage]:
     """Everything attached, content captured; put back afterwards."""
-    from agentool_otel.emit.session import session
-    from agentool_otel.setup.frameworks import attach
+    from agentool_otel.tracing.setup.frameworks import attach
+    from agentool_otel.tracing.spans.session import session
 
     _stage.set()
     yield _stage

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.conformance import check_all
-from agentool_otel.emit import live
+from agentool_otel.testing.conformance import check_all
+from agentool_otel.tracing.spans import live
 from tests.situations.conftest import Stage
 from tests.situations.situations import (
     ANSWER,
@@ -125,7 +125,7 @@ def test_an_error_of_ours_is_never_the_programs(
     stage.set(attached=False)
     outcome, error = play(stage, driver, situation)
     stage.set()
-    monkeypatch.setattr("agentool_otel.emit.session.session.strict", False)
+    monkeypatch.setattr("agentool_otel.tracing.spans.session.session.strict", False)
     owner, _, name = broken.rpartition(".")
     if owner:
         monkeypatch.setattr(live.LiveSpan, name, fails)

@@ -21,11 +21,11 @@ from opentelemetry.util._once import Once
 
 import agentool_otel
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import Session, session
-from agentool_otel.setup.frameworks import instrumentors
-from agentool_otel.setup.runtime import runtime
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.tracing.setup.frameworks import instrumentors
+from agentool_otel.tracing.setup.runtime import runtime
+from agentool_otel.tracing.spans.session import Session, session
 
 
 @agentool_otel.tool

@@ -82,7 +82,7 @@ def _instrument(options: "Dict[str, Any]") -> None:  # noqa: UP006
         _note(options, **what)
 
     def at_exit() -> None:
-        runtime = sys.modules.get("agentool_otel.setup.runtime")
+        runtime = sys.modules.get("agentool_otel.tracing.setup.runtime")
         if runtime is None:
             return
         try:
@@ -117,8 +117,8 @@ def _begin(options: "Dict[str, Any]", arguments: "Dict[str, Any]") -> None:  # n
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # First, so that the program finds the function under this name and not the package.
-            from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
-            from agentool_otel.setup.runtime import instrument_for_run
+            from agentool_otel.tracing import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
+            from agentool_otel.tracing.setup.runtime import instrument_for_run
 
             instrument_for_run(**arguments)
     except Exception as error:

@@ -15,18 +15,18 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakSet, finalize
 
-from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.content.encoding.encoder import Limits
 from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.content.policy import encode, mask_text
-from agentool_otel.emit.session import guarded, session
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.ground.words import logger
-from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
 from agentool_otel.integrations.agent_tool.documents.checking import identify
 from agentool_otel.integrations.agent_tool.documents.objects import Invocation, Versioned
 from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
 from agentool_otel.providers.fields import is_a, plain_text, record
+from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, within
+from agentool_otel.tracing.spans.finalizers import when_safe
+from agentool_otel.tracing.spans.session import guarded, session
 
 __all__ = ["AgentToolEmitter"]
 

@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch, Wrapper
-from agentool_otel.instrumentation.kit.mcp_requests import (
+from agentool_otel.semconv import mcp
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch, Wrapper
+from agentool_otel.tracing.instrumentation.mcp_requests import (
     client_method,
     current_request,
     start_request,
     target_of,
 )
-from agentool_otel.semconv import mcp
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["FastMCPInstrumentor"]
 

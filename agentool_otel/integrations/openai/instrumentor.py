@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.instrumentation.kit.client_calls import ClientCall, twins
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 from agentool_otel.model.operations import Embeddings, Inference, Operation
 from agentool_otel.providers import openai_chat as chat
 from agentool_otel.providers import openai_embeddings as embeddings
 from agentool_otel.providers import openai_responses as responses
 from agentool_otel.providers.fields import get
 from agentool_otel.providers.servers import provider_of, server_of
+from agentool_otel.tracing.instrumentation.client_calls import ClientCall, twins
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor
 
 __all__ = ["OpenAIInstrumentor"]
 

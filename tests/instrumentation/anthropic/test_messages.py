@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrumentation.kit.wrapper_chain import layers
 from agentool_otel.integrations.anthropic.instrumentor.clients import provider_of
 from agentool_otel.integrations.anthropic.instrumentor.patches import AnthropicInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
+from agentool_otel.tracing.instrumentation.wrapper_chain import layers
 from tests.instrumentation.anthropic.conftest import HELLO
 
 anthropic: Any = pytest.importorskip("anthropic")

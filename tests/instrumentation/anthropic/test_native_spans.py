@@ -21,7 +21,7 @@ NATIVE = "com.anthropic.sdk.python"
 USERS = """
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
-from agentool_otel.export.in_memory import InMemory
+from agentool_otel.tracing.export.in_memory import InMemory
 memory, provider = InMemory(), TracerProvider()
 provider.add_span_processor(memory)
 trace.set_tracer_provider(provider)

@@ -30,7 +30,7 @@ def native(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The SDK's and FastMCP's own tracers are of the user's provider, which our spans go to too."""
     from opentelemetry import trace
 
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     pytest.importorskip("mcp.shared._otel")
     provider = session.provider

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture.decorators import agent, tool
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.capture.decorators import agent, tool
 from tests.instrumentation.mcp import served
 from tests.records import records
 from tests.situations.readable import readable

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture.decorators import agent
 from agentool_otel.loading import rebuild
+from agentool_otel.tracing.capture.decorators import agent
 from tests.instrumentation.mcp import served
 from tests.records import records
 
@@ -90,10 +90,10 @@ def test_under_a_provider_of_ours_its_own_spans_are_replaced(
     from opentelemetry import trace
 
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
-    from agentool_otel.export.in_memory import InMemory
-    from agentool_otel.setup.own_provider import OwnProvider
     from agentool_otel.testing.captured import AgentTraces
+    from agentool_otel.tracing.export.in_memory import InMemory
+    from agentool_otel.tracing.setup.own_provider import OwnProvider
+    from agentool_otel.tracing.spans.session import session
 
     provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
     provider.add_span_processor(memory)

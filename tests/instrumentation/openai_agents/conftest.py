@@ -118,7 +118,7 @@ def scene(_stage: Stage, model: LoopbackModel) -> Iterator[Scene]:
     """Everything attached, content captured; put back afterwards."""
     from opentelemetry import trace
 
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     _stage.set()
     before = trace.get_current_span()

@@ -56,7 +56,7 @@ def switched_on() -> Iterator[Any]:
 def test_under_a_provider_of_the_users_a_rebuild_of_both_counts_each_call_once(
     spans: Any, instrumented: Any, switched_on: Any, version: int
 ) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     run()
     alone = steps(spans), tokens(spans)
@@ -78,10 +78,10 @@ def tokens(spans: Any) -> list[Any]:
 
 def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switched_on: Any) -> None:
     from agentool_otel.content.policy import Policy
-    from agentool_otel.emit.session import session
-    from agentool_otel.export.in_memory import InMemory
-    from agentool_otel.setup.own_provider import OwnProvider
     from agentool_otel.testing.captured import AgentTraces
+    from agentool_otel.tracing.export.in_memory import InMemory
+    from agentool_otel.tracing.setup.own_provider import OwnProvider
+    from agentool_otel.tracing.spans.session import session
 
     provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
     provider.add_span_processor(memory)
@@ -110,7 +110,7 @@ def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
 def test_theirs_are_the_same_with_ours_as_without(
     spans: Any, instrumented: Any, switched_on: Any
 ) -> None:
-    from agentool_otel.emit.session import session
+    from agentool_otel.tracing.spans.session import session
 
     refused = pydantic_ai(".exceptions").ModelHTTPError(500, "one", "broken")
     fallback = pydantic_ai(".models.fallback").FallbackModel

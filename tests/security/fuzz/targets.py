@@ -17,12 +17,12 @@ from random import Random
 import agentool_otel
 from agentool_otel.cli import main
 from agentool_otel.errors import AgentoolError
-from agentool_otel.export.disk.recovery import complete_recordings, send_remains
-from agentool_otel.export.disk.remains import RECORDING, Survey
-from agentool_otel.export.send.attempt import Answer, HttpSender
-from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.disk.recovery import complete_recordings, send_remains
+from agentool_otel.tracing.export.disk.remains import RECORDING, Survey
+from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
+from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
 from tests.click_runner import CliRunner
 from tests.export.samples import span_with
 from tests.security.fuzz.mutation import ODD_VALUES, mutated
@@ -93,7 +93,7 @@ def _journal(random: Random, folder: Path, name: str) -> None:
 
 
 def _spool() -> bytes:
-    from agentool_otel.export.disk.spool import framed
+    from agentool_otel.tracing.export.disk.spool import framed
 
     return b"".join(framed(encode_span(span_with({"n": n}))) for n in range(3))
 

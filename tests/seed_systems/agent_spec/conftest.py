@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
-from agentool_otel.setup.frameworks import attach
+from agentool_otel.tracing.setup.frameworks import attach
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def attached(spans: Any) -> Iterator[Any]:
 @pytest.fixture
 def all_attached(spans: Any) -> Iterator[Any]:
     """The spans of a test in which every framework is instrumented, as by `instrument()`."""
-    from agentool_otel.setup.frameworks import instrumentors
+    from agentool_otel.tracing.setup.frameworks import instrumentors
 
     attach(instrumentors(), threads=True)
     yield spans

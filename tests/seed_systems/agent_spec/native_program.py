@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 import agentool_otel
-from agentool_otel.export.sdk import AgentoolSpanExporter
 from agentool_otel.testing.loopback_model import LoopbackModel
 from agentool_otel.testing.turns import Request, ToolCall, Turn
+from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
 from tests.seed_systems.agent_spec.runtimes import example
 
 INPUT_TOKENS, OUTPUT_TOKENS = 100, 7

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.session import session
 from agentool_otel.integrations.agent_spec.instrumentor.evaluations import evaluated
 from agentool_otel.integrations.agent_spec.results import eval_results
 from agentool_otel.model.documents import EvalResult
+from agentool_otel.tracing.spans.session import session
 
 SAMPLES = {
     "q1": {"reference": "Paris", "response": "Paris"},

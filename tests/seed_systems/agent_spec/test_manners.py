@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from opentelemetry.context import get_current
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
-from agentool_otel.emit.session import session
 from agentool_otel.integrations.agent_spec.instrumentor import graphs
 from agentool_otel.integrations.agent_spec.instrumentor.conversations import conversing, executed
 from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
@@ -27,6 +26,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
 from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
 from agentool_otel.integrations.agent_spec.instrumentor.steps import current_step
+from agentool_otel.tracing.spans.session import session
 from tests.seed_systems.agent_spec.recorded import current, everything, named
 from tests.seed_systems.agent_spec.specs import (
     agent,

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.session import session
 from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
 from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
 from agentool_otel.integrations.agent_spec.instrumentor.span_types import SPAN_TYPES
+from agentool_otel.tracing.spans.session import session
 from tests.seed_systems.agent_spec.recorded import current, everything, lines, named
 from tests.seed_systems.agent_spec.specs import (
     ANSWER,

@@ -315,8 +315,8 @@ def test_check_56_content_is_what_a_redacting_hook_has_left(spans: Any) -> None:
 def test_check_57_our_own_fault_is_not_the_sessions(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.emit.session import session as emit_session
     from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
+    from agentool_otel.tracing.spans.session import session as emit_session
 
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault of ours")

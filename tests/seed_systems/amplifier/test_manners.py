@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 
-from agentool_otel.emit.session import session as emit_session
 from agentool_otel.integrations.amplifier.hook import mounting
 from agentool_otel.integrations.amplifier.hook import session_hook as hook
+from agentool_otel.tracing.spans.session import session as emit_session
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
     call,

@@ -18,14 +18,14 @@ from typing import Any, Protocol
 
 from opentelemetry.context import Context, attach, get_current
 
-from agentool_otel.capture.context import restore
-from agentool_otel.capture.finalizers import when_safe
-from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
-from agentool_otel.emit.session import guarded, session
 from agentool_otel.ground import environment
 from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
 from agentool_otel.providers.fields import is_a, string
 from agentool_otel.semconv import gen_ai
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.finalizers import when_safe
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify, named
+from agentool_otel.tracing.spans.session import guarded, session
 
 __all__ = ["Begun", "begun_here", "conversing", "executed", "executed_async"]
 

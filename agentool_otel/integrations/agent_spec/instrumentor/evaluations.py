@@ -15,13 +15,13 @@ from typing import Any
 
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.content.policy import label as short
-from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.judging import Judged, judge
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.model.operations import EvaluationResult, Unclassified
 from agentool_otel.providers.fields import get, is_a, items, record, string
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.exceptions import str_of
+from agentool_otel.tracing.spans.judging import Judged, judge
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["evaluated"]
 

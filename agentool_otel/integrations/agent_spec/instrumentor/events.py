@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.emit.session import policy_in
 from agentool_otel.integrations.agent_spec.instrumentor import values
 from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
 from agentool_otel.integrations.agent_spec.instrumentor.steps import ModelStep, Step, ToolStep, at
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.providers.fields import get, record, string
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.tracing.spans.session import policy_in
 
 __all__ = ["EVENTS", "tell"]
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from agentool_otel.content.encoding.introspection import class_name
-from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.integrations.agent_spec.instrumentor.values import class_names
+from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 
 __all__ = ["HANDED_OVER", "Failure", "handled", "raised", "raised_by_tool"]
 

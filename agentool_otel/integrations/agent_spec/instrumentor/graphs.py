@@ -22,11 +22,11 @@ from weakref import WeakSet
 from opentelemetry.context import get_current
 
 from agentool_otel.content.encoding.introspection import instance_dict
-from agentool_otel.emit.identity import identify, named
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.frames import Frame, resumed, steps, steps_async
 from agentool_otel.integrations.agent_spec.instrumentor.failures import raised
 from agentool_otel.providers.fields import get, is_a
+from agentool_otel.tracing.instrumentation.frames import Frame, resumed, steps, steps_async
+from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
 

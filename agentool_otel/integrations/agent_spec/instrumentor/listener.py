@@ -14,9 +14,6 @@ from typing import Any
 
 from opentelemetry.context import Context, get_current
 
-from agentool_otel.capture.finalizers import when_safe
-from agentool_otel.emit.session import guarded, withholding_content
-from agentool_otel.instrumentation.kit.step_spans import OpenSpans
 from agentool_otel.integrations.agent_spec.instrumentor.events import tell
 from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
 from agentool_otel.integrations.agent_spec.instrumentor.span_types import SpanType, span_type_of
@@ -27,6 +24,9 @@ from agentool_otel.integrations.agent_spec.instrumentor.steps import (
     current_step,
 )
 from agentool_otel.providers.fields import is_a, items, string
+from agentool_otel.tracing.instrumentation.step_spans import OpenSpans
+from agentool_otel.tracing.spans.finalizers import when_safe
+from agentool_otel.tracing.spans.session import guarded, withholding_content
 
 __all__ = ["Listener", "listener"]
 

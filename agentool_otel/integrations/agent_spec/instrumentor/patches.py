@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
 from agentool_otel.integrations.agent_spec.instrumentor import graphs
 from agentool_otel.integrations.agent_spec.instrumentor.conversations import (
     executed,
@@ -38,6 +37,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.conversations import (
 )
 from agentool_otel.integrations.agent_spec.instrumentor.evaluations import evaluated
 from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
 
 __all__ = ["AgentSpecInstrumentor"]
 

@@ -17,21 +17,7 @@ from typing import Any
 from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
-from agentool_otel.capture.context import restore
 from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.identity import IDENTITY_KEY
-from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
-from agentool_otel.emit.requested_calls import call_of, note_answer
-from agentool_otel.emit.run import current_run, requested_id
-from agentool_otel.emit.session import guarded, policy_in
-from agentool_otel.emit.spans import parent_of
-from agentool_otel.instrumentation.kit.frames import inside_of
-from agentool_otel.instrumentation.kit.step_spans import (
-    Content,
-    StepSpan,
-    incomplete,
-    start_step,
-)
 from agentool_otel.integrations.agent_spec.instrumentor import values
 from agentool_otel.integrations.agent_spec.instrumentor.conversations import begun_here
 from agentool_otel.integrations.agent_spec.instrumentor.failures import (
@@ -49,6 +35,20 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.providers.fields import get, integer, is_a, items, record, string
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.instrumentation.frames import inside_of
+from agentool_otel.tracing.instrumentation.step_spans import (
+    Content,
+    StepSpan,
+    incomplete,
+    start_step,
+)
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY
+from agentool_otel.tracing.spans.owners import GRAPHS, CallsBelow, apart
+from agentool_otel.tracing.spans.requested_calls import call_of, note_answer
+from agentool_otel.tracing.spans.run import current_run, requested_id
+from agentool_otel.tracing.spans.session import guarded, policy_in
+from agentool_otel.tracing.spans.spans import parent_of
 
 __all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.integrations.amplifier.hook.session_hook import SessionHook
-from agentool_otel.setup.runtime import instrument
+from agentool_otel.tracing.setup.runtime import instrument
 
 __all__ = ["mount", "on_session_ready"]
 

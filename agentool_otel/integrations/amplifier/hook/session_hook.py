@@ -28,19 +28,14 @@ from typing import Any, NamedTuple, cast
 
 from agentool_otel.content.encoding.encoder import look
 from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.live_steps import (
-    LiveRecorder,
-    LiveStep,
-    inside,
-    within,
-)
 from agentool_otel.integrations.amplifier.events.event_names import DELTAS, WATCHED
 from agentool_otel.integrations.amplifier.events.payloads import Data, string
 from agentool_otel.integrations.amplifier.events.session import Chat, ToolCall
 from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
 from agentool_otel.integrations.amplifier.hook.methods import Around, wrap
 from agentool_otel.providers.fields import get, plain_text, record
+from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, inside, within
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["SessionHook"]
 

@@ -21,18 +21,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.instrumentation.kit.client_calls import (
-    ClientCall,
-    async_method,
-    entered,
-    method,
-)
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
 from agentool_otel.integrations.anthropic.instrumentor import tool_runner
 from agentool_otel.integrations.anthropic.instrumentor.clients import client_fields
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers import anthropic as messages
 from agentool_otel.providers.fields import get
+from agentool_otel.tracing.instrumentation.client_calls import (
+    ClientCall,
+    async_method,
+    entered,
+    method,
+)
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
 
 __all__ = ["AnthropicInstrumentor"]
 

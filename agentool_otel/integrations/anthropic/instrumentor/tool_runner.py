@@ -20,13 +20,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry.context import Context, attach, create_key, get_current, get_value, set_value
 from opentelemetry.trace import get_current_span, set_span_in_context
 
-from agentool_otel.capture.context import restore
-from agentool_otel.capture.generators import Call, Yielded, async_generator, generator
 from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.owners import recorded_above
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import Patch
-from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.integrations.anthropic.instrumentor.clients import client_fields
 from agentool_otel.model.messages import message
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
@@ -34,6 +28,12 @@ from agentool_otel.providers import anthropic as messages
 from agentool_otel.providers.fields import get, is_a, items, plain_text, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.capture.generators import Call, Yielded, async_generator, generator
+from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.owners import recorded_above
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["PATCHES", "SCOPE"]
 

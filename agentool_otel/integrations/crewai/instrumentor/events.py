@@ -15,11 +15,6 @@ from typing import Any, NamedTuple
 from opentelemetry.context import get_current
 
 from agentool_otel.content.policy import as_text, encode, jsonable
-from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.identity import agent_of
-from agentool_otel.emit.run import requested_id
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, incomplete, start_step
 from agentool_otel.integrations.crewai.instrumentor import values
 from agentool_otel.integrations.crewai.instrumentor.frames import OpenStep, innermost
 from agentool_otel.integrations.crewai.instrumentor.models import ModelCall
@@ -34,6 +29,16 @@ from agentool_otel.model.operations import (
     records_in,
 )
 from agentool_otel.providers.fields import get, is_a, items, string
+from agentool_otel.tracing.instrumentation.step_spans import (
+    OpenSpans,
+    StepSpan,
+    incomplete,
+    start_step,
+)
+from agentool_otel.tracing.spans.exceptions import str_of
+from agentool_otel.tracing.spans.identity import agent_of
+from agentool_otel.tracing.spans.run import requested_id
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["Listener"]
 

@@ -18,12 +18,12 @@ from typing import Any
 
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
-from agentool_otel.capture.finalizers import when_safe
-from agentool_otel.emit.owners import apart
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.step_spans import StepSpan
 from agentool_otel.model.operations import AgentInvocation, MemoryOperation, WorkflowInvocation
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan
+from agentool_otel.tracing.spans.finalizers import when_safe
+from agentool_otel.tracing.spans.owners import apart
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["Frame", "OpenStep", "awaited", "called", "innermost"]
 

@@ -15,8 +15,6 @@ from typing import Any
 from opentelemetry.context import attach, get_current
 
 from agentool_otel.content.policy import as_text, jsonable
-from agentool_otel.emit.owners import CallsBelow
-from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import bedrock, tools
@@ -35,6 +33,8 @@ from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
 from agentool_otel.semconv.gen_ai import Provider
+from agentool_otel.tracing.instrumentation.step_spans import start_step
+from agentool_otel.tracing.spans.owners import CallsBelow
 
 __all__ = ["ModelCall", "calls_in", "usage_of"]
 

@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
 from agentool_otel.integrations.crewai.instrumentor import frames
 from agentool_otel.integrations.crewai.instrumentor.events import Listener
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
 
 __all__ = ["CrewAIInstrumentor"]
 

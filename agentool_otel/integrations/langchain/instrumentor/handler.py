@@ -16,13 +16,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context
 
 from agentool_otel.content.policy import as_text, encode, jsonable
-from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.identity import agent_of
-from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
-from agentool_otel.emit.run import requested_id
-from agentool_otel.emit.session import guarded, session
-from agentool_otel.instrumentation.kit.frames import Frame, current_frame
 from agentool_otel.integrations.langchain.instrumentor import interrupts, messages, models, values
 from agentool_otel.integrations.langchain.instrumentor.interrupts import imported, interruption
 from agentool_otel.integrations.langchain.instrumentor.names import (
@@ -49,6 +42,13 @@ from agentool_otel.providers.calls import structured
 from agentool_otel.providers.fields import get, is_a, items, listed, plain_text, record, string
 from agentool_otel.providers.langchain import from_message
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.instrumentation.frames import Frame, current_frame
+from agentool_otel.tracing.spans.exceptions import str_of
+from agentool_otel.tracing.spans.identity import agent_of
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
+from agentool_otel.tracing.spans.run import requested_id
+from agentool_otel.tracing.spans.session import guarded, session
 
 __all__ = ["Handler"]
 

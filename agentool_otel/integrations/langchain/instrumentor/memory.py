@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from opentelemetry.context import attach, create_key, detach, get_current, set_value
 
 from agentool_otel.content.policy import as_text, jsonable
-from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.session import guarded, session
-from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.model.operations import MemoryOperation, records_in
 from agentool_otel.providers.fields import get, items, number, plain_text, string
 from agentool_otel.semconv import gen_ai
+from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.session import guarded, session
 
 __all__ = ["PATCHES"]
 

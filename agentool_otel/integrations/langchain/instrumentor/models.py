@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentool_otel.emit.session import guarded
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import openai_usage, tools
 from agentool_otel.providers.fields import get, integer, items, number, plain_text, string, texts
 from agentool_otel.providers.langchain import finish_reason, from_message, usage_of
 from agentool_otel.providers.servers import address_in, provider_of, server_of
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["answered", "asked", "offered", "server_of_model"]
 

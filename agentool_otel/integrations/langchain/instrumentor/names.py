@@ -10,9 +10,9 @@ from uuid import UUID
 
 from opentelemetry.context import Context
 
-from agentool_otel.emit.identity import identify, named
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Plumbing
 from agentool_otel.providers.fields import get, is_a, plain_text, string
+from agentool_otel.tracing.spans.identity import identify, named
 
 __all__ = ["for_whom", "internal", "name_of", "names_in"]
 

@@ -22,12 +22,12 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from agentool_otel.emit.session import guarded
 from agentool_otel.ground.import_hooks import after_import
-from agentool_otel.instrumentation.kit import frames
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Attached, Patch
 from agentool_otel.integrations.langchain.instrumentor.memory import PATCHES as MEMORY
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Runs
+from agentool_otel.tracing.instrumentation import frames
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Attached, Patch
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["LangChainInstrumentor"]
 

@@ -14,13 +14,13 @@ from uuid import UUID
 from opentelemetry.context import Context, create_key, get_current, set_value
 
 from agentool_otel.content.policy import encode
-from agentool_otel.emit.live import LiveSpan
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, incomplete
 from agentool_otel.integrations.langchain.instrumentor.interrupts import interruption
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.instrumentation.step_spans import OpenSpans, StepSpan, incomplete
+from agentool_otel.tracing.spans.live import LiveSpan
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["LiveRun", "Plumbing", "Runs", "context_below"]
 

@@ -5,5 +5,5 @@ client        requests that a session sends
 server        requests that a server handles
 patches       the patches, by major version of the SDK
 
-The span of a request is in `instrumentation.kit.mcp_requests`, which other frameworks use too.
+The span of a request is in `tracing.instrumentation.mcp_requests`, which other frameworks use too.
 """

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.capture.context import inject
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import Patch
-from agentool_otel.instrumentation.kit.mcp_requests import (
+from agentool_otel.integrations.mcp.instrumentor.propagation import CarryingRequest
+from agentool_otel.providers.fields import get, string
+from agentool_otel.semconv import mcp
+from agentool_otel.tracing.capture.context import inject
+from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.instrumentation.mcp_requests import (
     STARTING,
     Request,
     client_method,
     current_request,
     start_client_request,
 )
-from agentool_otel.integrations.mcp.instrumentor.propagation import CarryingRequest
-from agentool_otel.providers.fields import get, string
-from agentool_otel.semconv import mcp
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["METHODS", "PATCHES", "PATCHES_1", "PATCHES_2"]
 

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import importlib.metadata
 
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 from agentool_otel.integrations.mcp.instrumentor import client, server
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor
 
 __all__ = ["MCPInstrumentor"]
 

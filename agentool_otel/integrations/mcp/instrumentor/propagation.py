@@ -13,11 +13,11 @@ import wrapt
 from opentelemetry.context import Context, get_current, set_value
 from opentelemetry.trace import get_current_span
 
-from agentool_otel.capture import context as carriers
-from agentool_otel.emit.identity import IDENTITY_KEY
-from agentool_otel.emit.live import OWNER_KEY
-from agentool_otel.emit.run import RUN_KEY
 from agentool_otel.providers.fields import record
+from agentool_otel.tracing.capture import context as carriers
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY
+from agentool_otel.tracing.spans.live import OWNER_KEY
+from agentool_otel.tracing.spans.run import RUN_KEY
 
 if TYPE_CHECKING:
 

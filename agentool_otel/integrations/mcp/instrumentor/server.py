@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentool_otel.content.policy import as_text
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import Patch
-from agentool_otel.instrumentation.kit.mcp_requests import Request, current_request, start_request
 from agentool_otel.integrations.mcp.instrumentor.propagation import context_of
 from agentool_otel.providers.fields import get, integer, record, string
 from agentool_otel.semconv import core, mcp
+from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.instrumentation.mcp_requests import (
+    Request,
+    current_request,
+    start_request,
+)
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["PATCHES_1", "PATCHES_2"]
 

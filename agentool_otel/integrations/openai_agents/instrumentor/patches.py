@@ -33,8 +33,8 @@ Source: openai-agents 0.6 to 0.24.
 
 from __future__ import annotations
 
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Attached, Patch
 from agentool_otel.integrations.openai_agents.instrumentor import runs, sdk_spans, sessions
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Attached, Patch
 
 __all__ = ["OpenAIAgentsInstrumentor"]
 

@@ -23,16 +23,16 @@ from typing import Any
 
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
-from agentool_otel.capture.context import restore
-from agentool_otel.emit.identity import identify, named
-from agentool_otel.emit.owners import CallsBelow
-from agentool_otel.emit.session import guarded, withholding_content
-from agentool_otel.instrumentation.kit import approvals
-from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
 from agentool_otel.providers.fields import get, items, listed, plain_text, string
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.instrumentation import approvals
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.owners import CallsBelow
+from agentool_otel.tracing.spans.session import guarded, withholding_content
 
 __all__ = ["SCOPE", "TRACE_KEY", "AgentRun", "current_run", "run", "run_streamed"]
 

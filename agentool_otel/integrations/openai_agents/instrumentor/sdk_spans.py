@@ -29,20 +29,8 @@ from typing import Any, Literal
 from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
-from agentool_otel.capture.context import restore
 from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.exceptions import cause_of, error_type_of, str_of
-from agentool_otel.emit.identity import identify, named
-from agentool_otel.emit.judging import Judged, judge
-from agentool_otel.emit.run import current_run as current_steps
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.step_spans import (
-    OpenSpans,
-    StepSpan,
-    incomplete,
-    start_step,
-)
 from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.integrations.openai_agents.instrumentor.runs import (
     SCOPE,
@@ -59,6 +47,18 @@ from agentool_otel.model.operations import (
 from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, is_a, string
 from agentool_otel.providers.openai_responses import ResponsesReading
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.instrumentation.step_spans import (
+    OpenSpans,
+    StepSpan,
+    incomplete,
+    start_step,
+)
+from agentool_otel.tracing.spans.exceptions import cause_of, error_type_of, str_of
+from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.judging import Judged, judge
+from agentool_otel.tracing.spans.run import current_run as current_steps
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = [
     "exited",

@@ -14,12 +14,12 @@ from typing import Any
 
 from opentelemetry.context import create_key, get_current, set_value
 
-from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
-from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.integrations.openai_agents.instrumentor.runs import SCOPE, current_run
 from agentool_otel.model.operations import MemoryOperation
 from agentool_otel.providers.fields import items, string
+from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 
 __all__ = ["PATCHES"]
 

@@ -22,19 +22,19 @@ from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 from opentelemetry.trace import get_current_span, set_span_in_context
 
-from agentool_otel.capture.context import restore
 from agentool_otel.content.encoding.introspection import class_name, module_name, mro
 from agentool_otel.content.policy import as_text, jsonable
-from agentool_otel.emit.exceptions import cause_of, str_of
-from agentool_otel.emit.identity import IDENTITY_KEY
-from agentool_otel.emit.owners import BY_HAND, CLIENTS
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit import approvals
-from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.integrations.pydantic_ai.instrumentor import messages, models
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.fields import get, is_a, items, string
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.instrumentation import approvals
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.exceptions import cause_of, str_of
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY
+from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["capabilities", "first_chunk_came"]
 

@@ -36,8 +36,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.tracing.spans.session import guarded
 
 __all__ = ["PydanticAIInstrumentor"]
 

@@ -1,0 +1,344 @@
+"""What a decorator knows of the callable it stands around, and its calls in progress.
+
+Names, argument names and the attributes that never change are worked out once; a call only adds its
+own values. Sites can be pickled, because decorated callable objects can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import time_ns
+from typing import Any, Literal
+
+from opentelemetry.context import Context, get_current
+
+from agentool_otel.content.policy import as_text, described, encode, label
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    MemoryOperation,
+    Operation,
+    ToolExecution,
+    records_in,
+)
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
+from agentool_otel.tracing.capture.generators import Call, Yielded
+from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.live import LiveSpan, begin, parent_for
+from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
+from agentool_otel.tracing.spans.run import current_run
+from agentool_otel.tracing.spans.session import guarded, session
+
+__all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
+
+StepType = Literal[
+    "reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write"
+]
+
+_LEFT = "closed"
+"""What `agentool.interrupted` says of a call whose caller wanted no more of it."""
+_NOTHING: Mapping[str, Any] = {}
+_NULL_OUTPUT = {agentool.OUTPUT: "null"}
+
+
+class ToolSite:
+    """One decorated tool."""
+
+    __slots__ = ("_arguments", "_starting", "finishing", "tool")
+
+    def __init__(
+        self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
+    ):
+        self._arguments = Arguments(target)
+        operation = ToolExecution(
+            name=label(name or name_of(target)),
+            tool_type=kind,
+            description=described(summary_of(target) if description is None else description),
+        )
+        self.tool = Tool(operation)
+        self._starting = guarded(f"starting tool {operation.name}")
+        self.finishing = guarded(f"finishing tool {operation.name}")
+
+    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+        with self._starting:
+            parent = parent_for(get_current())
+            if parent is None:
+                return None
+            call = _ToolCall(self.tool, parent)
+            call.site = self
+            if call.recording:
+                call.called(self._arguments.bind(args, kwargs))
+            return call
+        return None
+
+
+class AgentSite:
+    """One decorated agent."""
+
+    __slots__ = (
+        *("_arguments", "_description", "_labels", "_metadata", "_name", "_session_id"),
+        "_starting",
+    )
+
+    def __init__(
+        self,
+        target: Callable[..., Any],
+        name: str | None,
+        description: str | None,
+        session_id: str | None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ):
+        self._arguments = Arguments(target)
+        self._name = label(name or name_of(target))
+        self._labels = labels(tags)
+        self._metadata = metadata
+        self._description = described(description)
+        self._session_id = session_id
+        self._starting = guarded(f"starting agent {self._name}")
+
+    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+        with self._starting:
+            bound = self._arguments.bind(args, kwargs)
+            conversation = self._session_id
+            for key in ("session_id", "conversation_id"):
+                if conversation is None and type(bound.get(key)) is str:
+                    conversation = bound.pop(key)
+            given = list(bound.values())
+            value = given[0] if len(given) == 1 else bound
+            operation = AgentInvocation(
+                agent_name=self._name,
+                agent_description=self._description,
+                conversation_id=None if conversation is None else label(conversation),
+                extra=self._labels,
+            )
+            return _OperationCall.start(
+                operation,
+                lambda result: {"output": _as_messages("assistant", result)},
+                lambda: {"input": _as_messages("user", value)} if given else {},
+                self._metadata,
+            )
+        return None
+
+
+class StepSite:
+    """One callable decorated as a step that is not a tool."""
+
+    __slots__ = ("_arguments", "_kind", "_name", "_starting")
+
+    def __init__(self, target: Callable[..., Any], kind: StepType, name: str | None):
+        self._arguments = Arguments(target)
+        self._kind = kind
+        self._name = name
+        self._starting = guarded(f"starting a {kind} step")
+
+    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+        with self._starting:
+            bound = self._arguments.bind(args, kwargs)
+            match self._kind:
+                case "reasoning":
+                    return _ReasoningCall()
+                case "memory_read":
+                    query = pick(bound, "query", 0)
+                    return _OperationCall.start(
+                        MemoryOperation(operation="search_memory", store_id=self._name),
+                        _found,
+                        lambda: {"query": as_text(query)},
+                    )
+                case "memory_write":
+                    content = pick(bound, "content", None, "value")
+                    key = bound.get("key")
+                    named = {} if key is None else {"record_id": label(key)}
+                    return _OperationCall.start(
+                        MemoryOperation(
+                            operation="upsert_memory", store_id=self._name, record_count=1
+                        ),
+                        lambda _: {},
+                        lambda: {"content": _json(content), **named},
+                    )
+                case _:
+                    target_agent = label(pick(bound, "to_agent", 0, "agent"))
+                    said = pick(bound, "message", 1)
+                    return _OperationCall.start(
+                        ToolExecution(
+                            name=f"transfer_to_{target_agent}",
+                            tool_type="function",
+                            transfer_target=target_agent,
+                        ),
+                        lambda result: {"result": _json(result)},
+                        lambda: {"transfer_message": None if said is None else as_text(said)},
+                    )
+        return None
+
+
+# ----------------------------------------------------------------------------- calls in progress
+
+
+class _ToolCall(ToolSpan):
+    """One call of a decorated tool."""
+
+    __slots__ = ("site",)
+    site: ToolSite
+
+    def returned(self, value: Any) -> None:
+        with self.site.finishing:
+            if self.recording:
+                if type(value) is Yielded:
+                    value = value.all()
+                self.end(self.encoded_result(value), None)
+            else:
+                self.end(None, None)
+
+    def raised(self, error: BaseException) -> None:
+        with self.site.finishing:
+            self.end(None, error)
+
+    def left(self, yielded: Yielded | None) -> None:
+        self.interrupted(_LEFT)
+        self.returned(yielded)
+
+
+class _OperationCall:
+    """One call that is an agent run, a memory operation or a handoff."""
+
+    __slots__ = ("_finish", "_live", "_operation", "context")
+
+    def __init__(self, live: LiveSpan, operation: Operation, finish: Callable[[Any], Any]):
+        self._live = live
+        self._operation = operation
+        self._finish = finish
+        self.context = live.context
+
+    @classmethod
+    def start(
+        cls,
+        operation: Operation,
+        finish: Callable[[Any], dict[str, Any]],
+        fields: Callable[[], dict[str, Any]],
+        metadata: Mapping[str, Any] | None = None,
+    ) -> _OperationCall | None:
+        """Begin the operation; its content is encoded now, but only if somebody will see it."""
+        live = begin(operation, content_follows=True)
+        if live is None:
+            return None
+        if live.recording:
+            live.essentials.update(metadata_text(metadata))
+            operation = _replace(operation, fields())
+            live.opened(operation)
+        return cls(live, operation, finish)
+
+    @property
+    def recording(self) -> bool:
+        return self._live.recording
+
+    def returned(self, value: Any) -> None:
+        with guarded(f"finishing {self._operation.kind}"):
+            is_agent = isinstance(self._operation, AgentInvocation)
+            self._succeeded(value, _output_of(value) if is_agent else _NOTHING)
+
+    def raised(self, error: BaseException) -> None:
+        with guarded(f"finishing {self._operation.kind}"):
+            self._live.end(self._operation, error, extra=self._status("error"))
+
+    def left(self, yielded: Yielded | None) -> None:
+        self._live.essentials[agentool.INTERRUPTED] = _LEFT
+        with guarded(f"finishing {self._operation.kind}"):
+            self._succeeded(yielded)
+
+    def _succeeded(self, value: Any, output: Mapping[str, Any] = _NOTHING) -> None:
+        if type(value) is Yielded:
+            value = value.joined()
+        fields = self._finish(value) if self._live.recording else {}
+        extra = {**self._status("success"), **output}
+        self._live.end(_replace(self._operation, fields), extra=extra)
+
+    def _status(self, status: str) -> dict[str, Any]:
+        return {agentool.STATUS: status} if isinstance(self._operation, AgentInvocation) else {}
+
+
+class _ReasoningCall:
+    """One call whose result is a thought of the agent around it."""
+
+    __slots__ = ("_done", "context", "recording")
+
+    def __init__(self) -> None:
+        self.context: Context = get_current()
+        self.recording = current_run(self.context) is not None
+        self._done = False
+
+    def returned(self, value: Any) -> None:
+        if self._done:
+            return
+        self._done = True
+        with guarded("recording a reasoning step"):
+            run = current_run(self.context)
+            if run is not None:
+                if type(value) is Yielded:
+                    value = value.joined()
+                add_reasoning(run, as_text(value))
+
+    def raised(self, error: BaseException) -> None:
+        """Nothing was thought: the run's own span says what went wrong."""
+        self._done = True
+
+    def left(self, yielded: Yielded | None) -> None:
+        """Keep what was thought so far, if anything was."""
+        if yielded is None:
+            self._done = True
+        else:
+            self.returned(yielded)
+
+
+def add_reasoning(run: Any, content: str, context_tokens: int | None = None) -> None:
+    """Add a thought that has no span of its own to a run's timeline."""
+    said: dict[str, Any] = {agentool.STEP_CONTENT: content}
+    session.policy.clean(said)
+    session.policy.fit(said)
+    if context_tokens is not None:
+        said[agentool.STEP_CONTEXT_TOKENS] = context_tokens
+    beside = agentool.STEP_CONTENT in said and not session.policy.on_spans
+    add = run.timeline.add_beside if beside else run.timeline.add
+    add(run.timeline.next_index(), "reasoning", time_ns(), said)
+
+
+# -------------------------------------------------------------------------------------- helpers
+
+
+def _replace(operation: Operation, fields: dict[str, Any]) -> Operation:
+    if not fields:
+        return operation
+    import msgspec
+
+    changed: Operation = msgspec.structs.replace(operation, **fields)
+    return changed
+
+
+def _found(results: Any) -> dict[str, Any]:
+    """What a look into memory gave."""
+    plain = _json(results)
+    return {"results": plain, "record_count": records_in(plain)}
+
+
+def _json(value: Any) -> Any:
+    from agentool_otel.content.policy import jsonable
+
+    return jsonable(value)
+
+
+def _output_of(value: Any) -> Mapping[str, Any]:
+    """Return the output of an agent that is no text as an attribute. None is an output, too: a
+    rebuild looks for no other."""
+    if type(value) is str or type(value) is Yielded or not session.policy.capture:
+        return _NOTHING
+    if value is None:
+        return _NULL_OUTPUT
+    plain = _json(value)
+    return _NOTHING if type(plain) is str else {agentool.OUTPUT: encode(plain)}
+
+
+def _as_messages(role: str, value: Any) -> list[dict[str, Any]] | None:
+    """A run's input or output as one message; None where there is nothing to say."""
+    if value is None or not session.policy.capture:
+        return None
+    return [message(role, [text(as_text(value))])]

@@ -1,0 +1,103 @@
+"""Which context work belongs to, and how it is carried where the interpreter does not.
+
+restore            undo an `attach`, whoever does it and wherever
+carry              bind a function to the current context
+child_environment  tell a child process the current trace
+inherited          the trace that the parent process has told this one
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeVar
+
+from opentelemetry import context as api
+from opentelemetry.context import Context, attach, detach, get_current
+
+from agentool_otel.ground import environment
+from agentool_otel.tracing.spans.session import session
+
+__all__ = ["carry", "child_environment", "extract", "inherited", "inject", "restore"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_undo: Callable[[Any], None] = getattr(getattr(api, "_RUNTIME_CONTEXT", None), "detach", detach)
+"""The API's `detach` logs what this raises. Source: opentelemetry-api 1.30 to 1.45."""
+
+
+def restore(token: Any) -> bool:
+    """Undo an `attach`; False where that was in another context, in which nothing of ours is left.
+
+    So it is when a coroutine or a generator that was forgotten is closed by the garbage collector.
+    """
+    try:
+        _undo(token)
+    except ValueError:
+        return False
+    return True
+
+
+def carry(fn: Callable[P, R]) -> Callable[P, R]:
+    """Return `fn` bound to the current context: wherever it runs, its spans have today's parent."""
+    context = get_current()
+
+    @functools.wraps(fn)
+    def carried(*args: P.args, **kwargs: P.kwargs) -> R:
+        token = attach(context)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            restore(token)
+
+    return carried
+
+
+def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment for a child process in which its spans join the current trace.
+
+    `instrument()` in the child reads it, and sends spans where ours go: what `instrument()` was
+    told here in code is added as variables.
+
+    Spec: OpenTelemetry, environment variables as context propagation carriers (TRACEPARENT,
+    TRACESTATE, BAGGAGE).
+
+    Args:
+        environ: the environment to start from, this process's by default.
+    """
+    child = {**session.handed_down, **(os.environ if environ is None else environ)}
+    carrier: dict[str, str] = {}
+    inject(carrier)
+    child.update({key.upper().replace("-", "_"): value for key, value in carrier.items()})
+    return child
+
+
+def inherited(environ: Mapping[str, str]) -> Context | None:
+    """Return the context that a parent process has left in an environment, None if there is none.
+
+    A value that cannot be read counts as none.
+    """
+    carrier = environment.handed_down(environ)
+    if not carrier:
+        return None
+    return extract(carrier) or None
+
+
+def inject(carrier: dict[str, str]) -> None:
+    """Write the trace and the baggage of the present context into a carrier."""
+    with suppress(ValueError):
+        from opentelemetry import propagate  # loads every propagator there is
+
+        propagate.inject(carrier)
+
+
+def extract(carrier: Mapping[str, str]) -> Context:
+    """Return the context that a carrier tells of, an empty one if it tells of none."""
+    with suppress(ValueError):  # OTEL_PROPAGATORS names one that is not installed
+        from opentelemetry import propagate
+
+        return propagate.extract(carrier, Context())
+    return Context()

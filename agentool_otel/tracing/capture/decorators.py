@@ -1,0 +1,147 @@
+"""`@tool`, `@agent` and `@step`: bare or with options, on any callable."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args, overload
+
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.tracing.capture._call_sites import AgentSite, StepSite, StepType, ToolSite
+from agentool_otel.tracing.capture._classes import decorate_class
+from agentool_otel.tracing.capture.wrapping import wrap
+
+__all__ = ["StepType", "agent", "step", "tool"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def tool(fn: F, /) -> F: ...
+@overload
+def tool(
+    *, name: str | None = None, description: str | None = None, type: str = "function"
+) -> Callable[[F], F]: ...
+def tool(
+    fn: Any = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    type: str = "function",
+) -> Any:
+    """Record every call of a callable as the execution of a tool.
+
+    Args:
+        fn: the callable: a function, method, coroutine, generator, partial, callable object, or
+            what `classmethod`, `staticmethod` or `property` made of one. Of a class with a
+            `__call__`, the calls of its instances are recorded; of one without, their making.
+        name: the tool's name, the callable's own by default.
+        description: what it does, the first line of its docstring by default.
+        type: `function`, `extension` or `datastore` (spec: `gen_ai.tool.type`).
+    """
+
+    def decorate(target: Callable[..., Any]) -> Callable[..., Any]:
+        return wrap(target, ToolSite(target, name, description, type).begin)
+
+    return _apply(fn, decorate)
+
+
+@overload
+def agent(fn: F, /) -> F: ...
+@overload
+def agent(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    session_id: str | None = None,
+    tags: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+) -> Callable[[F], F]: ...
+def agent(
+    fn: Any = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    session_id: str | None = None,
+    tags: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+) -> Any:
+    """Record every call of a callable as one run of an agent.
+
+    The run's input is the callable's only argument if it has one, else its arguments as JSON;
+    its output is what the callable returns.
+
+    Args:
+        fn: the callable.
+        name: the agent's name, the callable's own by default.
+        description: what the agent is for.
+        session_id: conversation the runs belong to; an argument called `session_id` or
+            `conversation_id` is used where this is not given.
+        tags: short texts by which runs are found and grouped, the same for every call.
+        metadata: JSON object that goes with every run.
+
+    Whose work a call is, its conversation and its user, is best said around it:
+    `with agentool_otel.session("s1", user_id="u1"):`.
+    """
+
+    def site(target: Callable[..., Any]) -> AgentSite:
+        return AgentSite(target, name, description, session_id, tags, metadata)
+
+    def decorate(target: Callable[..., Any]) -> Callable[..., Any]:
+        return wrap(target, site(target).begin)
+
+    return _apply(fn, decorate)
+
+
+def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
+    """Record every call of a callable as one step of the run around it.
+
+    Args:
+        kind: what the call is. `reasoning`: what it returns is the thought. `tool_call` and
+            `tool_result`: it executes a tool, as with `@tool`. `memory_read`: its argument `query`
+            (or the first) is the query, what it returns are the results. `memory_write`: its
+            arguments `key` and `content` (or `value`, or the last) are written. `handoff`: its
+            argument `to_agent` (or the first) names the agent, `message` (or the second) says what.
+        name: a name for the step where it has one.
+
+    Raises:
+        ConfigurationError: if `kind` is not one of the six step types.
+    """
+    if kind not in get_args(StepType):
+        known = ", ".join(get_args(StepType))
+        given: object = kind
+        if callable(given):
+            name = getattr(given, "__name__", "the function")
+            raise ConfigurationError(
+                f"@step needs the type of the step: {known}"
+                f"; hint: @agentool_otel.step('reasoning') above {name}"
+            )
+        raise ConfigurationError(f"unknown step type {kind!r}: use one of {known}")
+    if kind in ("tool_call", "tool_result"):
+        return tool(name=name)
+
+    def decorate(target: Callable[..., Any]) -> Callable[..., Any]:
+        return wrap(target, StepSite(target, kind, name).begin)
+
+    return lambda fn: _apply(fn, decorate)
+
+
+def _apply(fn: Any, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
+    """Decorate a callable or what a built-in decorator made of one; or return the decorator."""
+    if fn is None:
+        return lambda target: _apply(target, decorate)
+    if isinstance(fn, (classmethod, staticmethod)):
+        return type(fn)(decorate(fn.__func__))
+    if isinstance(fn, property):
+        return fn if fn.fget is None else fn.getter(decorate(fn.fget))
+    if isinstance(fn, functools.cached_property):
+        return type(fn)(decorate(fn.func))
+    if isinstance(fn, functools.partialmethod):
+        return type(fn)(decorate(fn.func), *fn.args, **fn.keywords)
+    if isinstance(fn, type):
+        return decorate_class(fn, decorate)
+    if not callable(fn):
+        raise ConfigurationError(f"cannot decorate {fn!r}: it is not callable")
+    return decorate(fn)

@@ -1,0 +1,280 @@
+"""`model_call`: a call of a model by one's own HTTP client, reported by hand."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from agentool_otel.content.policy import jsonable, label
+from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers import shapes
+from agentool_otel.providers.answers import Answer
+from agentool_otel.providers.fields import integer, number, plain_text, string, texts
+from agentool_otel.providers.servers import address_in, provider_at
+from agentool_otel.providers.tools import definitions
+from agentool_otel.tracing.capture._blocks import Block
+from agentool_otel.tracing.spans.chunks import Chunks
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS, recorded_above
+from agentool_otel.tracing.spans.requested_calls import awaits_results
+from agentool_otel.tracing.spans.session import guarded, session
+
+__all__ = ["ModelCall", "model_call", "server"]
+
+_OWNED = frozenset({CLIENTS, BY_HAND, "langchain"})
+"""Whose spans of the same call are left out: this one is it."""
+
+_PARAMETERS = {
+    "output_type": string,
+    "previous_response_id": string,
+    "reasoning_level": string,
+    "temperature": number,
+    "top_p": number,
+    "frequency_penalty": number,
+    "presence_penalty": number,
+    "top_k": integer,
+    "max_tokens": integer,
+    "seed": integer,
+    "choice_count": integer,
+}
+"""Fields of an `Inference` that a request says; what is of another type counts as not said."""
+
+
+class ModelCall(Block):
+    """One model call in progress. Use it as a context manager, `with` or `async with`."""
+
+    _what = "a model call"
+
+    def __init__(
+        self, model: str, messages: Any, system: Any, tools: Any, parameters: dict[str, Any]
+    ):
+        self.model = model
+        self._content = (messages, system, tools)
+        self._parameters = parameters
+        self._answer = Answer(Inference())
+        self._usage: dict[str, Any] = {}
+        self._cost: float | None = None
+        self._chunks = Chunks()
+
+    def output(self, answer: Any, finish_reason: str | None = None) -> None:
+        """Report what the model answered.
+
+        Given again, text and content go on with what was said before, messages and chunks are
+        added, and a whole response replaces the one before it.
+
+        Args:
+            answer: text; a message or a list of them; content blocks or tool calls, which are one
+                message's; a whole response, or the chunks of a streamed one as they come. In the
+                shape of OpenAI's chat completions or responses, of Anthropic's messages, of
+                Google's generateContent or of the conventions, as JSON or as the objects of the
+                providers' SDKs. Of a response the model's name, the id, the finish reasons and the
+                token counts are taken as well; of an error body, the error. Anything else is text.
+            finish_reason: why the model stopped, in the provider's words or the conventions'
+                (`stop`, `length`, `content_filter`, `tool_call`, `error`). It wins over what a
+                response says. Where nobody says it, a call of a tool is `tool_call`.
+        """
+        with guarded("reading the output of a model call"):
+            live = self._live
+            if live is not None and live.recording and self._answer.add(answer, finish_reason):
+                self._chunks.came(self._so_far, live.context)
+
+    def usage(
+        self,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        *,
+        cache_read_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
+        reasoning_tokens: int | None = None,
+        cost_usd: float | None = None,
+    ) -> None:
+        """Report what the call used. What is given wins over what a response says.
+
+        Args:
+            input_tokens: all of the input, what came from a cache or went to one included.
+            output_tokens: all of the output, reasoning included.
+            cache_read_tokens: of the input, what came from a cache.
+            cache_write_tokens: of the input, what went to a cache.
+            reasoning_tokens: of the output, what was reasoning.
+            cost_usd: what it cost, in US dollars.
+        """
+        with guarded("reading the usage of a model call"):
+            if not self._recording:
+                return
+            given = {
+                "input_tokens": input_tokens,
+                "output_tokens": output_tokens,
+                "cache_read_tokens": cache_read_tokens,
+                "cache_write_tokens": cache_write_tokens,
+                "reasoning_tokens": reasoning_tokens,
+            }
+            known = {name: integer(given, name) for name in given}
+            self._usage |= {name: count for name, count in known.items() if count is not None}
+            cost = number({"cost_usd": cost_usd}, "cost_usd")
+            self._cost = self._cost if cost is None else cost
+
+    def first_chunk(self) -> None:
+        """Report that the first chunk of a streamed answer is there; later calls say nothing."""
+        if self._recording:
+            self._chunks.first()
+
+    # ---- insides
+    def _begin(self) -> LiveSpan | None:
+        if recorded_above(BY_HAND):
+            return None
+        operation = Inference(**_request(self.model, self._parameters))
+        live = begin(operation, owner=_OWNED, content_follows=True)
+        if live is None or not live.recording:
+            return live
+        if session.policy.capture:
+            # Taken now: the caller may change the list while the call is under way.
+            with guarded("reading the input of a model call"):
+                operation = replace(operation, **_read(*self._content))
+        elif awaits_results():
+            with guarded("reading the input of a model call"):
+                live.answers_calls(_read(*self._content).get("input"))
+        live.opened(operation)
+        self._answer = Answer(operation)
+        self._usage, self._cost, self._chunks = {}, None, Chunks()
+        return live
+
+    def _so_far(self) -> Inference:
+        return self._answer.known
+
+    def _operation(self, failed: bool, whole: bool) -> Inference:
+        known = self._answer.operation(failed, whole)
+        fields: dict[str, Any] = {}
+        if self._usage:
+            fields["usage"] = replace(known.usage or Usage(), **self._usage)
+        if self._cost is not None:
+            fields["cost_usd"] = self._cost
+        if self._chunks.first_s is not None:
+            fields |= {"time_to_first_chunk_s": self._chunks.first_s, "stream": True}
+        return replace(known, **fields) if fields else known
+
+    @property
+    def _complete(self) -> bool:
+        return self._answer.complete
+
+
+def model_call(
+    model: str,
+    *,
+    messages: Any = None,
+    system: Any = None,
+    tools: Any = None,
+    provider: str | None = None,
+    url: str | None = None,
+    operation: Literal["chat", "generate_content", "text_completion"] = "chat",
+    conversation_id: str | None = None,
+    previous_response_id: str | None = None,
+    stream: bool | None = None,
+    output_type: str | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    top_k: int | None = None,
+    max_tokens: int | None = None,
+    frequency_penalty: float | None = None,
+    presence_penalty: float | None = None,
+    stop_sequences: str | list[str] | None = None,
+    seed: int | None = None,
+    choice_count: int | None = None,
+    reasoning_level: str | None = None,
+) -> ModelCall:
+    """Record a block of code as one call of a model, made by an HTTP client of one's own.
+
+    The span, its metrics and its place in the trace are those that instrumentation of a provider's
+    client gives. A call of such a client inside the block is the same call and has no span of its
+    own; a block inside a call that is recorded already has none either. An exception that leaves
+    the block makes the call an error and passes unchanged. Put nothing else into the block than
+    the request and the reading of its answer: tools and further calls come after it.
+
+    Args:
+        model: the name of the model that is asked.
+        messages: what it is asked: text, or messages as OpenAI's chat completions and responses,
+            Anthropic, Google or the conventions have them, JSON or objects of the SDKs.
+        system: instructions that are not among the messages: text or content.
+        tools: definitions of the tools on offer, in the shape of any of them.
+        provider: `gen_ai.provider.name`, e.g. `openai`, `anthropic`, `gcp.gemini`. Where it is not
+            given, that of the URL's host, else that of the response's shape; else it is unknown.
+        url: where the request goes, as text; the server's address and port are taken of it.
+        operation: the operation of the conventions; the span is named after it.
+        conversation_id: the conversation that the call belongs to.
+        previous_response_id: id of the response that this one goes on with.
+        stream: whether the answer is streamed; `first_chunk` says so, too.
+        output_type: `text`, `json`, `image` or `speech`.
+        temperature: as requested; likewise the following.
+        top_p: nucleus sampling.
+        top_k: sampling among the k likeliest tokens.
+        max_tokens: most tokens to be made.
+        frequency_penalty: as requested.
+        presence_penalty: as requested.
+        stop_sequences: texts at which the model stops.
+        seed: as requested.
+        choice_count: how many answers are wanted.
+        reasoning_level: effort of reasoning, e.g. `low`.
+
+    Returns:
+        A context manager that gives the call, whose methods report what came of it. A block that
+        reports nothing is a call of which nothing more is known.
+    """
+    parameters: dict[str, Any] = {
+        "provider": provider,
+        "url": url,
+        "operation": operation,
+        "conversation_id": conversation_id,
+        "previous_response_id": previous_response_id,
+        "stream": stream,
+        "output_type": output_type,
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "max_tokens": max_tokens,
+        "frequency_penalty": frequency_penalty,
+        "presence_penalty": presence_penalty,
+        "stop_sequences": stop_sequences,
+        "seed": seed,
+        "choice_count": choice_count,
+        "reasoning_level": reasoning_level,
+    }
+    return ModelCall(model, messages, system, tools, parameters)
+
+
+_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
+
+
+def _request(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that are known at its start, without content."""
+    operation, stop = string(parameters, "operation"), parameters["stop_sequences"]
+    conversation, choices = parameters["conversation_id"], integer(parameters, "choice_count")
+    stops = texts(stop) if plain_text(stop) is None else [plain_text(stop)]
+    return {
+        **{name: read(parameters, name) for name, read in _PARAMETERS.items()},
+        **server(parameters),
+        "request_model": None if model is None else label(model),
+        "operation": operation if operation in _OPERATIONS else "chat",
+        "conversation_id": None if conversation is None else label(conversation),
+        "stream": True if parameters["stream"] is True else None,
+        "stop_sequences": stops or None,
+        "choice_count": None if choices == 1 else choices,
+    }
+
+
+def server(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return provider, address and port, by what was said of provider and URL."""
+    address, port = address_in(string(parameters, "url") or "")
+    provider = string(parameters, "provider") or provider_at(address)
+    return {"provider": provider, "server_address": address, "server_port": port}
+
+
+def _read(messages: Any, system: Any, tools: Any) -> dict[str, Any]:
+    """Return the content of a request, as copies."""
+    fields: dict[str, Any] = {}
+    if messages is not None:
+        fields["input"] = shapes.messages_of(jsonable(messages)) or None
+    if system is not None:
+        fields["system"] = shapes.parts_of(jsonable(system)) or None
+    if tools is not None:
+        fields["tools"] = definitions(jsonable(tools))
+    return fields

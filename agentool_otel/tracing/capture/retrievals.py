@@ -1,0 +1,116 @@
+"""`retrieval`: a look-up in a source of one's own, reported by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from agentool_otel.content.policy import as_text, jsonable, label
+from agentool_otel.model.operations import Retrieval
+from agentool_otel.providers.documents import identified
+from agentool_otel.providers.fields import get, integer, items, number, record, string
+from agentool_otel.tracing.capture._blocks import Block
+from agentool_otel.tracing.capture.model_calls import server
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.session import guarded, session
+
+__all__ = ["RetrievalCall", "retrieval"]
+
+
+class RetrievalCall(Block):
+    """One look-up in progress: a context manager, `with` or `async with`."""
+
+    _what = "a retrieval"
+
+    def __init__(self, query: Any, parameters: dict[str, Any]):
+        self.query = query
+        self._parameters = parameters
+        self._known = Retrieval()
+        self._documents: list[Any] | None = None
+
+    def documents(self, results: Any) -> None:
+        """Report what was found, best first; given again, it is added.
+
+        Args:
+            results: a list of documents: texts; objects with any of `id`, `score`, `content` and
+                `metadata` (or `text` or `page_content` for the content); pairs of a document and
+                its score. An empty list says that nothing was found.
+        """
+        with guarded("reading the documents of a retrieval"):
+            if self._recording and session.policy.capture:
+                if self._documents is None:
+                    self._documents = []
+                self._documents += [identified(_document(it)) for it in items(jsonable(results))]
+
+    def _begin(self) -> LiveSpan | None:
+        parameters = self._parameters
+        model, source = parameters["model"], parameters["data_source"]
+        operation = Retrieval(
+            **server(parameters),
+            request_model=None if model is None else label(model),
+            data_source_id=None if source is None else label(source),
+            top_k=integer(parameters, "top_k"),
+        )
+        live = begin(operation, content_follows=True)
+        if live is None or not live.recording:
+            return live
+        if session.policy.capture and self.query is not None:
+            operation = replace(operation, query=as_text(self.query))
+        live.opened(operation)
+        self._known, self._documents = operation, None
+        return live
+
+    def _operation(self, failed: bool, whole: bool) -> Retrieval:
+        return replace(self._known, documents=self._documents)
+
+
+def retrieval(
+    query: Any,
+    data_source: str | None = None,
+    top_k: int | None = None,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    url: str | None = None,
+) -> RetrievalCall:
+    """Record a block of code as one look-up in a grounding source.
+
+    Args:
+        query: what is looked for; other than text it is recorded as JSON.
+        data_source: the name or id of the source.
+        top_k: most documents that are wanted.
+        provider: `gen_ai.provider.name` where a provider of models does it.
+        model: the model that does it, if one does.
+        url: where the request goes, as text.
+
+    Returns:
+        A context manager that gives the look-up, whose `documents` reports what was found.
+    """
+    parameters: dict[str, Any] = {
+        "provider": provider,
+        "url": url,
+        "model": model,
+        "data_source": data_source,
+        "top_k": top_k,
+    }
+    return RetrievalCall(query, parameters)
+
+
+def _document(found: Any) -> dict[str, Any]:
+    """Return a document as the conventions have it: an object with `id` and `score` if known."""
+    pair = items(found)
+    if len(pair) == 2 and number({"score": pair[1]}, "score") is not None:
+        return {**_document(pair[0]), "score": pair[1]}
+    known = record(found)
+    if known is None:
+        return {"content": as_text(found)}
+    made = {name: value for name, value in known.items() if value is not None}
+    for name in ("page_content", "text"):
+        if "content" not in made and string(made, name) is not None:
+            made["content"] = made.pop(name)
+    if "id" in made:
+        made["id"] = as_text(made["id"])
+    if "score" in made and number(made, "score") is None:
+        made["metadata"] = {**(record(get(made, "metadata")) or {}), "score": made.pop("score")}
+    return made

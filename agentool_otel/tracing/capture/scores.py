@@ -1,0 +1,121 @@
+"""`score`: what people and programs think of a run, in its trace."""
+
+from __future__ import annotations
+
+import math
+from time import time_ns
+from typing import Any
+
+from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, TraceFlags
+
+from agentool_otel.content.policy import as_text
+from agentool_otel.content.policy import label as short
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.words import logger
+from agentool_otel.model.operations import EvaluationResult
+from agentool_otel.model.span_ids import place_of
+from agentool_otel.model.times import from_ns
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture.runs import AgentRun
+from agentool_otel.tracing.spans.judging import Judged, judge
+from agentool_otel.tracing.spans.session import guarded
+
+__all__ = ["score"]
+
+_log = logger(__name__)
+
+_TRACEPARENT = re.compile("[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
+_TRACE_ID = re.compile("(?!0{32})[0-9a-f]{32}(?::[0-9a-f]{16})?|tr_.+", re.DOTALL)
+_refused: set[str] = set()
+
+
+def score(
+    run_or_trace_id: AgentRun | Span | SpanContext | str,
+    name: str,
+    value: float | bool,
+    label: str | None = None,
+    comment: str | None = None,
+) -> None:
+    """Record what somebody thinks of a run: feedback of a user, the verdict of a check.
+
+    It becomes a span in the judged trace, below the judged span, and the conventions' event
+    `gen_ai.evaluation.result` where log records go anywhere. It may come at any time, from any
+    process, and changes nothing of the trace; `Rebuilt.scores` has it again. Where telemetry is
+    off or the trace is not sampled, nothing happens; nor does anything raise.
+
+    Args:
+        run_or_trace_id: what is judged: a run, under way or over; a span or its context; or as
+            text a trace id in hex, the id of a rebuilt trace, the `tr_…` id of a replayed one, or a
+            `traceparent`. With a trace id alone it is not known which span is judged, and the
+            score has no parent.
+        name: what is scored, such as `helpful`: one of few names.
+        value: a number; or whether it is well: True is 1 with the label `pass`, False is 0 with
+            `fail`.
+        label: the value in a word, such as `good`.
+        comment: why. It is content, captured and masked as other content is.
+    """
+    with guarded("recording a score"):
+        judged = _judged(run_or_trace_id)
+        number = _number(value)
+        if judged is None:
+            _refuse(
+                "what is judged is no run, span or trace id"
+                "; hint: give a run, a span, or a trace id as 32 hexadecimal digits"
+            )
+        elif number is None:
+            _refuse("its value is no number; hint: give a number, True or False")
+        else:
+            if label is None and isinstance(value, bool):
+                label = "pass" if value else "fail"
+            operation = EvaluationResult(
+                name=short(name),
+                score=number,
+                label=None if label is None else short(label),
+                explanation=None if comment is None else as_text(comment),
+                extra={agentool.EVAL_EVALUATED_AT: from_ns(time_ns())},
+            )
+            judge(judged, operation)
+
+
+def _refuse(why: str) -> None:
+    """Say why a score is not recorded, each reason once: it is no reason to stop a program."""
+    if why not in _refused:
+        _refused.add(why)
+        _log.warning("a score is not recorded: %s", why)
+
+
+def _number(value: Any) -> float | None:
+    if not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _judged(what: Any) -> Judged | None:
+    if isinstance(what, AgentRun):
+        span = what.span
+        return Judged(span, getattr(span, "end_time", None))
+    if isinstance(what, Span):
+        return Judged(what, getattr(what, "end_time", None))
+    if isinstance(what, SpanContext):
+        return Judged(NonRecordingSpan(what))
+    return _named(what.strip()) if isinstance(what, str) else None
+
+
+def _named(text: str) -> Judged | None:
+    lower = text.lower()
+    if (parent := _TRACEPARENT.fullmatch(lower)) is not None:
+        return _remote(parent[1], parent[2], int(parent[3], 16))
+    text = text if text.startswith("tr_") else lower
+    if _TRACE_ID.fullmatch(text) is None:
+        return None
+    place = place_of(text)
+    return _remote(place.trace_id, place.span_id or "0", TraceFlags.SAMPLED)
+
+
+def _remote(trace_id: str, span_id: str, flags: int) -> Judged:
+    context = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(flags))
+    return Judged(NonRecordingSpan(context))

@@ -1,0 +1,59 @@
+"""`session`: one conversation and one user for everything below."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from opentelemetry.context import attach, get_current
+
+from agentool_otel.tracing.capture._sync_async import BothWays
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.session import guarded
+
+__all__ = ["UserSession", "session"]
+
+
+class UserSession(BothWays):
+    """A block whose spans belong to one conversation and one user; `with` or `async with`."""
+
+    __slots__ = ("_names", "_tokens")
+
+    def __init__(self, session_id: str | None, user_id: str | None):
+        self._names: dict[str, str] = {}
+        self._tokens: list[Any] = []
+        with guarded("reading the names of a session"):
+            self._names = named(session_id, user_id)
+
+    def __enter__(self) -> UserSession:
+        with guarded("entering a session"):
+            self._tokens.append(attach(identify(get_current(), self._names)))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with guarded("leaving a session"):
+            if self._tokens:
+                restore(self._tokens.pop())
+
+
+def session(session_id: str | None = None, *, user_id: str | None = None) -> UserSession:
+    """Say for a block of code, such as the handling of a request, whose work it is.
+
+    Every span that begins in it carries both names, runs and single model calls alike, in whatever
+    task or thread the context is carried to. A run or a session inside that names its own wins for
+    what is below it; what it leaves out stays.
+
+    Args:
+        session_id: the conversation: `gen_ai.conversation.id`.
+        user_id: the user, by an id that may be stored: `user.id`.
+
+    Returns:
+        A context manager, `with` or `async with`. Make a new one for each block.
+    """
+    return UserSession(session_id, user_id)

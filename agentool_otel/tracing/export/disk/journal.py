@@ -1,0 +1,292 @@
+"""The journal: which spans of this process are open, in a file that survives it.
+
+`<name>.open` beside the recording or the spool of the process. Its first line says what it belongs
+to, and its own inode, which a copy does not have; every further line is an open span as it was
+before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
+among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
+elsewhere, and when the file has grown, it is written anew. A line without a span has the position
+in a spool up to which everything has been sent: the last one of each signal counts.
+
+The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.words import logger
+from agentool_otel.otlp.json_encoder import Line, started_line
+from agentool_otel.tracing.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.tracing.export.disk.names import JOURNAL
+from agentool_otel.tracing.export.disk.spool import SentMark
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    _Ref = weakref.ref[ReadableSpan]
+else:
+    _Ref = weakref.ref
+
+__all__ = ["SUFFIX", "Journal", "sent_marks"]
+
+_log = logger(__name__)
+
+SUFFIX = JOURNAL
+_PATIENCE_NS = 1_000_000_000
+"""Time before a folder that could not be written is tried again."""
+_GROWN = 4 << 20
+"""Bytes after which the file is written anew; some 6,000 spans."""
+_SENT = b'{"resourceSpans":[],"sent":'
+"""The beginning of a line that notes what has been sent: to readers, a document without spans."""
+
+
+def sent_marks(lines: Iterable[bytes], signal: Signal) -> Iterator[SentMark]:
+    """Yield the marks of a signal in the lines of a journal; a damaged line is left out."""
+    for line in lines:
+        if line.startswith(_SENT):
+            with suppress(ValueError, TypeError, KeyError):
+                sent = orjson.loads(line)["sent"]
+                if sent["signal"] == signal:
+                    yield SentMark(*(int(sent[field]) for field in SentMark._fields))
+
+
+class _Started(_Ref):
+    """An open span. Held weakly: the journal is no reason for a dropped span to stay in memory."""
+
+    __slots__ = ("line", "span_id")
+    line: Line
+    span_id: int
+
+
+class Journal:
+    """The open spans of this process.
+
+    Args:
+        place: where the file is.
+        destination: where ended spans go, noted in the first line: a recovery by another program
+            sends them nowhere else.
+        protocol: the OTLP protocol used there, if any.
+        signal: what else than spans goes there, if it is not what goes beside them.
+        exact: that is the URL of the signal as it stands.
+        also: the vocabulary whose names are sent beside ours, by whoever sends.
+        ended_up_to: returns how many bytes of ended spans there are now. Spans that stand in the
+            journal have ended after that, if at all.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        destination: str,
+        protocol: str = "",
+        signal: str = "traces",
+        exact: bool = False,
+        also: str | None = None,
+        ended_up_to: Callable[[], int] = lambda: 0,
+    ):
+        self.lock = threading.RLock()
+        """Held while a span changes from open to ended. Reentrant, for signal handlers."""
+        self._place = place
+        self._destination = destination
+        self._protocol = protocol
+        self._signal = signal
+        self._exact = exact
+        self._also = also
+        self._ended_up_to = ended_up_to
+        self._file: AppendFile | None = None
+        self._limit = _GROWN
+        self._open: dict[int, _Started] = {}
+        self._sent: dict[Signal, bytes] = {}
+        """The line of each signal that notes what has been sent of it."""
+        self._dropped: deque[_Started] = deque()
+        # A callback of a weak reference may come at any moment, so it only takes a note.
+        self._note: Callable[[Any], None] = self._dropped.append
+        self._of_parent: frozenset[int] = frozenset()
+        self._failed = False
+        self._retry_ns = 0
+        renew_after_fork(self._forked)
+
+    def started(self, span: ReadableSpan, shown: ReadableSpan) -> None:
+        """Note a span that has started, and holds what is known of it.
+
+        Args:
+            span: the living span.
+            shown: the span without what must not leave.
+        """
+        context = span.get_span_context()
+        assert context is not None  # the SDK types it as optional; a span that runs has one
+        started = _Started(span, self._note)
+        started.span_id = context.span_id
+        started.line = line = started_line(shown, keep=not self._protocol)
+        with self.lock:
+            self._open[context.span_id] = started
+            if self._file is None and (span.start_time or 0) < self._retry_ns:
+                return
+            try:
+                self._append(*line)
+            except OSError as error:
+                self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
+                self._report(error)
+
+    def ended(self, span_id: int) -> None:
+        """Forget a span that is kept elsewhere by now. To be called under the lock."""
+        self._open.pop(span_id, None)
+
+    def sent(self, signal: Signal, mark: SentMark) -> None:
+        """Note up to where a spool has been sent. Without the note that is sent again after a kill.
+
+        To be called without the lock of that spool.
+        """
+        document = {"resourceSpans": [], "sent": {"signal": signal, **mark._asdict()}}
+        line = orjson.dumps(document) + b"\n"
+        with self.lock:
+            self._sent[signal] = line
+            if self._file is not None:
+                with suppress(OSError):  # no room
+                    self._append(line)
+
+    def holds(self, span_id: int) -> bool:
+        """True for a span of this process that has started and is open."""
+        return span_id in self._open
+
+    def belongs_to_parent(self, span_id: int) -> bool:
+        """True for a span that was open when this process was forked: the parent reports it."""
+        return span_id in self._of_parent
+
+    def dropped(self) -> list[bytes]:
+        """Return, once, the documents of spans that were dropped without an end."""
+        lines: list[bytes] = []
+        while self._dropped:
+            started = self._dropped.popleft()
+            if self._open.get(started.span_id) is started:
+                del self._open[started.span_id]
+                lines.append(b"".join(started.line))
+        return lines
+
+    @property
+    def has_dropped(self) -> bool:
+        return bool(self._dropped)
+
+    def open_spans(self) -> list[ReadableSpan]:
+        """Return the spans that are open and still in memory."""
+        return [span for started in list(self._open.values()) if (span := started()) is not None]
+
+    @property
+    def size(self) -> int:
+        """Bytes that writing the file anew takes."""
+        return sum(sum(map(len, started.line)) for started in list(self._open.values()))
+
+    def rewrite(self) -> bool:
+        """Leave only what is open in the file; False if that is not possible now."""
+        with self.lock:
+            if self._file is None:
+                return True
+            try:
+                self._file = self._file.replace(self._contents)
+            except OSError as error:
+                self._report(error)
+                return False
+            self._limit = self._file.size + _GROWN
+            return True
+
+    def close(self, keep: bool = False) -> None:
+        """Remove the file; `keep` leaves its first line, for whoever sends what is spooled."""
+        with self.lock:
+            self._open.clear()
+            if keep:
+                self.rewrite()
+            file, self._file = self._file, None
+            if file is not None:
+                if keep:
+                    file.close()
+                else:
+                    file.remove()
+
+    def begin(self, now_ns: int) -> None:
+        """Make the file, if there is none: it shows others that this process lives."""
+        if self._file is None and now_ns >= self._retry_ns:
+            try:
+                self._make()
+            except OSError as error:
+                self._retry_ns = now_ns + _PATIENCE_NS
+                self._report(error)
+
+    def look(self, now_ns: int) -> None:
+        """Write the file again if somebody has deleted it, and lock it again if it was closed."""
+        if self._file is not None:
+            try:
+                self._file.look()
+            except OSError:
+                self._forget()
+                self.begin(now_ns)
+
+    def _append(self, *line: bytes) -> None:
+        try:
+            if self._file is None:
+                self._make()  # the line is among what is open
+            else:
+                self._file.append(*line)
+        except Gone:
+            self._forget()
+            self._make()
+        if self._file is not None and self._file.size > self._limit:
+            self._limit = self._file.size + _GROWN
+            self.rewrite()
+
+    def _make(self) -> None:
+        self._file = self._place.put(SUFFIX, self._contents)
+
+    def _forget(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def _contents(self, inode: int) -> bytes:
+        first = {
+            "journal": 1,
+            "inode": inode,
+            "destination": self._destination,
+            "protocol": self._protocol,
+            "signal": self._signal,
+            "exact": self._exact,
+            **({"also": self._also} if self._also else {}),
+            "from": self._ended_up_to(),
+            "pid": os.getpid(),
+        }
+        lines = [orjson.dumps(first) + b"\n", *self._sent.values()]
+        for started in list(self._open.values()):
+            lines += started.line
+        return b"".join(lines)
+
+    def _report(self, error: OSError) -> None:
+        if not self._failed:
+            self._failed = True
+            # A recording in the same folder says the same for itself.
+            _log.log(
+                logging.WARNING if self._protocol else logging.DEBUG,
+                "there is no journal in %s (%s): spans that are open when this process is killed "
+                "are lost; hint: set %s to a folder with room that can be written, or %s=off",
+                self._place.folder,
+                error.strerror or error,
+                environment.FOLDER,
+                environment.JOURNAL,
+            )
+
+    def _forked(self) -> None:
+        """Start empty in a child: what is open belongs to the parent, and its file too."""
+        self.lock = threading.RLock()
+        self._of_parent = self._of_parent | frozenset(self._open)
+        self._open = {}
+        self._sent = {}
+        self._dropped.clear()
+        self._forget()

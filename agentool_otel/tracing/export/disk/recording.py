@@ -1,0 +1,235 @@
+"""The local recording: ended spans and log records appended to OTLP/JSON lines, a file per process.
+
+The lines have the shape of the Collector's file exporter, so every OTLP tool reads them. A line is
+one write, so a process that is killed afterwards has lost nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from agentool_otel.ground.words import logger
+from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
+from agentool_otel.tracing.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.tracing.export.disk.names import RECORDING_SUFFIX
+
+if TYPE_CHECKING:
+    from agentool_otel.otlp.log_record import LogRecord
+
+__all__ = ["SUFFIX", "RecordedLogs", "RecordingExporter"]
+
+_log = logger(__name__)
+
+SUFFIX = RECORDING_SUFFIX
+_WAITING = 8 << 20
+"""Bytes held back for a disk that is full or cannot be written; what comes beyond is dropped."""
+_PATIENCE_NS = 1_000_000_000
+
+
+class _Counts(Protocol):
+    """Of one signal, how many were recorded, wait for the disk and were lost."""
+
+    delivered: int
+    spooled: int
+    dropped: int
+
+
+class RecordingExporter(SpanExporter):
+    """Appends spans to `traces-<host>-<pid>-<start>.jsonl` in a folder.
+
+    The file, and the folder where needed, appear with the first span, readable by their owner only:
+    a recording holds what users said. A forked process continues in a file of its own, and a file
+    that was deleted is replaced by a new one. May be called from several threads.
+
+    Args:
+        folder: where to record; by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | Place | None = None):
+        self.place = folder if isinstance(folder, Place) else Place(folder)
+        self.path: Path | None = None
+        """The file of this process, None before its first span."""
+        self.delivered = 0
+        self.spooled = 0
+        """Spans that wait for the disk."""
+        self.dropped = 0
+        self.refused = 0
+        self._file: AppendFile | None = None
+        self._waiting: deque[tuple[bytes, _Counts]] = deque()
+        self._waiting_bytes = 0
+        self._retry_ns = 0
+        self._reported = False
+        self._shut_down = False
+        self._lock = threading.RLock()
+        renew_after_fork(self._forked)
+
+    @property
+    def folder(self) -> Path:
+        return self.place.folder
+
+    @property
+    def size(self) -> int:
+        """Bytes recorded so far."""
+        return 0 if self._file is None else self._file.size
+
+    def put(self, span: ReadableSpan) -> None:
+        """Append one span. On return the operating system has it, if it takes anything at all."""
+        self._put(span_line(span), span.end_time or 0, self)
+
+    def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
+        """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""
+        self._put((document + b"\n",), now_ns, counts or self)
+
+    def _put(self, line: Line, now_ns: int, counts: _Counts) -> None:
+        with self._lock:
+            if self._shut_down:
+                counts.dropped += 1
+                return
+            if not self._waiting:
+                try:
+                    self._append(*line)
+                except OSError as error:
+                    self._retry_ns = now_ns + _PATIENCE_NS
+                    self._report(error)
+                else:
+                    counts.delivered += 1
+                    return
+            self._hold_back(b"".join(line), counts)
+            if now_ns >= self._retry_ns:
+                self._retry_ns = now_ns + _PATIENCE_NS
+                self._write_waiting()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Append spans as one line; on return the operating system has them."""
+        if self._shut_down:
+            return SpanExportResult.FAILURE
+        if not spans:
+            return SpanExportResult.SUCCESS
+        line = encode_spans(spans) + b"\n"
+        with self._lock:
+            try:
+                self._append(line)
+            except OSError as error:
+                self._report(error)
+                return SpanExportResult.FAILURE
+        return SpanExportResult.SUCCESS
+
+    def flush(self, timeout_s: float) -> bool:
+        """Write what waits for the disk; False if it still cannot be written."""
+        with self._lock:
+            return self._write_waiting()
+
+    def close(self, timeout_s: float) -> None:
+        """Close the file. Spans that come later are dropped."""
+        with self._lock:
+            if not self._write_waiting():
+                for _, counts in self._waiting:
+                    counts.spooled -= 1
+                    counts.dropped += 1
+                self._waiting.clear()
+            if self.dropped and not self._shut_down:
+                lost = self.dropped
+                _log.error("%s lost: %s could not be written", _were(lost, "span"), self.folder)
+            self._shut_down = True
+            self._close()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        return self.flush(timeout_millis / 1000)
+
+    def shutdown(self) -> None:
+        self.close(0)
+
+    def _open(self) -> AppendFile:
+        self._file = self.place.open(SUFFIX)
+        self.path = self._file.path
+        return self._file
+
+    def _append(self, *line: bytes) -> None:
+        """Write a line, into a new file if somebody has deleted ours."""
+        try:
+            (self._file or self._open()).append(*line)
+        except Gone:
+            self._close()
+            self._open().append(*line)
+
+    def _hold_back(self, line: bytes, counts: _Counts) -> None:
+        if self._waiting_bytes + len(line) > _WAITING:
+            counts.dropped += 1
+            return
+        self._waiting.append((line, counts))
+        self._waiting_bytes += len(line)
+        counts.spooled += 1
+
+    def _write_waiting(self) -> bool:
+        try:
+            while self._waiting:
+                line, counts = self._waiting[0]
+                self._append(line)
+                self._waiting.popleft()
+                self._waiting_bytes -= len(line)
+                counts.spooled -= 1
+                counts.delivered += 1
+        except OSError as error:
+            self._report(error)
+            return False
+        return True
+
+    def _report(self, error: OSError) -> None:
+        if not self._reported:
+            self._reported = True
+            _log.error(
+                "spans cannot be recorded in %s: %s; the next %d MB wait in memory for room",
+                self.folder,
+                error.strerror or error,
+                _WAITING >> 20,
+            )
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def _forked(self) -> None:
+        """Begin a file of its own in a child; what waits is written by the parent."""
+        self._lock = threading.RLock()  # another thread may have held it at the moment of the fork
+        self._waiting.clear()
+        self._waiting_bytes = self.delivered = self.spooled = self.dropped = 0
+        self.path = None
+        self._close()
+
+
+class RecordedLogs:
+    """The log records in a recording: they share its file, and are counted apart."""
+
+    def __init__(self, recording: RecordingExporter):
+        self._recording = recording
+        self._begin()
+        renew_after_fork(self._begin)
+
+    def _begin(self) -> None:
+        self.delivered = self.spooled = self.dropped = self.refused = 0
+
+    def put(self, record: LogRecord) -> None:
+        """Append one record. On return the operating system has it, as it has an ended span."""
+        self._recording.put_document(encode_log(record), record.observed_ns, self)
+
+    def flush(self, timeout_s: float) -> bool:
+        return self._recording.flush(timeout_s)
+
+    def close(self, timeout_s: float) -> None:
+        """Log what was lost; the file is closed by whoever records spans into it."""
+        if self.dropped:
+            where = self._recording.folder
+            _log.error("%s lost: %s could not be written", _were(self.dropped, "log record"), where)
+
+
+def _were(count: int, noun: str) -> str:
+    return f"1 {noun} was" if count == 1 else f"{count} {noun}s were"

@@ -1,0 +1,298 @@
+"""What dead processes have left in a folder: verified and locked.
+
+A process is dead when its journal can be locked. Only what this user's processes have made here is
+recovered: a journal notes its own inode, which tells it from a clone, an unpacked archive or a
+copy; links, pipes and files of others are recognised too. Those are left as they are; `Survey`
+lists which, and why.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from agentool_otel.errors import AgentoolError
+from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
+from agentool_otel.ground.words import logger
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.export.disk import journal
+from agentool_otel.tracing.export.disk.files import AppendFile, lock
+from agentool_otel.tracing.export.disk.spool import SUFFIXES, read_spool, sent_bytes, span_id_of
+from agentool_otel.tracing.export.incomplete import close_document, span_id_in
+from agentool_otel.tracing.export.send.otlp import Destination
+
+__all__ = ["RECORDING", "Damaged", "Remains", "Survey", "lines_of", "remains_in"]
+
+_log = logger(__name__)
+
+RECORDING = "recording"
+"""Destination in the journal of a process that records."""
+_DAMAGED = ".damaged"
+_FIRST_LINE = 64 << 10
+_READ = 4 << 20
+_LONGEST_LINE = 64 << 20
+"""Bytes; a span has some 3 MiB at most, twice that where everything in it is escaped."""
+
+
+class Damaged(Exception):
+    """A file of ours holds what our processes do not write."""
+
+
+class Survey:
+    """What a recovery has met in a folder and not brought anywhere."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.left_alone: dict[Path, str] = {}
+        """Files, or the folder, that are not ours to touch."""
+        self.set_aside: dict[Path, str] = {}
+        """Files of ours that cannot be understood, under the names that they have now."""
+        self.failed: dict[Path, str] = {}
+        """Files that could not be read or written. They are tried again the next time."""
+        self.elsewhere: dict[Destination, None] = {}
+        """Receivers that spans wait for, and that nobody here sends to."""
+
+    @contextmanager
+    def handling(self, remains: Remains) -> Generator[None]:
+        """Keep to one journal what goes wrong with it.
+
+        What cannot be read or written stays for the next time; damage sets the journal aside.
+        """
+        try:
+            yield
+        except NotOurs as error:
+            self.left_alone[Path(error.filename)] = error.strerror or ""
+        except (OSError, MemoryError, AgentoolError) as error:
+            self.failed[remains.path] = getattr(error, "strerror", None) or repr(error)
+        except Exception as error:  # whatever a damaged file may cause
+            reason = str(error) if isinstance(error, Damaged) else type(error).__name__
+            self.set_aside[remains.set_aside()] = reason
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what users should know of it, a line each."""
+        for files, what in (
+            (self.left_alone, "not made here by this user's programs and left alone"),
+            (self.set_aside, "damaged and set aside"),
+            (self.failed, "not to be read or written at present"),
+        ):
+            if files:
+                path, why = next(iter(files.items()))
+                if len(files) == 1:
+                    yield f"{path} is {what}: {why}"
+                else:
+                    yield f"{len(files)} files in {self.folder} are {what}; {path.name}: {why}"
+        for destination in self.elsewhere:
+            yield (
+                f"what earlier processes could not deliver waits in {self.folder} for "
+                f"{destination.endpoint}: `{_command(self.folder)}` sends it"
+            )
+
+    def log(self) -> None:
+        """Log each of these sentences, once in this process."""
+        for sentence in self.sentences():
+            if sentence not in _logged:
+                _logged.add(sentence)
+                _log.warning("%s", sentence)
+
+
+_logged: set[str] = set()
+
+
+def _command(folder: Path) -> str:
+    where = os.path.relpath(folder)
+    where = str(folder) if where.startswith("..") else where
+    return shlex.join(["agentool-otel", "recover", *([] if where == ".agentool" else [where])])
+
+
+class Remains:
+    """The files of one dead process, locked until `release`.
+
+    Raises:
+        NotOurs: the journal was not made here.
+        Damaged: it was, and cannot be understood.
+    """
+
+    def __init__(self, path: Path, file: int):
+        self.path = path
+        self._file = file
+        status = os.fstat(file)
+        self.died_ns = status.st_mtime_ns
+        self._first = _first_line(file)
+        try:
+            header = orjson.loads(self._first)
+            ours = header["inode"] == status.st_ino and str(header["destination"]).isprintable()
+            self.destination = Destination(
+                str(header["destination"]),
+                str(header.get("protocol", "")),
+                str(header.get("signal", "traces")),
+                bool(header.get("exact", False)),
+            )
+            also = header.get("also")
+            self.ended_from = int(header["from"])
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+            raise NotOurs(path, "it is no journal of a process of this user") from None
+        self.also: str | None = also if also in agentool.VOCABULARIES else None
+        """The vocabulary whose names the process was to send beside ours."""
+        if not ours:
+            raise NotOurs(path, "it is a copy of a journal, made elsewhere")
+
+    def sibling(self, suffix: str) -> Path:
+        """Return another file of the process; it may not be there."""
+        return self.path.with_suffix(suffix)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there may be something that has not arrived."""
+        try:
+            return self._waits()
+        except (OSError, Damaged):
+            return True
+
+    def _waits(self) -> bool:
+        for signal, suffixes in SUFFIXES.items():
+            path = self.sibling(suffixes.waiting)
+            with suppress(FileNotFoundError):
+                if self.sent_bytes(signal) < os.lstat(path).st_size:
+                    return True
+        ended: list[str] = []
+        with suppress(FileNotFoundError):
+            for batch in read_spool(self.sibling(SUFFIXES["traces"].waiting), _READ):
+                ended += map(span_id_of, batch)
+        return any(True for _ in self.unfinished(ended))
+
+    def sent_bytes(self, signal: Signal) -> int:
+        """Return the bytes at the beginning of the spool of a signal that have arrived.
+
+        Raises:
+            OSError: the spool is missing or cannot be read.
+            Damaged: the journal has a line that is too long for one of ours.
+        """
+        marks = journal.sent_marks(self._lines(), signal)
+        return sent_bytes(self.sibling(SUFFIXES[signal].waiting), marks)
+
+    def unfinished(self, ended: Iterable[str]) -> Iterator[bytes]:
+        """Yield a closed document for every span that has not ended; a damaged line is left out.
+
+        Raises:
+            Damaged: the journal has a line that is too long for one of ours.
+        """
+        done = set(ended)
+        for line in self._lines():
+            with suppress(ValueError):
+                span_id = span_id_in(line)
+                if span_id not in done:
+                    done.add(span_id)
+                    yield close_document(line, self.died_ns)
+
+    def _lines(self) -> Iterator[bytes]:
+        with os.fdopen(os.dup(self._file), "rb") as file:
+            file.seek(len(self._first) + 1)
+            yield from lines_of(file)
+
+    def remove(self) -> None:
+        """Delete the journal, and what a process that was killed while it wrote left beside it."""
+        if self._in_place():
+            with suppress(OSError):
+                self.path.unlink()
+        for partial in self.path.parent.glob(f"{self.path.stem}.*~*"):
+            with suppress(OSError):
+                os.close(open_own(partial, os.O_RDONLY))
+                partial.unlink()
+
+    def empty(self) -> None:
+        """Leave only the first line of the journal, which says where the other files belong."""
+        if self._in_place():
+            header = orjson.loads(self._first)
+            with suppress(OSError):
+                AppendFile.put(
+                    self.path, lambda inode: orjson.dumps({**header, "inode": inode}) + b"\n"
+                ).close()
+
+    def set_aside(self) -> Path:
+        """Give the journal a name under which nobody takes it up again, and return that."""
+        aside = self.path.with_name(self.path.name + _DAMAGED)
+        if self._in_place():
+            with suppress(OSError):
+                os.replace(self.path, aside)
+        return aside
+
+    def release(self) -> None:
+        with suppress(OSError):
+            os.close(self._file)
+
+    def _in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file), os.lstat(self.path))
+        except OSError:
+            return False
+
+
+def remains_in(folder: Path, survey: Survey) -> Iterator[Remains]:
+    """Yield what each dead process has left, one after the other, locked for the time.
+
+    Args:
+        folder: where to look.
+        survey: takes what is left alone.
+    """
+    try:
+        paths = sorted(folder.glob(f"*{journal.SUFFIX}"))
+    except OSError:
+        return
+    why = why_untrusted(folder) if paths else None
+    if why is not None:
+        survey.left_alone[folder] = why
+        return
+    for path in paths:
+        remains = _claim(path, survey)
+        if remains is not None:
+            try:
+                yield remains
+            finally:
+                remains.release()
+
+
+def _claim(path: Path, survey: Survey) -> Remains | None:
+    try:
+        file = open_own(path, os.O_RDWR)
+    except NotOurs as error:
+        survey.left_alone[path] = error.strerror or ""
+        return None
+    except OSError as error:
+        if error.errno != errno.ENOENT:
+            survey.left_alone[path] = error.strerror or str(error)
+        return None
+    try:
+        # The file may have been replaced or removed between opening and locking it.
+        if lock(file) and os.path.samestat(os.fstat(file), os.lstat(path)):
+            return Remains(path, file)
+    except NotOurs as error:
+        survey.left_alone[path] = error.strerror or ""
+    except OSError as error:
+        survey.failed[path] = error.strerror or str(error)
+    os.close(file)
+    return None
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file of ours from its position on.
+
+    Raises:
+        Damaged: one is longer than any of ours.
+    """
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise Damaged(f"it has a line of more than {_LONGEST_LINE >> 20} MB")
+        yield line
+
+
+def _first_line(file: int) -> bytes:
+    os.lseek(file, 0, os.SEEK_SET)
+    return os.read(file, _FIRST_LINE).partition(b"\n")[0]

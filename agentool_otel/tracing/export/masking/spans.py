@@ -1,0 +1,444 @@
+"""The one place that everything passes before it is written or sent.
+
+Spans here, log records in `masking_logs` and metrics in `masking_metrics`, by the same rules.
+Our own spans are masked when they are captured, and marked then (`tracing.spans.spans.set_all`);
+of them only what others can have added is looked at. Everything else is looked at whole:
+attributes, events, status, links, scope, resource. What fails is left out: an attribute alone, the
+content of a span that cannot be read, never a batch and never anything unmasked.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span
+from opentelemetry.trace import Link, SpanContext, Status, TraceState
+
+from agentool_otel.content.masking.credentials import (
+    MASK,
+    distinct,
+    is_secret_value,
+    judge_of,
+    mask_any,
+    mask_name,
+    mask_value,
+    masks,
+)
+from agentool_otel.content.policy import Policy, encode
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv.foreign import (
+    EVENT_KEEPS,
+    holds_content,
+    holds_object,
+    is_content_event,
+)
+from agentool_otel.semconv.table import NAMED_BY_US, OURS
+from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.spans import is_marked, own_event_class
+
+__all__ = ["Masking"]
+
+_Attributes = Mapping[str, Any]
+_REDACTED = frozenset({core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE})
+_DESCRIPTION = "status.description"
+"""The name under which `redact` is given a status description."""
+_SPAN_NAME, _EVENT_NAME, _ATTRIBUTE_NAME = "span.name", "event.name", "attribute.name"
+_SCOPE, _TRACE_STATE = "scope", "trace_state"
+"""The names under which it is given what names something, where it is offered everything."""
+_CACHED = 256
+
+
+class Masking:
+    """Gives of each span what may leave: the span itself, or a cleaned copy.
+
+    Args:
+        policy: the content policy; by default that of the process, which may change.
+    """
+
+    def __init__(self, policy: Policy | None = None):
+        self._fixed = policy
+        self.passed = 0
+        """Spans and log records that came by."""
+        self.changed = 0
+        """Of these, how many had something masked or left out here."""
+        self.dropped = 0
+        """Attributes left out: content that is not wanted, and what could not be cleaned."""
+        self._seen: dict[int, tuple[Any, Any, Any]] = {}
+        self._captured_anew_ns = 0
+
+    def distrust_open_spans(self) -> None:
+        """Look at every span whole that has started by now, though it was masked at capture: that
+        was done by a policy which let more pass than the one that follows."""
+        self._captured_anew_ns = time.time_ns()
+
+    @property
+    def _policy(self) -> Policy:
+        return self._fixed or session.policy
+
+    def counts(self) -> dict[str, int]:
+        """Return how much has passed, and what was changed of it."""
+        return {
+            "passed": self.passed,
+            "changed": self.changed,
+            "masked_values": self.masked,
+            "dropped_attributes": self.dropped,
+        }
+
+    @property
+    def masked(self) -> int:
+        """Values that were masked in this process, at capture or here."""
+        return masks.masked
+
+    def __call__(self, span: ReadableSpan) -> ReadableSpan:
+        """Return the span, or a copy without what must not leave."""
+        self.passed += 1
+        try:
+            clean = self._span(span)
+        except Exception:  # attributes of any library: what cannot be read must not leave
+            self.dropped += len(span.attributes or ())
+            clean = _copy(
+                span,
+                name=mask_name(span.name) if not self.offers_all else MASK,
+                attributes={},
+                events=(),
+                links=(),
+                status=Status(span.status.status_code),
+            )
+        self.changed += clean is not span
+        return clean
+
+    def _span(self, span: ReadableSpan) -> ReadableSpan:
+        changes: dict[str, Any] = {}
+        name = self.name(_SPAN_NAME, span.name)
+        trusted = (span.start_time or 0) >= self._captured_anew_ns
+        marked = trusted and is_marked(span)
+        # What a name is made of stands among the attributes too.
+        if not marked or name != span.name or self.offers_all:
+            attributes = self.attributes(span.attributes, None, True, marked)
+            _set(changes, "attributes", span.attributes, attributes)
+            _set(changes, "name", span.name, name)
+        context = span.get_span_context()
+        if context is not None and context.trace_state:
+            _set(changes, "context", context, self._context(context))
+        if span._events:
+            _set(changes, "events", span.events, self._events(span.events, trusted))
+        if span.status.description:
+            text = self.content(_DESCRIPTION, span.status.description)
+            if text != span.status.description:
+                changes["status"] = Status(span.status.status_code, text)
+        if span.links:
+            _set(changes, "links", span.links, self._links(span.links))
+        resource = self.shared(span.resource)
+        _set(changes, "resource", span.resource, resource)
+        scope = self.shared(span.instrumentation_scope)
+        _set(changes, "instrumentation_scope", span.instrumentation_scope, scope)
+        return _copy(span, **changes) if changes else span
+
+    # ----------------------------------------------------------------------------------- parts
+
+    def attributes(
+        self,
+        attributes: _Attributes | None,
+        keeps: Any = None,
+        on_span: bool = False,
+        marked: bool = False,
+    ) -> _Attributes | None:
+        """Return attributes without what must not leave; the same object if that is nothing.
+
+        Args:
+            attributes: whoever set them.
+            keeps: the names that stay where content is not wanted, if all others hold it.
+            on_span: they stand on a span, and spans may be kept free of content.
+            marked: whether their content was masked at capture, and offered to `redact`.
+        """
+        if not attributes:
+            return attributes
+        policy = self._policy
+        wanted = policy.capture and (policy.on_spans or not on_span)
+        changed: dict[str, Any] = {}
+        dropped: list[str] = []
+        names: dict[str, str] = {}
+        redacted: list[str] = []
+        for key, value in attributes.items():
+            is_note = key == agentool.CONTENT_REDACTED and isinstance(value, (list, tuple))
+            if is_note:
+                redacted += map(str, value)
+            try:
+                content = holds_content(key) if keeps is None else key not in keeps
+                if content and not wanted:
+                    dropped.append(key)
+                    continue
+                allowed = value if wanted else self._allowed(key, value)
+                clean = _masked(key, allowed)
+                offered = not is_note and self._is_offered(key, value, content)
+                if offered and not (marked and content):
+                    before, clean = clean, self._redacted(_baseline_name(key), clean)
+                    if clean is not before and clean != before:
+                        redacted.append(key)
+                if clean is None and value is not None:
+                    dropped.append(key)
+                    continue
+                name = self.name(_ATTRIBUTE_NAME, key)
+            except Exception:  # fail closed: by itself
+                dropped.append(key)
+                continue
+            if clean is not value:
+                changed[key] = clean
+            if name != key:
+                names[key] = name
+        if not changed and not dropped and not names:
+            return attributes
+        self.dropped += len(dropped)
+        kept = {key: value for key, value in attributes.items() if key not in dropped}
+        if redacted and on_span:
+            changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
+            names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
+        return _renamed({**kept, **changed}, names)
+
+    def _names_of(self, keys: list[str]) -> list[str]:
+        """Return the names under which attributes leave, in order and each once."""
+        return sorted({self.name(_ATTRIBUTE_NAME, key) for key in keys})
+
+    def _allowed(self, key: str, value: Any) -> Any:
+        """Return the value of an attribute without the members that hold content; None where it is
+        to have such members and cannot be read."""
+        if not holds_object(key):
+            return value
+        members = _object_in(value)
+        return None if members is None else self.without_content(members, value)
+
+    def without_content(self, members: Mapping[str, Any], value: Any = None) -> Any:
+        """Return an object without the members that hold content; `value` if it has none."""
+        kept = {key: it for key, it in members.items() if not holds_content(key)}
+        self.dropped += len(members) - len(kept)
+        if len(kept) == len(members):
+            return members if value is None else value
+        return kept if value is None or not isinstance(value, str) else encode(kept)
+
+    @property
+    def offers_all(self) -> bool:
+        """Whether `redact` is called for every text, not for content alone."""
+        policy = self._policy
+        return policy.redact_all and policy.redact is not None
+
+    def _is_offered(self, key: str, value: Any, content: bool) -> bool:
+        """Whether `redact` is called for an attribute: for content and what exceptions say, or for
+        every text."""
+        return content or key in _REDACTED or (self.offers_all and _has_text(value))
+
+    def name(self, what: str, name: str) -> str:
+        """Return what names something without credentials, and as `redact` wants it where that is
+        offered everything. What it leaves out is masked: nothing can be without a name.
+
+        Args:
+            what: the name under which `redact` is given it.
+            name: the text.
+        """
+        clean = mask_name(name)
+        if not self.offers_all:
+            return clean
+        redacted = self._redacted(what, clean)
+        return redacted if isinstance(redacted, str) else MASK
+
+    def _events(self, events: Sequence[Event], trusted: bool) -> Sequence[Event]:
+        """Return events without what must not leave.
+
+        Args:
+            events: whoever added them.
+            trusted: whether the policy in force is the one that our own were captured under.
+        """
+        own = own_event_class() if trusted else None
+        if not self.offers_all and set(map(type, events)) == {own}:
+            return events
+        clean = [self._event(event, type(event) is own) for event in events]
+        if all(after is event for after, event in zip(clean, events, strict=True)):
+            return events
+        return tuple(clean)
+
+    def _event(self, event: Event, ours: bool) -> Event:
+        if ours and not self.offers_all:
+            return event
+        keeps = EVENT_KEEPS if is_content_event(event.name) else None
+        attributes = self.attributes(event.attributes, keeps, True, ours)
+        name = self.name(_EVENT_NAME, event.name)
+        if attributes is event.attributes and name == event.name:
+            return event
+        return Event(name, attributes, event.timestamp)
+
+    def _links(self, links: Sequence[Link]) -> Sequence[Link]:
+        clean = [self._link(link) for link in links]
+        if all(after is link for after, link in zip(clean, links, strict=True)):
+            return links
+        return tuple(clean)
+
+    def _link(self, link: Link) -> Link:
+        attributes = self.attributes(link.attributes, None, True)
+        context = self._context(link.context)
+        if attributes is link.attributes and context is link.context:
+            return link
+        return Link(context, attributes)
+
+    def _context(self, context: SpanContext) -> SpanContext:
+        """Return a context without credentials in its trace state, of which what is masked is left
+        out: a vendor's entry is of no use in part."""
+        state = context.trace_state
+        kept = [(key, it) for key, it in state.items() if self._is_clean(f"{key}={it}")]
+        if len(kept) == len(state):
+            return context
+        return SpanContext(
+            context.trace_id,
+            context.span_id,
+            context.is_remote,
+            context.trace_flags,
+            TraceState(kept),
+        )
+
+    def _is_clean(self, entry: str) -> bool:
+        return self.name(_TRACE_STATE, entry) == entry
+
+    def shared(self, shared: Any) -> Any:
+        """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
+        known = self._seen.get(id(shared))
+        if known is not None and known[0] is shared and known[1] is self._policy:
+            return known[2]
+        if len(self._seen) >= _CACHED:
+            self._seen.clear()
+        changes = self._changes_of(shared)
+        clean = shared
+        if changes:
+            clean = copy.copy(shared)
+            for field, value in changes.items():
+                setattr(clean, field, value)
+        self._seen[id(shared)] = (shared, self._policy, clean)
+        return clean
+
+    def _changes_of(self, shared: Any) -> dict[str, Any]:
+        """Return the fields of a resource or scope that must not leave as they are."""
+        changes: dict[str, Any] = {}
+        before = getattr(shared, "attributes", None)
+        after = self.attributes(before)
+        if after is not before:
+            changes["_attributes"] = after
+        for field in ("_name", "_version", "_schema_url"):
+            text = getattr(shared, field, None)
+            if isinstance(text, str) and text and (clean := self.name(_SCOPE, text)) != text:
+                changes[field] = clean
+        return changes
+
+    def content(self, name: str, value: Any) -> Any:
+        """Return what is not an attribute without credentials and as `redact` wants it; None where
+        nothing is left. The same object if nothing was to be changed."""
+        return self._redacted(name, _masked("", value))
+
+    @property
+    def wants_content(self) -> bool:
+        return self._policy.capture
+
+    def _redacted(self, name: str, clean: Any) -> Any:
+        policy = self._policy
+        if policy.redact is None or clean is None:
+            return clean
+        if isinstance(clean, str):
+            text = policy.redacted(name, clean)
+            return clean if text == clean else text
+        text = policy.redacted(name, encode(clean))
+        try:
+            return None if text is None else loads(text)
+        except ValueError:
+            return text
+
+
+def _baseline_name(key: str) -> str:
+    """The name under which `redact` knows an attribute, whichever generation is written."""
+    return key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
+
+
+def _masked(key: str, value: Any) -> Any:
+    """Return an attribute's value without credentials; the same object if it held none."""
+    judge = judge_of(key)
+    if judge is not None and is_secret_value(_readable(value), judge):
+        masks.masked += 1
+        return MASK
+    if isinstance(value, str):
+        clean = mask_any(value)
+        return value if clean == value else clean
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "replace")
+        return value if mask_any(text) == text else MASK
+    clean, changed = mask_value(_thawed(value))
+    return clean if changed else value
+
+
+def _readable(value: Any) -> Any:
+    """Return an attribute's value as JSON has it, bytes as text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return _thawed(value)
+
+
+def _object_in(value: Any) -> Mapping[str, Any] | None:
+    """Return the object that an attribute holds, as such or as JSON text; None for anything
+    else."""
+    if isinstance(value, str):
+        try:
+            value = loads(value)
+        except ValueError:
+            return None
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+
+
+def _has_text(value: Any) -> bool:
+    return isinstance(value, str) or (
+        value is not None and not isinstance(value, (bool, int, float, bytes))
+    )
+
+
+def _renamed(attributes: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return attributes under other names, each under one of its own."""
+    if not names:
+        return attributes
+    renamed: dict[str, Any] = {}
+    for key, value in attributes.items():
+        renamed[distinct(names.get(key, key), renamed)] = value
+    return renamed
+
+
+def _thawed(value: Any) -> Any:
+    """A structured attribute as plain lists and dicts that may be changed."""
+    if isinstance(value, Mapping):
+        return {key: _thawed(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [_thawed(inner) for inner in value]
+    return value
+
+
+def _set(changes: dict[str, Any], name: str, before: Any, after: Any) -> None:
+    if after is not before and after != before:
+        changes[name] = after
+
+
+def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
+    """Return a copy of a span with parts replaced; the counts of dropped items stay.
+
+    An open span is copied as if it had ended: nothing is set on the span itself, which its program
+    goes on writing to.
+    Source: opentelemetry-sdk 1.30 to 1.45, `Span`, `BoundedAttributes`, `BoundedList`.
+    """
+    if isinstance(span, Span):
+        span = span._readable_span()
+    copied = copy.copy(span)
+    for name, value in changes.items():
+        held = getattr(span, f"_{name}")
+        inside = next((it for it in ("_dict", "_dq") if hasattr(held, it)), None)
+        if inside is not None and held.dropped:
+            bounded = copy.copy(held)
+            setattr(bounded, inside, type(getattr(held, inside))(value))
+            value = bounded
+        setattr(copied, f"_{name}", value)
+    return copied

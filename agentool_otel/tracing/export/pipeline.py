@@ -1,0 +1,443 @@
+"""The pipeline that `instrument()` puts behind a tracer provider.
+
+    span ─▶ stages ─▶ journal (as it starts; ours once its arguments or input are set)
+                   └▶ store   (as it ends): a recording, an outbox, or another SDK exporter
+    log record ─▶ log stages ─▶ log store: the same recording, an outbox of its own, or the console
+
+When a span's `end()` returns, the store has it where the death of the process does not reach it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.export import SpanExporter
+
+from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
+from agentool_otel.tracing.export.batched import Batched
+from agentool_otel.tracing.export.disk import recovery, remains
+from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
+from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.disk.recording import RecordedLogs, RecordingExporter
+from agentool_otel.tracing.export.incomplete import close_document, close_span
+from agentool_otel.tracing.export.log_destination import LogDestination
+from agentool_otel.tracing.export.masking.logs import mask_log
+from agentool_otel.tracing.export.masking.spans import Masking
+from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.export.stores import (
+    CLOSING_S,
+    NO_COUNTS,
+    Store,
+    Threaded,
+    add_counts,
+    counts_of,
+    reason_of,
+)
+from agentool_otel.tracing.spans.session import SCOPE, session
+
+if TYPE_CHECKING:
+    from agentool_otel.otlp.log_record import LogRecord
+
+__all__ = ["LogStage", "Pipeline", "Stage", "masked"]
+
+_log = logger(__name__)
+
+Stage = Callable[[ReadableSpan], ReadableSpan]
+"""Returns what may leave of a span: the span itself, or a changed copy."""
+
+LogStage = Callable[["LogRecord"], "LogRecord"]
+"""The same of a log record."""
+
+_LOOK_NS = 50_000_000
+
+
+class Pipeline(SpanProcessor):
+    """Takes spans to the store in force; without one they go nowhere."""
+
+    def __init__(self) -> None:
+        self.stages: list[Stage] = []
+        """What every span passes before it is written anywhere, in order."""
+        self.log_stages: list[LogStage] = []
+        self.created = 0
+        """Spans that have ended."""
+        self.at_first: Callable[[], None] | None = None
+        """Called once, when the first span starts."""
+        self._store: Store | None = None
+        self._logs = LogDestination()
+        self.target: OtlpTarget | None = None
+        """Where spans are sent, if anywhere."""
+        self._journal: Journal | None = None
+        self._put_document: Callable[[bytes, int], None] | None = None
+        self._place: Place | None = None
+        self._opening: dict[int, Span] = {}
+        """Spans of ours that have started and do not hold yet what is known of them."""
+        self._look_ns = 0
+        self._paused_ns: int | None = None
+        """Since when nothing new is taken, None while it is."""
+        self._strict = environment.strict()
+        self._failed = False
+        self._before = NO_COUNTS
+        self._reason_before = ""
+        renew_after_fork(self._forked)
+
+    # ------------------------------------------------------------------------- where spans go
+
+    def record(self, folder: str | os.PathLike[str], journal: bool = True) -> None:
+        """Record into a folder. What processes that are dead by now left open there is closed."""
+        still_open = self._leave()
+        place = Place(folder)
+        store = RecordingExporter(place)
+        if not journal:
+            self._store = Batched(store, delay_ms=500)
+            return
+        _complete_recordings(place)
+        self._place, self._store, self._put_document = place, store, store.put_document
+        self._journal = Journal(place, remains.RECORDING, ended_up_to=lambda: store.size)
+        self._go_on_with(still_open)
+
+    def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
+        """Send to an OTLP receiver; None for the folder keeps what waits in memory only."""
+        from agentool_otel.tracing.export.send.outbox import Outbox
+
+        still_open = self._leave()
+        self.target = target
+        if folder is None:
+            self._store = Outbox(target, None)
+            return
+        place = Place(folder)
+        journal = Journal(place, *target.destination, also=target.also)
+        store = Outbox(target, place, journal)
+        self._place, self._store, self._put_document = place, store, store.put_document
+        self._journal = journal
+        self._go_on_with(still_open)
+
+    def export_to(self, exporter: SpanExporter | None) -> None:
+        """Hand spans to any SDK exporter in batches, or to nobody."""
+        self._leave()
+        self._store = None if exporter is None else Batched(exporter)
+
+    def record_logs(self) -> None:
+        """Record log records where spans are recorded."""
+        recording = self._recording()
+        assert recording is not None
+        self._logs.change(RecordedLogs(recording), self._journal)
+
+    def send_logs(self, target: OtlpTarget, folder: str | os.PathLike[str] | None = None) -> None:
+        """Send log records to an OTLP receiver.
+
+        Where that is the receiver of the spans, they wait on disk beside them, and are recovered
+        with them. Elsewhere they wait in files of their own.
+
+        Args:
+            target: the receiver.
+            folder: where they wait; None keeps them in memory, unless spans wait on disk for the
+                same receiver.
+        """
+        from agentool_otel.tracing.export.send.outbox import Outbox
+
+        if target is self.target:
+            store = Outbox(target, self._place, self._journal, signal="logs", beside=True)
+            self._logs.change(store, self._journal)
+        elif folder is None:
+            self._logs.change(Outbox(target, None, signal="logs"))
+        else:
+            place = Place(folder, "logs")
+            journal = Journal(place, *target.destination)
+            self._logs.change(Outbox(target, place, journal, signal="logs"), journal, place)
+
+    def print_logs(self) -> None:
+        """Print log records."""
+        from agentool_otel.tracing.export.console import PrintedLogs
+
+        self._logs.change(PrintedLogs())
+
+    def leave_logs(self) -> None:
+        """Bring log records where they belong and take no more of them."""
+        self._logs.change(None)
+
+    def pause(self) -> None:
+        """Take no spans that start from here on, and no log records but ours of spans still open.
+
+        Spans that have started by now are kept when they end, and threads of the stores end as soon
+        as nothing waits for them. Other processors of the same provider notice nothing.
+        """
+        self._paused_ns = time.time_ns()
+        self._rest(True)
+
+    def resume(self) -> None:
+        """Take everything again."""
+        self._paused_ns = None
+        self._rest(False)
+
+    def _rest(self, resting: bool) -> None:
+        stores: tuple[object, ...] = (self._store, self._logs.store)
+        for store in stores:
+            if isinstance(store, Threaded):
+                store.rest(resting)
+
+    @property
+    def takes_logs(self) -> bool:
+        """Whether there is a store for log records."""
+        return self._logs.store is not None
+
+    def takes_logs_of(self, scope: str) -> bool:
+        """Whether log records of an instrumentation scope are kept at present.
+
+        While nothing new is taken those of our own scopes are: they belong to spans still open.
+        """
+        accepted = self._paused_ns is None or scope.startswith(SCOPE)
+        return accepted and self._logs.store is not None
+
+    @property
+    def records(self) -> bool:
+        """Whether spans are recorded."""
+        return self._recording() is not None
+
+    def _recording(self) -> RecordingExporter | None:
+        store = self._store
+        exporter = store.exporter if isinstance(store, Batched) else store
+        return exporter if isinstance(exporter, RecordingExporter) else None
+
+    @property
+    def recording(self) -> str | None:
+        """The file this process records into, None before its first span."""
+        path = getattr(self._store, "path", None)
+        return None if path is None else str(path)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many spans were made here and where they are by now.
+
+        `created` have ended; of these `exported` were recorded or accepted by the receiver,
+        `spooled` wait for it, `refused` are kept apart because it does not take them, and `dropped`
+        are lost.
+        """
+        return {"created": self.created, **add_counts(counts_of(self._store), self._before)}
+
+    @property
+    def reason(self) -> str:
+        """Why a receiver did not take spans, "" where each took all."""
+        return reason_of(self._store) or self._reason_before
+
+    def log_counts(self) -> dict[str, int]:
+        """Return the same of log records, `created` being those that were emitted."""
+        return self._logs.counts()
+
+    @property
+    def keeps_open(self) -> bool:
+        """True where open spans survive the process, so that it is worth to say more of them."""
+        return self._journal is not None
+
+    # ------------------------------------------------------------------------- span processor
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        if self._paused_ns is not None:
+            return
+        journal = self._journal
+        try:
+            self.begin()
+            if journal is not None and span.get_span_context().trace_flags.sampled:
+                scope = span.instrumentation_scope
+                if scope is not None and session.starts(scope.name):
+                    self._opening[span.get_span_context().span_id] = span
+                else:
+                    journal.started(span, self._shown(span))
+        except Exception as error:  # the call that is traced here must not feel it
+            self._contain(error)
+
+    def begin(self) -> None:
+        """Do what is to be done once, when there is something to keep."""
+        if self.at_first is not None:
+            first, self.at_first = self.at_first, None
+            try:
+                first()
+            except Exception as error:  # the call that is traced here must not feel it
+                self._contain(error)
+
+    def opened(self, span_id: int) -> None:
+        """Note in the journal a span that has started, now that it holds what is known of it."""
+        span = self._opening.pop(span_id, None)
+        journal = self._journal
+        if span is None or journal is None:
+            return  # not sampled, or of a provider this pipeline does not stand behind
+        try:
+            journal.started(span, self._shown(span))
+        except Exception as error:  # the call that is traced here must not feel it
+            self._contain(error)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        store, journal = self._store, self._journal
+        context = span.get_span_context()
+        if self._paused_ns is not None and not self._started(span):
+            return
+        if self._opening and context is not None:
+            self._opening.pop(context.span_id, None)
+        if store is None or context is None or not context.trace_flags.sampled:
+            return
+        try:
+            if journal is None:
+                self.created += 1
+                store.put(self._shown(span))
+                return
+            if journal.belongs_to_parent(context.span_id):
+                return
+            shown = self._shown(span)
+            with journal.lock:
+                self.created += 1
+                self._before_put(journal, span.end_time or 0)
+                store.put(shown)
+                journal.ended(context.span_id)
+            if journal.has_dropped:
+                self._close_dropped(journal)
+        except Exception as error:  # the call that is traced here must not feel it
+            self._contain(error)
+
+    def log(self, record: LogRecord) -> None:
+        """Take a log record. It is kept as an ended span is: when this returns."""
+        store, journal = self._logs.store, self._logs.journal
+        if store is None or not self.takes_logs_of(record.scope.name):
+            return
+        try:
+            for stage in self.log_stages:
+                record = stage(record)
+            if journal is None:
+                self._logs.created += 1
+                store.put(record)
+                return
+            with journal.lock:
+                self._logs.created += 1
+                self._before_put(journal, record.observed_ns)
+                store.put(record)
+        except Exception as error:  # whoever logs must not feel it
+            self._contain(error)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        journal = self._journal
+        if journal is not None and journal.has_dropped:
+            self._close_dropped(journal)
+        deadline = time.monotonic() + timeout_millis / 1000
+        done = [
+            store.flush(max(0.0, deadline - time.monotonic()))
+            for store in (self._store, self._logs.store)
+            if store is not None
+        ]
+        return all(done)
+
+    def shutdown(self) -> None:
+        """Close every open span as incomplete, then bring everything where it belongs.
+
+        Takes three seconds at most; what an endpoint has not taken by then stays on disk.
+        """
+        self._leave(close_open=True)
+
+    # --------------------------------------------------------------------------------- insides
+
+    def _shown(self, span: ReadableSpan) -> ReadableSpan:
+        for stage in self.stages:
+            span = stage(span)
+        return span
+
+    def _started(self, span: ReadableSpan) -> bool:
+        """Whether a span has started before the pause; without a journal its own time decides."""
+        context = span.get_span_context()
+        if self._journal is None or context is None:
+            return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
+        return self._journal.holds(context.span_id) or context.span_id in self._opening
+
+    def _before_put(self, journal: Journal, now_ns: int) -> None:
+        journal.begin(now_ns)
+        if now_ns > self._look_ns:
+            self._look_ns = now_ns + _LOOK_NS
+            journal.look(now_ns)
+
+    def _close_dropped(self, journal: Journal) -> None:
+        """Close the spans that nobody can end any more, because they were dropped."""
+        put = self._put_document
+        if put is None:
+            return
+        with journal.lock:
+            now = time.time_ns()
+            for line in journal.dropped():
+                self.created += 1
+                put(close_document(line, now), now)
+
+    def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
+        """Bring everything where it belongs and let go of the store; return what is still open."""
+        deadline = time.monotonic() + CLOSING_S
+        store, journal, place = self._store, self._journal, self._place
+        self._store = self._journal = self._place = self.target = None
+        if store is None:
+            self._logs.change(None)
+            return []
+        still_open: list[ReadableSpan] = []
+        if journal is not None:
+            self._close_dropped(journal)
+            still_open = journal.open_spans()
+            if close_open:
+                opening, self._opening = self._opening, {}
+                still_open += opening.values()
+            with journal.lock:
+                now = time.time_ns()
+                for span in still_open if close_open else ():
+                    self.created += 1
+                    store.put(self._shown(close_span(span, now)))
+        store.close(CLOSING_S)
+        self._before = add_counts(self._before, counts_of(store))
+        self._reason_before = reason_of(store) or self._reason_before
+        beside = self._logs.is_beside_spans
+        logs = self._logs.change(None, timeout_s=max(0.0, deadline - time.monotonic()))
+        if journal is not None and place is not None:
+            waiting = store.spooled + store.refused
+            waiting += logs["spooled"] + logs["refused"] if beside else 0
+            journal.close(keep=waiting > 0)
+            if isinstance(store, RecordingExporter):
+                _complete_recordings(place)  # of children that could not do so themselves
+            place.leave()
+        return still_open
+
+    def _go_on_with(self, still_open: list[ReadableSpan]) -> None:
+        """Note spans that were open when the destination changed: they end at the new one."""
+        for span in still_open:
+            if self._journal is not None:
+                self._journal.started(span, self._shown(span))
+
+    def _contain(self, error: Exception) -> None:
+        if self._strict:
+            raise error
+        if not self._failed:
+            self._failed = True
+            _log.warning(
+                "agentool_otel failed while keeping a span or log record; your program is not "
+                "affected, some may be missing (%s)",
+                type(error).__name__,
+            )
+            _log.debug("details", exc_info=error)
+
+    def _forked(self) -> None:
+        """Count anew in a child."""
+        self.created = 0
+        self._opening = {}
+        self._before = NO_COUNTS
+        self._reason_before = ""
+        self._logs.count_anew()
+        self._look_ns = 0
+
+
+def masked() -> tuple[Pipeline, Masking]:
+    """Return a pipeline that lets nothing out that the content policy of the process keeps."""
+    pipeline, masking = Pipeline(), Masking()
+    pipeline.stages.append(masking)
+    pipeline.log_stages.append(partial(mask_log, masking))
+    return pipeline, masking
+
+
+def _complete_recordings(place: Place) -> None:
+    survey = remains.Survey(place.folder)
+    recovery.complete_recordings(place.folder, survey)
+    survey.log()

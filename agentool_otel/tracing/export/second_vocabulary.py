@@ -1,0 +1,60 @@
+"""Names of another vocabulary beside ours, on spans that are about to be sent.
+
+It is done by the thread that sends, on the span as it waits in the spool: nothing that is recorded,
+kept or counted changes, and the user's call has long returned. What fails costs the names.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from agentool_otel.content.fitting.fitter import PREVIEW, SIZES
+from agentool_otel.content.fitting.shortening import shorten
+from agentool_otel.dialects.openinference.repeated_names import beside
+from agentool_otel.model.spans import Attributes
+from agentool_otel.otlp.protobuf_decoder import decode_span, scope_name
+from agentool_otel.otlp.protobuf_encoder import with_attributes
+from agentool_otel.semconv import openinference as oi
+from agentool_otel.tracing.spans.session import guarded
+
+__all__ = ["with_names_beside"]
+
+_OURS = "agentool_otel"
+_ROOM = 1024
+"""Bytes for the names, and what is no text."""
+
+
+def with_names_beside(request: bytes, most: int) -> bytes:
+    """Return the request of a span with what OpenInference's names say of it.
+
+    Args:
+        request: made by `encode_span`.
+        most: bytes that it may have; if that is not enough it stays as it is.
+    """
+    # What is nested too deeply to be written anew is nobody's mistake.
+    with guarded("writing OpenInference's names beside ours"), suppress(ValueError, RecursionError):
+        if scope_name(request).startswith(_OURS) and (names := beside(decode_span(request))):
+            extended = with_attributes(request, _fitted(names, SIZES.span - len(request)))
+            return extended if len(extended) <= most else request
+    return request
+
+
+def _fitted(names: Attributes, room: int) -> Attributes:
+    """Shorten texts until all fit, in this order: what is too long by itself, documents, values."""
+    texts = {key: value for key, value in names.items() if isinstance(value, str)}
+    if sum(map(len, texts.values())) * 4 + _ROOM <= min(room, SIZES.attribute):
+        return names
+    fitted = {**names, **{key: _short(value, SIZES.attribute) for key, value in texts.items()}}
+    if _size(fitted) > room:
+        fitted = {k: v for k, v in fitted.items() if not k.startswith(oi.RETRIEVAL_DOCUMENTS)}
+    if _size(fitted) > room:
+        fitted = {k: _short(v, PREVIEW) if isinstance(v, str) else v for k, v in fitted.items()}
+    return fitted
+
+
+def _short(text: str, most: int) -> str:
+    return shorten(text, most) if len(text.encode("utf-8", "replace")) > most else text
+
+
+def _size(names: Attributes) -> int:
+    return sum(len(it.encode("utf-8", "replace")) for it in names.values() if isinstance(it, str))

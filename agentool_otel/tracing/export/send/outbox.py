@@ -1,0 +1,507 @@
+"""Spans on their way to an OTLP receiver: spooled as they end, sent by a thread. Log records too.
+
+The thread is started by the first span. An endpoint that is down, slow or full costs the program
+nothing but the bounded end of `close`; what it has not taken then stays in the spool, and is sent
+by the next process that sends there from the same folder, or by `agentool-otel recover`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry.context import Context, attach, detach, get_current
+
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.words import counted, logger
+from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
+from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
+from agentool_otel.tracing.export.disk.recovery import send_remains
+from agentool_otel.tracing.export.disk.remains import Survey
+from agentool_otel.tracing.export.disk.spool import Spool
+from agentool_otel.tracing.export.incomplete import as_protobuf
+from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
+from agentool_otel.tracing.export.send.attempt import Answer, Sender
+from agentool_otel.tracing.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
+from agentool_otel.tracing.spans.events import alone
+from agentool_otel.tracing.spans.session import suppressing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from agentool_otel.otlp.log_record import LogRecord
+    from agentool_otel.tracing.export.disk.journal import Journal
+
+__all__ = ["Outbox"]
+
+_log = logger(__name__)
+
+_BATCH = 4 << 20
+"""Bytes per request: less than any receiver's limit, and little enough to hold several times."""
+_FULL = 512 << 10
+"""Waiting bytes at which a batch is sent before its time."""
+_CUT = 4 << 20
+"""Bytes in the spool that have been sent, at which they are removed."""
+_BACKOFF_S = 60.0
+_REST_S = 1.0
+"""What `flush` waits for a thread that is to end and has nothing left to send."""
+_PATIENCE_S = 10.0
+"""How long an endpoint may fail before that is logged: longer than it takes to restart."""
+
+
+_NAMES: dict[Signal, str] = {"traces": "span", "logs": "log record"}
+
+_OUTBOXES: weakref.WeakSet[Outbox] = weakref.WeakSet()
+"""Those of this process."""
+
+
+class Outbox:
+    """Keeps ended spans, or log records, until a receiver has taken them.
+
+    Args:
+        target: the receiver.
+        place: where the spool is; None keeps spans in memory, up to a limit.
+        journal: notes what has been sent; written anew before ended spans leave the spool.
+        signal: what is sent.
+        beside: it goes beside spans, on their account: what dead processes have left is sent with
+            those, and nothing is kept for a receiver that has no place for it.
+    """
+
+    def __init__(
+        self,
+        target: OtlpTarget,
+        place: Place | None,
+        journal: Journal | None = None,
+        signal: Signal = "traces",
+        beside: bool = False,
+    ):
+        self._target = target
+        self._place = place
+        self._journal = journal
+        self._signal: Signal = signal
+        self._beside = beside
+        self._noun = _NAMES[signal]
+        self._name = f"{self._noun}s"
+        self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
+        self._timeout_s = timeout_s(signal)
+        # Made here, so that a mistake in the settings shows here.
+        self._sender: Sender | None = sender_of(target, signal)
+        self._limit = min(self._sender.limit, _BATCH)
+        self._most = batch_size()
+        self._delay_s = delay_s()
+        self._reported_late = self._reported_unreadable = False
+        self._resting = False
+        self._begin()
+        _OUTBOXES.add(self)
+        renew_after_fork(self._forked)
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._sending = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._spool = Spool(self._place, self._signal)
+        self._closing_by: float | None = None
+        self._closed = False
+        self._given_up = False
+        self._recovered = False
+        self._failing_since: float | None = None
+        self._backoff_s = 0.0
+        self._not_before = 0.0
+        self._has_retry_after = False
+        self._reason = ""
+        self._under_way = 0
+        """Bytes of the spans that are being sent."""
+        self.delivered = 0
+        """Spans the receiver has accepted."""
+        self._dropped = 0
+        self.refused = 0
+        """Spans the receiver does not take at all. They are kept beside the spool."""
+        self._refused_so_far = 0
+        """Those of them that a message has counted."""
+        self._refusal = ""
+        """Why the last ones were refused, empty before the first."""
+
+    @property
+    def spooled(self) -> int:
+        """Spans that wait to be sent."""
+        return self._spool.waiting
+
+    @property
+    def dropped(self) -> int:
+        """Spans there was no room for, neither there nor on disk nor in memory, or whose file was
+        deleted."""
+        return self._dropped + self._spool.lost
+
+    def put(self, item: ReadableSpan | LogRecord) -> None:
+        """Take an ended span, or a log record of an outbox for those.
+
+        On return it is on disk, if there is one that can be written.
+        """
+        self._put(self._encode(item), getattr(item, "end_time", None) or time.time_ns())
+
+    def put_document(self, document: bytes, now_ns: int) -> None:
+        """Take an OTLP/JSON document of one span."""
+        self._put(as_protobuf(document), now_ns)
+
+    def _put(self, encoded: bytes, now_ns: int) -> None:
+        with self._lock:
+            if self._closed or not self._spool.put(encoded, now_ns):
+                self._dropped += 1
+                return
+            if self._spool.has_forgotten and self._journal is not None:
+                # Nothing tells any more that spans of the last file have ended. Whoever puts spans
+                # has the lock of their journal.
+                self._spool.has_forgotten = not self._journal.rewrite()
+            if self._thread is None:
+                self._start()
+            if self._is_full and not self._wake.is_set() and not self._waits():
+                self._wake.set()
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether so much waits, beside what is being sent, that it should not wait longer."""
+        return self._spool.waiting_bytes - self._under_way > _FULL
+
+    def flush(self, timeout_s: float) -> bool:
+        """Send everything that waits; False if it was not taken in that time."""
+        if not (self._has_retry_after and self._waits()):
+            self._pass(time.monotonic() + timeout_s)
+        delivered = not self._spool.waiting
+        if self._resting and delivered and (thread := self._thread) is not None:
+            thread.join(_REST_S)
+        return delivered
+
+    def rest(self, resting: bool) -> None:
+        """Have the thread end once nothing waits to be sent, or stay for what comes.
+
+        While it rests, whatever is put starts a thread for itself.
+        """
+        self._resting = resting
+        if resting:
+            self._wake.set()
+
+    def close(self, timeout_s: float) -> None:
+        """Send what can be sent in that time and keep the rest in the spool."""
+        deadline = self._closing_by = time.monotonic() + timeout_s
+        if self._spool.waiting or self._leftovers_likely():
+            if self._thread is None:
+                self._start()
+            self._wake.set()
+            if (thread := self._thread) is not None:
+                thread.join(max(0.0, deadline - time.monotonic()))
+            else:  # the interpreter starts no more threads at its end
+                self._last_pass(deadline)
+        self._closed = True
+        with self._lock:
+            self._spool.save()
+            self._report_at_end()
+            self._spool.close()
+        self._hang_up()
+
+    @property
+    def reason(self) -> str:
+        """Why the receiver did not take the last spans that it did not take, "" for none."""
+        return self._reason or self._refusal
+
+    def _hang_up(self) -> None:
+        """End the connection, unless an attempt is under way: that is over by its own deadline, and
+        a connection that is being read cannot be closed before."""
+        if self._sending.acquire(blocking=False):
+            try:
+                if self._sender is not None:
+                    self._sender.close()
+            finally:
+                self._sending.release()
+
+    # -------------------------------------------------------------------------------- the thread
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="agentool-otel-export", daemon=True)
+        token = attach(Context())  # the thread keeps no context of the program alive
+        try:
+            thread.start()
+        except RuntimeError:  # at the end of the interpreter
+            return
+        finally:
+            detach(token)
+        self._thread = thread
+
+    def _run(self) -> None:
+        attach(suppressing(get_current()))
+        while not self._closing:
+            rest_s = max(self._delay_s, self._not_before - time.monotonic())
+            if self._wake.wait(rest_s) and not self._closing and self._waits():
+                self._wake.clear()  # full, but the receiver wants to be left alone
+                continue
+            self._wake.clear()
+            if not self._closing and self._pass(None) and not self._recovered:
+                self._recover(None)
+            if self._resting and not self._closing and self._let_go():
+                return
+        self._last_pass(self._closing_by)
+        self._hang_up()
+
+    def _let_go(self) -> bool:
+        """Whether the thread may end: nothing waits, and what comes from here on starts another."""
+        with self._lock:
+            if self._spool.waiting:
+                return False
+            self._thread = None
+            return True
+
+    @property
+    def _closing(self) -> bool:
+        return self._closing_by is not None
+
+    def _waits(self) -> bool:
+        return time.monotonic() < self._not_before
+
+    def _last_pass(self, deadline: float | None) -> None:
+        if self._has_retry_after and self._waits():
+            return
+        if self._pass(deadline):
+            self._recover(deadline)
+
+    def _pass(self, deadline: float | None) -> bool:
+        """Send what waits; False once the receiver does not take it.
+
+        Without a deadline, what comes meanwhile waits for the next pass unless it is much: else a
+        busy program would send a request for every few spans.
+        """
+        wait_s = -1 if deadline is None else max(0.0, deadline - time.monotonic())
+        if not self._sending.acquire(timeout=wait_s):
+            return False
+        token = attach(suppressing(get_current()))
+        try:
+            left = self._spool.waiting
+            while batch := self._next():
+                self._under_way = sum(map(len, batch))
+                if not self._send(batch, deadline):
+                    return False
+                self._under_way = 0
+                self._settle()
+                left -= len(batch)
+                if deadline is None and left <= 0 and not self._is_full:
+                    break
+            return True
+        finally:
+            self._under_way = 0
+            detach(token)
+            self._sending.release()
+
+    def _next(self) -> list[bytes]:
+        with self._lock:
+            try:
+                self._spool.look()
+                return self._spool.next(self._limit, self._most)
+            except OSError as error:
+                lost = -self._spool.lost
+                path = self._spool.skip()
+                lost += self._spool.lost
+                why = error.strerror or error
+                _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
+                return self._spool.next(self._limit, self._most)
+
+    def _send(self, batch: list[bytes], deadline: float | None) -> bool:
+        if deadline is not None and time.monotonic() > deadline:
+            return False
+        if self._sender is None:
+            self._sender = sender_of(self._target, self._signal)
+        also = self._target.also if self._signal == "traces" else None
+        for part, answer in attempts(self._sender, batch, self._timeout_s, also, deadline):
+            if answer.verdict == "later":
+                if answer.unknown and self._beside:
+                    self._give_up(answer)
+                else:
+                    self._postpone(answer)
+                return False
+            with self._lock:
+                self._count(list(part), answer)
+                self._spool.done(part)
+                mark = self._spool.sent_mark
+            if self._journal is not None and mark is not None:
+                self._journal.sent(self._signal, mark)
+        self._failing_since, self._backoff_s, self._not_before = None, 0.0, 0.0
+        return True
+
+    def _count(self, part: list[bytes], answer: Answer) -> None:
+        rejected = min(max(0, answer.rejected), len(part))  # a receiver may answer anything
+        lost = rejected if answer.verdict == "accepted" else len(part)
+        self.delivered += len(part) - lost
+        if not lost:
+            return
+        # OTLP does not say which spans of an accepted request were rejected: all of them are kept.
+        kept = self._spool.refuse(part)
+        self.refused += lost if kept else 0
+        self._dropped += 0 if kept else lost
+        first, self._refusal = not self._refusal, answer.reason or "refused"
+        if first:
+            self._report_refusal(lost, kept)
+
+    def _report_refusal(self, lost: int, kept: bool) -> None:
+        """Log the first refusal; `_report_at_end` has the sum."""
+        where = "lost"
+        if kept and self._place is not None:
+            self._refused_so_far = lost
+            where = f"{'it is' if lost == 1 else 'they are'} kept in {self._place.folder}"
+        what = counted(lost, self._noun)
+        _log.error("%s refused %s (%s): %s", self._target, what, self._refusal, where)
+
+    def _postpone(self, answer: Answer) -> None:
+        now = time.monotonic()
+        self._reason = answer.reason
+        self._has_retry_after = answer.retry_after_s is not None
+        self._backoff_s = min(_BACKOFF_S, 2 * self._backoff_s or self._delay_s)
+        self._not_before = now + (answer.retry_after_s or self._backoff_s)
+        if self._failing_since is None:
+            self._failing_since = now
+        elif now - self._failing_since > _PATIENCE_S and not self._reported_late:
+            self._reported_late = True
+            _log.warning(
+                "%s cannot be delivered to %s at present (%s); they wait %s",
+                self._name,
+                self._target,
+                answer.reason,
+                f"in {self._place.folder}" if self._place else "in memory",
+            )
+
+    def _give_up(self, answer: Answer) -> None:
+        """Keep nothing for a receiver that has no place for it, as Jaeger has none for logs."""
+        with self._lock:
+            self._closed = self._given_up = True
+            self._spool.give_up()
+        lost, hint = "", f"{environment.exporter_variable(self._signal)}=none makes none"
+        if self._signal == "logs" and (content := alone()) is not None:
+            lost = f", and with them {content.what}"
+            hint = f"{content.instead} keeps that on spans"
+        _log.warning(
+            "%s takes no %s (%s): they are dropped%s; hint: %s",
+            self._target,
+            self._name,
+            answer.reason,
+            lost,
+            hint,
+        )
+
+    def _settle(self) -> None:
+        """Remove what was sent from disk once that is much, and from the journal first."""
+        if self._spool.settled < _CUT:
+            return
+        with self._journal.lock if self._journal is not None else self._lock, self._lock:
+            # Written anew only when that takes less than what was sent, and what has to be copied
+            # is little: the cost stays constant, and no call waits long for the lock.
+            if self._spool.waiting_bytes > _FULL:
+                return
+            if (
+                self._journal is not None
+                and self._signal == "traces"
+                and (self._journal.size > self._spool.settled or not self._journal.rewrite())
+            ):
+                return
+            with suppress(OSError):
+                self._spool.settle()
+
+    # ------------------------------------------------------------------------------------ the end
+
+    def _leftovers_likely(self) -> bool:
+        """Whether there are journals in the folder, maybe of processes that are dead by now."""
+        return (
+            not self._beside and self._place is not None and any(self._place.folder.glob("*.open"))
+        )
+
+    def _recover(self, deadline: float | None) -> None:
+        """Send what dead processes have left for the same receiver. It is a favour: nothing that
+        goes wrong with it stops the sending of what this process has."""
+        self._recovered = True
+        if self._place is None or self._sender is None or self._beside:
+            return
+        try:
+            self._send_remains(self._place.folder, self._sender, deadline)
+        except Exception as error:
+            _log.warning(
+                "what earlier processes have left in %s could not be sent (%s)",
+                self._place.folder,
+                type(error).__name__,
+            )
+            _log.debug("details", exc_info=error)
+
+    def _send_remains(self, folder: Path, own: Sender, deadline: float | None) -> None:
+        senders = Senders(self._target)
+        senders[self._signal] = own
+        survey = Survey(folder)
+        where = self._target.destination
+        with self._sending:
+            remains = send_remains(folder, where, senders, self._timeout_s, survey, deadline)
+        for outbox in list(_OUTBOXES):  # what waits for one of them is sent by that one
+            survey.elsewhere.pop(outbox._target.destination, None)
+        survey.log()
+        for signal, sender in senders.items():
+            if signal != self._signal:
+                sender.close()
+        if remains.unreadable and not self._reported_unreadable:
+            self._reported_unreadable = True
+            _log.warning(
+                "not all that earlier processes have left can be read (%s); unreadable files, %d, "
+                "are left as they are",
+                remains.reason,
+                remains.unreadable,
+            )
+        if sent := remains.sent or remains.logs:
+            what = counted(sent, _NAMES["traces" if remains.sent else "logs"])
+            _log.info("%s of earlier processes sent to %s", what, self._target)
+
+    def _report_at_end(self) -> None:
+        if self._given_up:
+            return
+        is_summed_up = self._signal == "traces" and environment.run_sums_up()
+        level = logging.INFO if is_summed_up else logging.ERROR
+        if self.refused > self._refused_so_far and self._place is not None:
+            _log.log(
+                level,
+                "%s were refused by %s (%s) and are kept in %s; `agentool-otel recover` sends them",
+                counted(self.refused, self._noun),
+                self._target,
+                self._refusal,
+                self._place.folder,
+            )
+        waiting = self._spool.waiting
+        if not waiting and not self.dropped:
+            return
+        kept = ""
+        if waiting and self._place is not None:
+            verb = "is" if waiting == 1 else "are"
+            kept = (
+                f"; {waiting} {verb} kept in {self._place.folder} and sent by the next process "
+                "that sends there, or by `agentool-otel recover`"
+            )
+        lost = f"; {_were(self.dropped)} lost" if self.dropped else ""
+        _log.log(
+            level,
+            "%s could not be delivered to %s (%s)%s%s; %s delivered",
+            self._name,
+            self._target,
+            self.reason or "no answer in time",
+            kept,
+            lost,
+            _were(self.delivered),
+        )
+
+    def _forked(self) -> None:
+        """Begin anew in a child: thread, connection and what waits are the parent's."""
+        self._spool.abandon()
+        self._sender = None
+        self._reported_late = self._reported_unreadable = False
+        self._begin()
+
+
+def _were(number: int) -> str:
+    return f"{number} {'was' if number == 1 else 'were'}"

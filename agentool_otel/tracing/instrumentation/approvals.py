@@ -1,0 +1,38 @@
+"""Tool calls that wait for a human, or for whoever makes them instead of the agent.
+
+What is asked is the output of the run that stops, what is answered the input of the one that goes
+on: one call as it is, several as a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agentool_otel.content.policy import encode
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.instrumentation.step_spans import StepSpan
+from agentool_otel.tracing.spans.session import guarded
+
+__all__ = ["answered", "asked"]
+
+Calls = Callable[[], Sequence[dict[str, Any]]]
+"""Returns the calls, each as a JSON object; not called where content is not captured."""
+
+
+def asked(step: StepSpan, calls: Calls) -> None:
+    """Make calls that wait the output of their run."""
+    _put(step, agentool.OUTPUT, calls)
+
+
+def answered(step: StepSpan, calls: Calls) -> None:
+    """Make what became of calls that waited the input of the run that goes on."""
+    _put(step, agentool.INPUT, calls)
+
+
+def _put(step: StepSpan, attribute: str, calls: Calls) -> None:
+    if step.wants_content:
+        with guarded("reading tool calls that wait for approval"):
+            values = calls()
+            if values:
+                step.mark({attribute: encode(values[0] if len(values) == 1 else values)})

@@ -1,0 +1,292 @@
+"""One call of a client library, from its start to the end of its span.
+
+A client library is a table of `ClientCall`s: what the parameters of a method say, and a `Reading`
+that knows the shape of its answers. `method`, `async_method` and, where a context manager makes the
+call, `entered` make wrappers of them. `Ending` sees to it that the span ends exactly once,
+whichever way the call goes: a whole answer, a stream that is read, closed, cut, abandoned or never
+looked at, an exception, a raw response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from time import time_ns
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+from opentelemetry.context import Context, attach
+
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.model.operations import Inference, Operation
+from agentool_otel.providers.reading import Reading
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
+from agentool_otel.tracing.spans.chunks import Chunks
+from agentool_otel.tracing.spans.finalizers import when_safe
+from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.owners import note_call, recorded_above
+from agentool_otel.tracing.spans.requested_calls import awaits_results
+from agentool_otel.tracing.spans.session import guarded
+
+__all__ = [
+    "ClientCall",
+    "Ending",
+    "async_method",
+    "entered",
+    "method",
+    "observe",
+    "observe_async",
+    "start",
+    "twins",
+]
+
+
+class ClientCall(NamedTuple):
+    """One kind of call of a client library."""
+
+    what: str
+    """In words, with its article, for the log: `a chat completion`."""
+    scope: str
+    """Instrumentation scope of its span."""
+    request: Callable[[Any, dict[str, Any]], Operation]
+    """Returns what is known at the start, without content, from the object whose method is called
+    and the keyword arguments."""
+    content: Callable[[dict[str, Any]], dict[str, Any]]
+    """Returns the fields of the operation that are content, as copies, from the keyword
+    arguments."""
+    reading: Callable[[Any], Reading]
+    """Returns what reads the answer, from the operation as it is known before."""
+    stream_in: str = ""
+    """Attribute of the result that has the stream, where the result is a helper around one."""
+
+
+class Ending:
+    """Ends the span of one call, once; whoever comes later is ignored."""
+
+    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading", "_stream_in")
+
+    def __init__(self, live: LiveSpan, reading: Reading, what: str, stream_in: str = ""):
+        self._live = live
+        self._reading = reading
+        self._guard = guarded(f"recording {what}")
+        self._stream_in = stream_in
+        self._chunks = Chunks()
+        self._last_ns: int | None = None
+        self._done = False
+
+    @property
+    def context(self) -> Context:
+        return self._live.context
+
+    def returned(self, result: Any) -> Any:
+        """Take the result of the call; return what the caller gets: the result, or a proxy of it
+        that looks the same, where more is still to come."""
+        self._last_ns = time_ns()
+        if not self._live.recording:
+            self.finish()
+            return result
+        with self._guard:
+            from agentool_otel.tracing.instrumentation import streams
+
+            if self._stream_in:
+                inside = streams.stream(getattr(result, self._stream_in), self)
+                setattr(result, self._stream_in, inside)
+                return result
+            if streams.is_raw(result):
+                return streams.raw(result, self)
+            if streams.is_stream(result):
+                return streams.stream(result, self)
+        self.whole(result)
+        return result
+
+    def add(self, chunk: Any) -> None:
+        """Take one chunk of a stream."""
+        if self._done:
+            return
+        self._last_ns = time_ns()
+        with self._guard:
+            self._chunks.came(self._known, self._live.context)
+            self._reading.add(chunk)
+
+    def _known(self) -> Operation:
+        return self._reading.operation(False)
+
+    def whole(self, response: Any) -> None:
+        """Take the whole answer, and end."""
+        if not self._done:
+            with self._guard:
+                self._reading.whole(response)
+            self.finish()
+
+    def body(self, content: bytes) -> None:
+        """Take the whole answer as it came over the wire, and end."""
+        try:
+            response = loads(content)
+        except ValueError as error:
+            self.finish(error)
+        else:
+            self.whole(response)
+
+    def closed(self) -> None:
+        """End a stream that its consumer has closed, perhaps before it was read to its end."""
+        self.finish(interrupted="closed")
+
+    def collected(self, content: bytes | None = None) -> None:
+        """End what nobody holds any more, at the time something last came."""
+        if not self._done:
+            when_safe(self._abandon, content)
+
+    def _abandon(self, content: bytes | None) -> None:
+        if content is not None:
+            self.body(content)
+        self.finish(end_ns=self._last_ns, interrupted="abandoned")
+
+    def finish(
+        self,
+        error: BaseException | None = None,
+        *,
+        end_ns: int | None = None,
+        interrupted: str | None = None,
+    ) -> None:
+        """End the span with what is known now."""
+        if self._done:
+            return
+        self._done = True
+        with self._guard:
+            operation = self._reading.operation(error is not None)
+            first_s = self._chunks.first_s
+            if first_s is not None and isinstance(operation, Inference):
+                operation = replace(operation, time_to_first_chunk_s=first_s)
+            extra = None
+            if interrupted is not None and not self._reading.complete:
+                extra = {agentool.INTERRUPTED: interrupted}
+            self._live.end(operation, error, end_ns, extra)
+
+
+def observe(
+    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
+) -> Any:
+    """Make a call inside its span, and return what the caller gets."""
+    token = attach(ending.context)
+    try:
+        result = wrapped(*args, **kwargs)
+    except BaseException as error:
+        restore(token)
+        ending.finish(error)
+        raise
+    restore(token)
+    return ending.returned(result)
+
+
+async def observe_async(
+    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
+) -> Any:
+    """`observe` for a coroutine function, or a function that returns an awaitable."""
+    token = attach(ending.context)
+    try:
+        result = await wrapped(*args, **kwargs)
+    except GeneratorExit:  # forgotten while it waited, and closed by the garbage collector
+        restore(token)
+        ending.collected()
+        raise
+    except BaseException as error:
+        restore(token)
+        ending.finish(error)
+        raise
+    restore(token)
+    return ending.returned(result)
+
+
+def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
+    """Start the span of a call; None where it is recorded further up, or not at all.
+
+    Args:
+        call: the kind of call.
+        owner: the object whose method is called.
+        parameters: the keyword arguments.
+    """
+    with guarded(f"starting the span of {call.what}"):
+        if recorded_above():
+            return None
+        operation = call.request(owner, parameters)
+        live = begin(operation, scope=call.scope, content_follows=True)
+        if live is None:
+            return None
+        if isinstance(operation, Inference):
+            note_call()
+        if live.recording and live.policy.capture:
+            # Read now: the caller may change the list while the call is under way.
+            with guarded(f"reading the input of {call.what}"):
+                operation = replace(operation, **call.content(parameters))
+        elif live.recording and isinstance(operation, Inference) and awaits_results():
+            with guarded(f"reading the input of {call.what}"):
+                live.answers_calls(call.content(parameters).get("input"))
+        live.opened(operation)
+        return Ending(live, call.reading(operation), call.what, call.stream_in)
+    return None
+
+
+def method(call: ClientCall) -> Wrapper:
+    """Return the wrapper of a method, also of one that returns a stream or a raw response."""
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        ending = start(call, instance, kwargs)
+        if ending is None:
+            return wrapped(*args, **kwargs)
+        return observe(wrapped, args, kwargs, ending)
+
+    return wrapper
+
+
+def async_method(call: ClientCall) -> Wrapper:
+    """`method` for a coroutine function, or a function that returns an awaitable."""
+
+    async def observed(
+        wrapped: Callable[..., Awaitable[Any]], instance: Any, args: Any, kwargs: Any
+    ) -> Any:
+        ending = start(call, instance, kwargs)
+        if ending is None:
+            return await wrapped(*args, **kwargs)
+        return await observe_async(wrapped, args, kwargs, ending)
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return observed(wrapped, instance, args, kwargs)
+
+    return wrapper
+
+
+def entered(call: ClientCall) -> Wrapper:
+    """Return the wrapper of a method that returns a context manager, sync or async, which makes the
+    call when it is entered: there the span begins."""
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from agentool_otel.tracing.instrumentation import streams
+
+        def enter(entry: Callable[[], Any]) -> Any:
+            ending = start(call, instance, kwargs | {"stream": True})
+            return entry() if ending is None else observe(entry, (), {}, ending)
+
+        async def enter_async(entry: Callable[[], Any]) -> Any:
+            ending = start(call, instance, kwargs | {"stream": True})
+            return await (entry() if ending is None else observe_async(entry, (), {}, ending))
+
+        return streams.manager(wrapped(*args, **kwargs), enter, enter_async)
+
+    return wrapper
+
+
+def twins(
+    module: str, owner: str, name: str, call: ClientCall, *, optional: bool = False
+) -> tuple[Patch, Patch]:
+    """Return patches of a method of a class, and of its asynchronous twin `Async...`."""
+    return (
+        Patch(module, f"{owner}.{name}", method(call), optional),
+        Patch(module, f"Async{owner}.{name}", async_method(call), optional),
+    )

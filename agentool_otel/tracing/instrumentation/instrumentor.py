@@ -1,0 +1,254 @@
+"""What every instrumentor shares: the patch table, installing once, switching off, reporting.
+
+A framework file holds only *where* (its patches) and *what* (one function per patch that makes an
+operation of a call). A patch is put back only while it is the outermost: restoring a saved original
+from below other tools' wrappers would remove those too, so there it is switched off instead.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from agentool_otel.ground.attached import Attached
+from agentool_otel.ground.import_hooks import after_import
+from agentool_otel.ground.words import logger
+from agentool_otel.tracing.instrumentation.options import InstrumentorOptions, parse_options
+from agentool_otel.tracing.instrumentation.wrapper_chain import layers, others_around
+from agentool_otel.tracing.spans.native_spans import cover, uncover
+
+__all__ = ["AgentInstrumentor", "Attached", "Patch"]
+
+_log = logger(__name__)
+
+Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"], Any]
+"""wrapt's signature: wrapped function, instance, positional and keyword arguments."""
+
+
+class Patch(NamedTuple):
+    """One function of a framework and what stands around it.
+
+    `optional` marks a target that some supported versions do not have.
+    """
+
+    module: str
+    target: str
+    """Attribute path inside the module, e.g. `Completions.create`."""
+    wrapper: Wrapper
+    optional: bool = False
+
+
+class _Place(NamedTuple):
+    """Where a wrapper of ours was put, and what was there."""
+
+    owner: Any
+    attribute: str
+    original: Any
+    wrapper: Any
+
+    def outermost(self) -> bool:
+        return vars(self.owner).get(self.attribute) is self.wrapper
+
+    def removed(self) -> bool:
+        """True if someone has put back what was there before; a wrapper above ours may hide it,
+        so not to find ours says nothing."""
+        present = vars(self.owner).get(self.attribute)
+        return any(each is present for each in layers(self.original))
+
+
+class AgentInstrumentor:
+    """Base of all instrumentors; also what `opentelemetry-instrument` finds as an entry point.
+
+    Source of the entry-point contract: opentelemetry-instrumentation, `BaseInstrumentor`; only
+    `instrument`, `uninstrument` and `instrumentation_dependencies` are called on one.
+    """
+
+    framework: ClassVar[str]
+    """Distribution whose presence decides whether there is anything to do."""
+    supports: ClassVar[tuple[str, ...]] = ()
+    """Requirements of the versions the patches are known to fit."""
+    patches: ClassVar[tuple[Patch, ...]] = ()
+    native_scopes: ClassVar[tuple[str, ...]] = ()
+    """Scopes under which the library writes spans of itself, of calls that the patches cover."""
+    passed: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Further functions, module and path, that a recorded call passes and other tools wrap."""
+    options: ClassVar[type[InstrumentorOptions]] = InstrumentorOptions
+    """What `instrument()` and `uninstrument()` take."""
+
+    _instance: ClassVar[AgentInstrumentor | None] = None
+    _installed: bool
+    enabled: bool
+    attached: dict[str, Attached]
+    _places: dict[str, _Place]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> AgentInstrumentor:
+        if cls.__dict__.get("_instance") is None:
+            made = object.__new__(cls)
+            made._installed = False
+            made.enabled = False
+            made.attached = {}
+            made._places = {}
+            cls._instance = made
+            uncover(cls.framework, cls.native_scopes)  # known from here on
+        instance = cls._instance
+        assert instance is not None
+        return instance
+
+    def instrumentation_dependencies(self) -> tuple[str, ...]:
+        return self.supports
+
+    @property
+    def version(self) -> str | None:
+        """Installed version of the framework, None if it is not installed or cannot be read."""
+        try:
+            return importlib.metadata.version(self.framework)
+        except (importlib.metadata.PackageNotFoundError, OSError):
+            return None
+
+    def others(self) -> dict[str, list[str]]:
+        """Return the functions that other tools have wrapped as well, and the modules that did."""
+        places = [(patch.module, patch.target) for patch in self.patches]
+        found = {
+            f"{module}.{target}": self._others_around(module, target)
+            for module, target in (*places, *self.passed)
+        }
+        return {name: modules for name, modules in found.items() if modules}
+
+    def _others_around(self, module: str, target: str) -> list[str]:
+        own = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
+        return [it for it in others_around(module, target) if it.partition(".")[0] != own]
+
+    def instrument(self, **options: Any) -> None:
+        """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
+
+        Args:
+            options: those that `self.options` declares.
+
+        Raises:
+            ConfigurationError: an option is not known; nothing is changed then.
+        """
+        chosen = self._parsed(options)
+        if chosen.tracer_provider is not None:
+            from agentool_otel.tracing.spans.session import session
+
+            session.configure(provider=chosen.tracer_provider)
+        if chosen.meter_provider is not None:
+            from agentool_otel.tracing.spans import metrics
+
+            metrics.configure(chosen.meter_provider)
+        self.enabled = True
+        if not self._installed:
+            self._installed = True
+            self._install()
+        else:
+            self._attach_again()
+        self._cover_native_spans()
+
+    def _cover_native_spans(self) -> None:
+        """Replace the library's own spans, unless a patch that they stand for is not in place."""
+        unfit = any(it.state in ("missing", "failed") for it in self.attached.values())
+        change = uncover if unfit or not self.enabled else cover
+        change(self.framework, self.native_scopes)
+
+    def _parsed(self, options: dict[str, Any]) -> InstrumentorOptions:
+        return parse_options(self.options, type(self).__name__, options)
+
+    def uninstrument(self, **options: Any) -> None:
+        """Put back what nobody has wrapped since; other wrappers stay and let every call pass.
+
+        Raises:
+            ConfigurationError: an option is not known; nothing is changed then.
+        """
+        self._parsed(options)
+        self.enabled = False
+        self._cover_native_spans()
+        for name, place in list(self._places.items()):
+            if place.outermost():
+                setattr(place.owner, place.attribute, place.original)
+                del self._places[name]
+                self.attached[name] = Attached(name, "detached")
+
+    def _attach_again(self) -> None:
+        """Attach what was put back, and what other tools have taken away with their own wrapper."""
+        for patch in self.patches:
+            name = _name(patch)
+            place = self._places.get(name)
+            lost = self.attached[name].state == "detached" if place is None else place.removed()
+            if lost and patch.module in sys.modules:
+                self._attach(sys.modules[patch.module], patch)
+
+    def _install(self) -> None:
+        """Attach all patches independently; one that fails does not keep the others out."""
+        for module in dict.fromkeys(patch.module for patch in self.patches):
+            mine = tuple(patch for patch in self.patches if patch.module == module)
+            for patch in mine:
+                self.attached[_name(patch)] = Attached(_name(patch), "waiting")
+            if module not in sys.modules and not _exists(module):
+                for patch in mine:
+                    self.attached[_name(patch)] = Attached(_name(patch), "missing", "not installed")
+
+            def attach_all(imported: Any, mine: tuple[Patch, ...] = mine) -> None:
+                for patch in mine:
+                    self._attach(imported, patch)
+                self._cover_native_spans()
+
+            after_import(module, attach_all)
+
+    def _attach(self, module: Any, patch: Patch) -> None:
+        """Put one patch into place. A target that is not as known is left as it is."""
+        name = _name(patch)
+        try:
+            state, detail = self._wrap(module, patch)
+        except Exception as error:  # the framework's import, and the other patches, go on
+            state, detail = "failed", f"{type(error).__name__}: {error}"
+            _log.warning("agentool_otel could not attach to %s", name)
+        self.attached[name] = Attached(name, state, detail)
+
+    def _wrap(self, module: Any, patch: Patch) -> tuple[str, str]:
+        """Return the state of the patch, and more about it."""
+        from wrapt import FunctionWrapper, resolve_path
+
+        try:
+            owner, attribute, original = resolve_path(module, patch.target)
+        except AttributeError:
+            state = "missing" if not patch.optional else "absent"
+            return state, f"not in {self.framework} {self.version}"
+        if attribute not in vars(owner):
+            # Inherited: wrapping it here would leave a copy that hides the parent's.
+            return "inherited", ""
+        original = self._unwrapped(vars(owner)[attribute])
+        wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
+        setattr(owner, attribute, wrapper)
+        self._places[_name(patch)] = _Place(owner, attribute, original, wrapper)
+        return "attached", ""
+
+    def _unwrapped(self, function: Any) -> Any:
+        """Return what a function was before us: a class may hold a copy of a function of another
+        class, wrapped as it was when the copy was made."""
+        source = getattr(function, "_self_parent", None)
+        return next((it.original for it in self._places.values() if it.wrapper is source), function)
+
+
+def _name(patch: Patch) -> str:
+    return f"{patch.module}.{patch.target}"
+
+
+def _exists(module: str) -> bool:
+    """True if a module's package can be imported; an empty folder of that name does not count.
+
+    Of a namespace package, which has no code of its own, the part below it has to exist:
+    `langgraph` is one. Looking for that imports the namespace, which runs nothing.
+    """
+    package, _, rest = module.partition(".")
+    while True:
+        try:
+            spec = importlib.util.find_spec(package)
+        except (ImportError, ValueError):
+            return False
+        if spec is None or spec.origin is not None or not rest:
+            return spec is not None and spec.origin is not None
+        head, _, rest = rest.partition(".")
+        package = f"{package}.{head}"

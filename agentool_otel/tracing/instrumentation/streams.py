@@ -1,0 +1,292 @@
+"""Streams and raw responses of client libraries, watched from outside.
+
+A proxy passes everything on: `isinstance`, attributes, laziness, iteration and context management
+are those of the object inside. It only tells an `Ending` what went by. Nothing is attached to the
+OTel context here, so nothing can stay attached across a `yield`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, cast
+from weakref import finalize
+
+import wrapt
+
+from agentool_otel.tracing.instrumentation.wrapper_chain import layers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from agentool_otel.tracing.instrumentation.client_calls import Ending
+
+    class _Proxy:
+        """What the type checkers need to know of wrapt's proxy."""
+
+        __wrapped__: Any
+
+        def __init__(self, wrapped: Any) -> None: ...
+
+elif hasattr(wrapt, "BaseObjectProxy"):
+    _Proxy = wrapt.BaseObjectProxy
+else:
+
+    class _Proxy(wrapt.ObjectProxy):
+        """The proxy of wrapt 1, which would be iterable whatever is inside."""
+
+        __iter__ = None
+
+
+__all__ = ["is_raw", "is_stream", "manager", "raw", "stream"]
+
+
+def is_stream(result: Any) -> bool:
+    """True for an iterator, sync or async, also inside another tracer's proxy.
+
+    Such a proxy may only be iterable.
+    """
+    return any(_has(it, "__next__") or _has(it, "__anext__") for it in layers(result))
+
+
+def is_raw(result: Any) -> bool:
+    """True for what `with_raw_response` and `with_streaming_response` of a client give."""
+    return _has(result, "parse") and hasattr(result, "http_response")
+
+
+def _has(value: Any, method: str) -> bool:
+    return hasattr(cast("type[object]", type(value)), method)
+
+
+def stream(result: Any, ending: Ending) -> Any:
+    """Return a proxy of a stream that ends the call when the stream ends.
+
+    Another tracer's proxy may have the methods of both kinds: what is inside it decides.
+    """
+    *_, inner = layers(result)
+    if _has(inner, "__anext__"):
+        return _AsyncStream(result, ending)
+    return _SyncStream(result, ending)
+
+
+def raw(result: Any, ending: Ending) -> Any:
+    """Return a raw response that ends the call when its body is read.
+
+    A body that is there already is read from memory at once, and the response is left as it is.
+    """
+    body = _body(result.http_response)
+    if body is None:
+        return _RawResponse(result, ending)
+    ending.body(body)
+    return result
+
+
+def manager(
+    result: Any, enter: Callable[[Any], Any], enter_async: Callable[[Any], Awaitable[Any]]
+) -> Any:
+    """Return a proxy of a context manager that is entered by what it is given.
+
+    Args:
+        result: the manager.
+        enter: makes the entry, `__enter__` of the manager, and returns what is entered.
+        enter_async: the same for `__aenter__`.
+    """
+    return _Manager(result, enter, enter_async)
+
+
+def _body(response: Any) -> bytes | None:
+    """Return the body of an HTTP response if it has been read, without reading it."""
+    try:
+        content = response.content
+    except RuntimeError:  # httpx and httpx2: ResponseNotRead
+        return None
+    return content if isinstance(content, bytes) else None
+
+
+def _watched(method: Callable[..., Any], ending: Ending, then: Callable[[Any], Any]) -> Any:
+    """Return a method, sync or async, that hands its result through `then` on success."""
+
+    async def later(awaitable: Awaitable[Any]) -> Any:
+        try:
+            result = await awaitable
+        except BaseException as error:
+            ending.finish(error)
+            raise
+        return then(result)
+
+    @functools.wraps(method)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = method(*args, **kwargs)
+        except BaseException as error:
+            ending.finish(error)
+            raise
+        return later(result) if inspect.isawaitable(result) else then(result)
+
+    return watched
+
+
+class _Closing(_Proxy):
+    """Anything whose `close` or `aclose` ends the call."""
+
+    _self_ending: Ending
+
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped)
+        self._self_ending = ending
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__wrapped__, name)
+        if name in ("close", "aclose"):
+            return _watched(value, self._self_ending, self._self_closed)
+        return value
+
+    def _self_closed(self, result: Any) -> Any:
+        self._self_ending.closed()
+        return result
+
+
+class _Stream(_Closing):
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped, ending)
+        self._self_response: _Closing | None = None
+        self._self_iterator: Any = None
+        finalize(self, ending.collected)
+
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        if name != "response" or value is None:
+            return value
+        # The client's own helpers (`stream()`) close the HTTP response, not the stream.
+        if self._self_response is None:
+            self._self_response = _Closing(value, self._self_ending)
+        return self._self_response
+
+
+class _SyncStream(_Stream):
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__next__") else iter(inside)
+            chunk = next(self._self_iterator)
+        except StopIteration:
+            self._self_ending.finish()
+            raise
+        except BaseException as error:
+            self._self_ending.finish(error)
+            raise
+        self._self_ending.add(chunk)
+        return chunk
+
+    def __enter__(self) -> Any:
+        entered = self.__wrapped__.__enter__()
+        return self if entered is self.__wrapped__ else entered
+
+    def __exit__(self, *raised: Any) -> Any:
+        try:
+            return self.__wrapped__.__exit__(*raised)
+        finally:
+            self._self_ending.closed()
+
+
+class _AsyncStream(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__anext__") else inside.__aiter__()
+            chunk = await self._self_iterator.__anext__()
+        except StopAsyncIteration:
+            self._self_ending.finish()
+            raise
+        except BaseException as error:
+            self._self_ending.finish(error)
+            raise
+        self._self_ending.add(chunk)
+        return chunk
+
+    async def __aenter__(self) -> Any:
+        entered = await self.__wrapped__.__aenter__()
+        return self if entered is self.__wrapped__ else entered
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        try:
+            return await self.__wrapped__.__aexit__(*raised)
+        finally:
+            self._self_ending.closed()
+
+
+class _Manager(_Proxy):
+    def __init__(self, wrapped: Any, enter: Any, enter_async: Any):
+        super().__init__(wrapped)
+        self._self_enter = enter
+        self._self_enter_async = enter_async
+
+    def __enter__(self) -> Any:
+        return self._self_enter(self.__wrapped__.__enter__)
+
+    def __exit__(self, *raised: Any) -> Any:
+        return self.__wrapped__.__exit__(*raised)
+
+    async def __aenter__(self) -> Any:
+        return await self._self_enter_async(self.__wrapped__.__aenter__)
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self.__wrapped__.__aexit__(*raised)
+
+
+class _RawResponse(_Proxy):
+    """A response whose body is yet to be read: parsed, read as bytes, or not at all."""
+
+    _self_ending: Ending
+
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped)
+        self._self_ending = ending
+        self._self_stream: Any = None
+        self._self_finalize: Any = finalize(self, _forgotten, wrapped.http_response, ending)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__wrapped__, name)
+        if name == "parse":
+            return _watched(value, self._self_ending, self._self_parsed)
+        if name in ("read", "text", "json") and callable(value):
+            return _watched(value, self._self_ending, self._self_read)
+        if name == "close":
+            return _watched(value, self._self_ending, self._self_closed)
+        return value
+
+    def _self_parsed(self, result: Any) -> Any:
+        if not is_stream(result):
+            self._self_ending.whole(result)
+            return result
+        self._self_finalize.detach()  # the stream ends the call from here on
+        known = self._self_stream
+        if known is None or known.__wrapped__ is not result:
+            self._self_stream = known = stream(result, self._self_ending)
+        return known
+
+    def _self_read(self, result: Any) -> Any:
+        body = _body(self.__wrapped__.http_response)
+        if body is not None:
+            self._self_ending.body(body)
+        return result
+
+    def _self_closed(self, result: Any) -> Any:
+        self._self_read(None)
+        if self._self_stream is not None:
+            self._self_ending.closed()
+        self._self_ending.finish()  # read line by line, or not at all: nothing is known of it
+        return result
+
+
+def _forgotten(response: Any, ending: Ending) -> None:
+    ending.collected(_body(response))

@@ -1,0 +1,240 @@
+"""What a configuration means in this environment, decided before anything is changed.
+
+All that can be refused is refused here: a call of `instrument()` that raises has changed nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from agentool_otel.content import policy as content_rules
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
+from agentool_otel.ground.plugins import plugins
+from agentool_otel.ground.unsupported_variables import refuse_misspelt, refuse_unsupported
+from agentool_otel.semconv import table
+from agentool_otel.tracing.setup import content_policy
+from agentool_otel.tracing.setup import logs as setup_logs
+from agentool_otel.tracing.setup import metrics as setup_metrics
+from agentool_otel.tracing.setup import spans as setup_spans
+from agentool_otel.tracing.setup.configuration import Configuration
+from agentool_otel.tracing.setup.sdk_variables import import_sdk, limits, sampler
+from agentool_otel.tracing.spans.exceptions import signals as exception_signals
+from agentool_otel.tracing.spans.session import session
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.export.send.otlp import OtlpTarget
+
+__all__ = ["Decision", "check_variables", "decide", "frameworks_wanted"]
+
+_THREADS = "threads"
+"""What `exclude` calls the carrying of context into threads and pools."""
+
+
+class Decision(NamedTuple):
+    """Everything that is to take effect; later, what the next decision is compared with."""
+
+    spans: setup_spans.Plan
+    logs: setup_logs.Plan
+    metrics: setup_metrics.Plan
+    dialect: GenAI | None
+    """With an older generation of the names, if one is asked for."""
+    content_decided: bool
+    """Whether somebody has said if content is captured."""
+    policy: content_rules.Policy
+    frameworks: frozenset[str]
+    """Those to attach to."""
+    threads: bool
+    """Whether threads and pools carry the context."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether anything passes through a pipeline of ours."""
+        sent = self.metrics.way in ("send", "print")
+        return self.spans.way != "theirs" or self.logs.ours or sent
+
+
+def decide(
+    configuration: Configuration,
+    known: Iterable[str],
+    joined: Literal["first", "later"] | None,
+    before: Decision | None,
+    say: Callable[[str, str, int], None],
+) -> Decision:
+    """Decide everything, and check it.
+
+    Args:
+        configuration: what has been named in code.
+        known: the frameworks there are instrumentors for.
+        joined: whether the application has set its tracer provider first, or later than we ours.
+        before: what is in force.
+        say: takes a topic, words about it and a level; says each topic once.
+
+    Raises:
+        ConfigurationError: something that is named in code cannot be used.
+        MissingDependencyError: the SDK is not installed.
+    """
+    import_sdk()
+    from agentool_otel.tracing.export.otlp_variables import check
+    from agentool_otel.tracing.export.send.connection import files_usable
+
+    frameworks = frameworks_wanted(configuration, frozenset(known))
+    # The application may have set the others for an SDK of its own.
+    check(("traces",) if joined is None else ())
+    if joined is None:
+        refuse_unsupported()
+    refuse_misspelt()
+    dialect = environment.usable(environment.GENERATION, _dialect, None)
+    endpoint_in_code = configuration.endpoint is not None
+    spans = _spans_plan(configuration, joined == "first", before, say)
+    beside = _beside(spans)
+    logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
+    if logs.target is not None and not files_usable("logs"):
+        logs = setup_logs.Plan("nowhere", "nowhere (a variable of theirs is refused)")
+    metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
+    if metrics.target is not None and not files_usable("metrics"):
+        metrics = setup_metrics.Plan("nowhere", "nowhere (a variable of theirs is refused)")
+    capture_requested = content_rules.requested(os.environ)
+    going = content_policy.Going(
+        spans=spans.description_with(joined is not None),
+        logs=logs.description if logs.way == "nowhere" else None,
+        network=joined is not None or spans.way == "send" or logs.way == "send",
+        beside=environment.recordings_folder() if spans.way == "record" else None,
+        messages=(dialect or session.dialect).tells_messages,
+    )
+    policy = content_policy.policy(
+        configuration.content,
+        configuration.redact,
+        going,
+        os.environ,
+        say,
+        redact_all=bool(configuration.redact_all),
+    )
+    if joined == "first":
+        environment.notice(_joining(spans, policy.capture))
+    return Decision(
+        spans=spans,
+        logs=logs,
+        metrics=metrics,
+        dialect=dialect,
+        content_decided=configuration.content is not None or capture_requested is not None,
+        policy=policy,
+        frameworks=frameworks,
+        threads=_THREADS not in (configuration.exclude or ())
+        and not {f"agentool-{_THREADS}", "*"} & environment.disabled_instrumentations(),
+    )
+
+
+def check_variables() -> None:
+    """Read every variable, so that what is refused is known."""
+    import_sdk()
+    from agentool_otel.tracing.export.otlp_variables import check
+    from agentool_otel.tracing.export.send.connection import files_usable
+
+    signals = get_args(environment.Signal)
+    check(signals)
+    for signal in signals:
+        files_usable(signal)
+    environment.usable(environment.GENERATION, _dialect, None)
+    content_policy.check(os.environ)
+    environment.sdk_disabled()
+    environment.sdk_measures_itself()
+    environment.copies_wanted()
+    environment.agent_usage_wanted()
+    environment.strict()
+    exception_signals(os.environ)
+    limits()
+    sampler()
+    environment.pairs(environment.RESOURCE_ATTRIBUTES)
+    refuse_unsupported()
+    refuse_misspelt()
+
+
+def _dialect(generation: str) -> GenAI:
+    try:
+        return GenAI(generation)
+    except ConfigurationError:
+        known = ", ".join(table.GENERATIONS)
+        raise ValueError(f"is not a generation of the conventions: use one of {known}") from None
+
+
+def _joining(spans: setup_spans.Plan, capture: bool) -> str:
+    """Return the sentence that tells where the spans of a program with a provider go."""
+    content = "message, argument and result content"
+    sentence = f"spans go to {spans.description_with(True)}, with {content}"
+    if not capture:
+        how = f"content=True or {environment.CAPTURE}=SPAN_ONLY captures it"
+        sentence = f"spans go to {spans.description_with(True)}, without {content} ({how})"
+    if spans.way != "theirs":
+        return sentence
+    folder = environment.recordings_folder()
+    return f"{sentence}; record=True or {environment.RECORD}=on records them in {folder} as well"
+
+
+def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
+    """Return the frameworks to attach to.
+
+    Raises:
+        ConfigurationError: one that is named is not known.
+    """
+    wanted = known if configuration.include is None else configuration.include
+    unwanted = (configuration.exclude or frozenset()) - {_THREADS}
+    unknown = sorted((wanted | unwanted) - known)
+    if unknown:
+        raise ConfigurationError(
+            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
+        )
+    disabled = environment.disabled_instrumentations()
+    if "*" in disabled:
+        return frozenset()
+    _refuse_names_of_none(disabled & known)
+    return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
+
+
+def _refuse_names_of_none(names: Collection[str]) -> None:
+    """Refuse names of frameworks that are no instrumentor's, so that leaving them out does
+    nothing: ours have a prefix, since other packages have instrumentors of these names."""
+    if not names:
+        return
+    for name in sorted(set(names) - plugins("opentelemetry_instrumentor").keys()):
+        environment.refuse(
+            environment.INSTRUMENTATIONS_DISABLED,
+            f"has {name!r}, which is no instrumentor here; is agentool-{name} meant?",
+        )
+
+
+def _spans_plan(
+    configuration: Configuration,
+    theirs: bool,
+    before: Decision | None,
+    say: Callable[[str, str, int], None],
+) -> setup_spans.Plan:
+    from agentool_otel.tracing.export.send.connection import files_usable
+
+    record = configuration.record
+    record = environment.record_wanted() if record is None else record
+    plan = setup_spans.plan(configuration.endpoint, configuration.also, theirs, record)
+    if configuration.record and plan.way != "record":
+        unused = f"is not used: spans go to {plan.description}"
+        say("record", f"record=True {unused}", logging.WARNING)
+    if configuration.also and plan.way == "theirs":
+        unused = "is not used: spans are not sent by agentool_otel but by"
+        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
+    if before is not None and plan.leads_to(before.spans):
+        return before.spans  # with the target that the pipeline knows
+    if plan.target is not None and not files_usable("traces"):
+        return setup_spans.recorded()
+    return plan
+
+
+def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:
+    """Return what the plans of log records and metrics need to know about that of spans."""
+    if spans.target is not None:
+        return spans.target
+    if spans.way == "theirs":
+        return "theirs"
+    return "recorded" if spans.way == "record" else "elsewhere"

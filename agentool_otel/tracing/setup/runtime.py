@@ -1,0 +1,515 @@
+"""`instrument()` and what is in force: one `Runtime` object for the process."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from opentelemetry import trace
+
+from agentool_otel.content import policy as content_rules
+from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
+from agentool_otel.tracing.capture import threads
+from agentool_otel.tracing.capture.context import inherited
+from agentool_otel.tracing.setup import configuration as setup_configuration
+from agentool_otel.tracing.setup import content_policy, metrics, sdk_variables, service
+from agentool_otel.tracing.setup import logs as setup_logs
+from agentool_otel.tracing.setup import spans as setup_spans
+from agentool_otel.tracing.setup.configuration import Configuration
+from agentool_otel.tracing.setup.decision import Decision, decide
+from agentool_otel.tracing.setup.frameworks import attach, framework_names, instrumentors
+from agentool_otel.tracing.setup.provider_handover import give_way
+from agentool_otel.tracing.setup.sdk_variables import import_sdk
+from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Masked, Status
+from agentool_otel.tracing.spans.exceptions import signals
+from agentool_otel.tracing.spans.native_spans import is_covered
+from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.uncaught import record_uncaught
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.export.masking.spans import Masking
+    from agentool_otel.tracing.export.pipeline import Pipeline
+    from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor
+
+__all__ = ["flush", "instrument", "instrument_for_run", "runtime", "status", "uninstrument"]
+
+_log = logger("agentool_otel")
+
+
+def instrument(
+    endpoint: str | None = None,
+    service_name: str | None = None,
+    content: bool | None = None,
+    redact: content_rules.Redact | None = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    also: str | None = None,
+    record: bool | None = None,
+    redact_all: bool | None = None,
+) -> None:
+    """Record every supported agent framework of this process, from here on.
+
+    Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
+    (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
+    go where it sends them, and to `endpoint` as well if one is given here. `AGENTOOL_SEMCONV`
+    (`2026-08`, `1.41`, `1.36`) writes an older generation of the conventions, for dashboards that
+    read its names. Runs join the trace of a `TRACEPARENT` in the environment.
+
+    Calling it again changes what is named and nothing else: what is not named, or is None, stays as
+    an earlier call or `agentool-otel run` has set it, and the environment decides what neither has
+    set. `uninstrument()` forgets what was named in code. A call that raises changes nothing.
+
+    A span is on disk when its end returns, and one that is open when the process dies is closed as
+    incomplete by the next process that records into the same folder, or by `agentool-otel recover`.
+    `AGENTOOL_JOURNAL=off` saves that work: then spans are written in batches, up to half a second
+    later, or wait in memory for the endpoint.
+
+    Log records that libraries emit through OpenTelemetry's logs API go where the spans go, masked
+    and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` say otherwise. A
+    logger provider of the application is left alone, and Python's `logging` is never touched.
+
+    The convention's metrics are sent where spans are; `OTEL_METRICS_EXPORTER` and
+    `OTEL_EXPORTER_OTLP_METRICS_*` say otherwise. Where an endpoint is named for traces alone (a URL
+    that ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are
+    sent only to endpoints named for them.
+
+    Args:
+        endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
+        service_name: `service.name` of the spans from here on; `OTEL_SERVICE_NAME` by default. A
+            tracer provider of the application keeps the name it has.
+        content: capture messages, arguments and results. By default the environment decides
+            (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
+            is captured into a local recording and not sent over the network. The same variable
+            says where captured content goes: on spans, on events beside them, or on both.
+        redact: called with attribute name and text of every captured content; returns the text to
+            keep, or None to leave it out.
+        include: names of the frameworks to attach, all by default; the others are detached.
+        exclude: names of frameworks to leave alone; `threads` leaves threads and pools alone, which
+            otherwise work in the context of whoever gives them the work.
+        also: `openinference` writes its names beside ours on the spans that are sent to an
+            endpoint, so that the pages of Phoenix, MLflow, Langfuse and others are filled; `none`
+            writes none, and by default `AGENTOOL_ALSO` decides. They say only what the span says,
+            are added when it is sent, and this package reads it as if they were not there.
+            Recordings, and spans that the application's own provider sends, stay as they are.
+        record: records spans as well where a tracer provider of the application takes them, with
+            the content that it gets; by default `AGENTOOL_RECORD` decides.
+        redact_all: call `redact` for every text that leaves, not for content alone: other
+            attributes by their names, and what names things as `span.name`, `event.name`,
+            `attribute.name`, `scope` (name and version), `trace_state`, `severity_text`. A name
+            that it leaves out is written as `[masked]`. By default, and where it is False, it is
+            called for content, exceptions, statuses and log bodies.
+
+    Raises:
+        ConfigurationError: if an option is of another type, the endpoint is not a URL, `redact` is
+            no function of two arguments, or the name of a framework or of a vocabulary is not
+            known. No variable raises: one with a value that cannot be used counts as unset, is
+            named once in the log, and stands in `status().refused_variables`.
+        MissingDependencyError: if a library that an option needs is not installed; not the SDK.
+    """
+    runtime.instrument(
+        setup_configuration.named(
+            endpoint, service_name, content, redact, include, exclude, also, record, redact_all
+        )
+    )
+
+
+def instrument_for_run(**options: Any) -> None:
+    """Do what `instrument()` does, for `agentool-otel run` before the program begins.
+
+    Args:
+        options: those of `run`, named as `instrument()` names them. They hold until the program
+            names something else, and again after `uninstrument()`.
+
+    Raises:
+        ConfigurationError: as `instrument()` does; the options are remembered all the same.
+    """
+    with runtime.lock:
+        runtime.of_run = runtime.standing = setup_configuration.named(**options)
+        runtime.instrument(Configuration())
+
+
+def uninstrument() -> None:
+    """Stop recording and let every call pass untouched again; what was recorded is written out.
+
+    No span that starts from here on is recorded or sent by this package, whoever makes it, nor are
+    log records and metrics. Spans that are open by now are kept when they end. A tracer provider
+    of the application goes on as it is: only our processor in it takes nothing more.
+
+    What was named in code is forgotten, `redact` too: an `instrument()` after this begins as the
+    first one did, with the options of `agentool-otel run`, if the program runs under it.
+    """
+    runtime.uninstrument()
+
+
+def flush(timeout_s: float = 5.0) -> bool:
+    """Write out or send everything that has ended so far.
+
+    Returns:
+        False if that took longer than `timeout_s`.
+    """
+    return runtime.flush(timeout_s)
+
+
+def status() -> Status:
+    """Return what is attached, where spans, log records and metrics go and how many have passed.
+
+    It never raises: what cannot be read is left out.
+    """
+    return runtime.status()
+
+
+class Runtime:
+    """What is in force in this process, and how one configuration replaces another."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        """Held while the configuration changes."""
+        self.standing = Configuration()
+        """What has been named in code so far."""
+        self.of_run = Configuration()
+        """The options of `agentool-otel run`, which `uninstrument()` does not forget."""
+        self.decision: Decision | None = None
+        """What that comes to, once it is in force."""
+        self.pipeline: Pipeline | None = None
+        self.masking: Masking | None = None
+        self._own: trace.TracerProvider | None = None
+        """The tracer provider that we made, if none was set."""
+        self._application: trace.TracerProvider | None = None
+        """The application's, set before us or after."""
+        self._attached = False
+        """Whether the pipeline stands behind a tracer provider; it may be there for log records and
+        metrics alone."""
+        self._service_name: str | None = None
+        """The name in code that our own provider has."""
+        self._noticed: set[str] = set()
+        """Topics of what was logged once."""
+
+    def forked(self) -> None:
+        """Renew the lock in a forked child: its holder stayed in the parent."""
+        self.lock = threading.RLock()
+        session.last_call = None  # the parent's, which has its own end
+
+    # ---------------------------------------------------------------------------- public calls
+
+    def instrument(self, call: Configuration) -> None:
+        """Apply the options of a call on top of earlier ones."""
+        with self.lock:
+            standing = self.standing.changed_by(call)
+            if environment.sdk_disabled():
+                self._notice(
+                    "disabled", f"{environment.DISABLED}=true: agentool_otel records nothing"
+                )
+            elif self._has_sdk():
+                self._apply(standing)
+            self.standing = standing
+            self._notice_overruled(call)
+
+    def uninstrument(self) -> None:
+        """Stop recording, detach from everything, and write out what there is."""
+        with self.lock:
+            self.standing = self.of_run
+            attach((), threads=False)
+            session.inherited = None
+            session.enabled = False
+            if self.pipeline is not None and not session.fixed:
+                self.pipeline.pause()
+                metrics.pause(self.pipeline)
+        self.flush(5.0)
+
+    def flush(self, timeout_s: float) -> bool:
+        """Write out or send what has ended; False if that took longer."""
+        millis = int(timeout_s * 1000)
+        done = self.pipeline is None or self.pipeline.force_flush(millis)
+        provider_flush = getattr(session.provider, "force_flush", None)
+        if callable(provider_flush) and self._application is not None:
+            done = bool(provider_flush(millis)) and done
+        return done
+
+    def status(self) -> Status:
+        """Return what is in force and what has passed."""
+        decision, pipeline = self.decision, self.pipeline
+        joined = self._application is not None
+        return Status(
+            enabled=session.enabled and session.provider is not None,
+            destination=decision and decision.spans.description_with(joined),
+            joined_provider=joined,
+            content=session.policy.capture,
+            journal=environment.journal_wanted(),
+            spans=None if pipeline is None or not self._attached else Counts(**pipeline.counts()),
+            logs=Destination(
+                destination=decision and decision.logs.current_description(),
+                counts=None if pipeline is None else Counts(**pipeline.log_counts()),
+            ),
+            metrics=Destination(destination=decision and decision.metrics.description),
+            instrumentors=self._frameworks(),
+            threads=[patch._asdict() for patch in threads.patches()],
+            refused_variables=environment.refused(),
+            recording=None if pipeline is None else pipeline.recording,
+            masking=None if self.masking is None else Masked(**self.masking.counts()),
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return of the status what `agentool-otel run` sums up, without loading instrumentors."""
+        decision, pipeline = self.decision, self.pipeline
+        joined = self._application is not None
+        return {
+            "destination": decision and decision.spans.description_with(joined),
+            "spans": None if pipeline is None or not self._attached else pipeline.counts(),
+            "reason": "" if pipeline is None else pipeline.reason,
+            "content": session.policy.capture,
+            "service": None if self._own is None else service.service_of(self._own),
+        }
+
+    def _frameworks(self) -> dict[str, Framework]:
+        frameworks: dict[str, Framework] = {}
+        with guarded("reading what is attached"):  # frameworks and plug-ins may do what they like
+            for name, instrumentor in sorted(instrumentors().items()):
+                frameworks[name] = Framework(
+                    installed=instrumentor.version,
+                    supports=list(instrumentor.supports),
+                    enabled=instrumentor.enabled,
+                    patches=[
+                        patch._asdict()
+                        for patch in instrumentor.attached.values()
+                        if instrumentor.version is not None or patch.state != "missing"
+                    ],
+                    replaces=self._replaced(instrumentor),
+                    others=instrumentor.others(),
+                )
+        return frameworks
+
+    def _replaced(self, instrumentor: AgentInstrumentor) -> list[str]:
+        ours = self._own is not None and self._application is None
+        return [it for it in instrumentor.native_scopes if ours and is_covered(it)]
+
+    def carries_into_threads(self) -> bool:
+        """Whether the last `instrument()` wanted threads and pools to carry the context."""
+        return self.decision is not None and self.decision.threads
+
+    # --------------------------------------------------------------------- changing what holds
+
+    def _apply(self, standing: Configuration) -> None:
+        application = self._application_provider()
+        decision = self._decide(standing, application)
+        if session.fixed:
+            session.enabled = True
+        else:
+            self._put_into_force(decision, application, standing.service_name)
+        attach(decision.frameworks, decision.threads)
+
+    def _application_provider(self) -> trace.TracerProvider | None:
+        """Return the tracer provider that the application has set, before us or after."""
+        if self.pipeline is not None:
+            return self._application
+        present = trace.get_tracer_provider()
+        return None if isinstance(present, trace.ProxyTracerProvider) else present
+
+    def _decide(
+        self, standing: Configuration, application: trace.TracerProvider | None
+    ) -> Decision:
+        joined: Literal["first", "later"] | None = None
+        if application is not None:
+            joined = "first" if self._own is None else "later"
+        decision = decide(standing, framework_names(), joined, self.decision, self._notice)
+        if application is None or self._attached or decision.spans.way == "theirs":
+            return decision
+        if not hasattr(application, "add_span_processor"):
+            raise ConfigurationError(
+                f"the tracer provider in force ({type(application).__qualname__}) takes no "
+                "processors: call instrument() without endpoint, or before that provider is set"
+            )
+        return decision
+
+    def _put_into_force(
+        self,
+        decision: Decision,
+        application: trace.TracerProvider | None,
+        service_name: str | None,
+    ) -> None:
+        """Change what differs from the decision in force."""
+        before, self.decision = self.decision, None  # what fails half-way is done by the next call
+        if decision.dialect is not None:
+            session.configure(dialect=decision.dialect)
+        if self.masking is not None and content_policy.tightens(session.policy, decision.policy):
+            self.masking.distrust_open_spans()
+        session.configure(policy=content_policy.stricter(session.policy, decision.policy))
+        if self.pipeline is None:
+            self._begin(decision, application, service_name)
+        elif before is None or decision.spans is not before.spans:
+            setup_spans.put_into_force(self.pipeline, decision.spans)
+            self._attach(decision.spans, application)
+        if self.pipeline is not None:
+            self._direct_the_rest(self.pipeline, decision, before)
+        self._name_service(service_name)
+        session.configure(policy=decision.policy)
+        self._configure_session(decision, application)
+        _record_uncaught_at_exit()
+        self.decision = decision
+
+    def _begin(
+        self,
+        decision: Decision,
+        application: trace.TracerProvider | None,
+        service_name: str | None,
+    ) -> None:
+        """Make or join the tracer provider."""
+        self._application = application
+        if application is not None:
+            session.configure(provider=application)
+            if not decision.ours:
+                return
+        # The SDK starts threads in a forked child; it hangs if this is first imported after its
+        # provider is made.
+        import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        from agentool_otel.content.masking.credentials import prepare
+        from agentool_otel.tracing.export.pipeline import masked
+        from agentool_otel.tracing.setup.own_provider import OwnProvider
+
+        prepare()
+        pipeline, self.masking = masked()
+        setup_spans.put_into_force(pipeline, decision.spans)
+        provider = application or OwnProvider(
+            sampler=sdk_variables.sampler(),
+            resource=service.resource_of(service_name),
+            span_limits=sdk_variables.limits(),
+        )
+        self.pipeline = pipeline
+        self._attach(decision.spans, provider)
+        session.configure(provider=provider)
+        if application is None:
+            self._own, self._service_name = provider, service_name
+            trace.set_tracer_provider(provider)
+            give_way(provider, self._join)
+
+    def _attach(self, spans: setup_spans.Plan, provider: Any) -> None:
+        """Put the pipeline behind a tracer provider, if spans are to go there."""
+        if self._attached or self.pipeline is None:
+            return
+        if spans.way == "theirs":
+            atexit.register(self.pipeline.shutdown)  # as no provider does
+            return
+        provider.add_span_processor(self.pipeline)
+        self._attached = True
+
+    def _direct_the_rest(
+        self, pipeline: Pipeline, decision: Decision, before: Decision | None
+    ) -> None:
+        """Point log records and metrics to where they go."""
+        # Log records that went beside spans have lost their store when that changed.
+        lost = decision.logs.ours != pipeline.takes_logs
+        if before is None or decision.logs.description != before.logs.description or lost:
+            folder = environment.recordings_folder() if environment.journal_wanted() else None
+            setup_logs.put_into_force(pipeline, decision.logs, folder)
+        metrics.put_into_force(pipeline, decision.metrics, self.masking)
+        pipeline.resume()
+
+    def _configure_session(
+        self, decision: Decision, application: trace.TracerProvider | None
+    ) -> None:
+        pipeline = self.pipeline
+        local = application is None and decision.spans.way == "record"
+        session.copies = local or environment.copies_wanted()
+        session.agent_usage = environment.agent_usage_wanted(default=local)
+        session.first = None if pipeline is None else pipeline.begin
+        session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+        session.exceptions = signals(os.environ)
+        session.enabled = True
+        session.inherited = inherited(os.environ)
+
+    def _join(self, provider: trace.TracerProvider) -> None:
+        """Move to the provider that the application has set after us.
+
+        Our own destination stays: it is attached to that provider, so that it gets the
+        application's spans too, as it did before. Spans now also go where the application sends
+        them, so content is captured from here on only if it was asked for.
+        """
+        with self.lock:
+            add = getattr(provider, "add_span_processor", None)
+            if self.pipeline is not None and callable(add):
+                add(self.pipeline)
+            self._application = provider
+            policy = session.policy
+            if self.decision is None or not self.decision.content_decided:
+                policy = msgspec.structs.replace(policy, capture=False, store=None)
+                _log.warning(
+                    "the application set a tracer provider of its own after agentool_otel: "
+                    "message, argument and result content is no longer captured, because it would "
+                    "go there too; content=True or %s=SPAN_ONLY captures it",
+                    environment.CAPTURE,
+                )
+            session.configure(provider=provider, policy=policy)
+            _record_uncaught_at_exit()
+            session.copies = environment.copies_wanted()
+            session.agent_usage = environment.agent_usage_wanted()
+            if self._service_name is not None:
+                self._notice_unused_name(self._service_name)
+
+    def _name_service(self, service_name: str | None) -> None:
+        """Apply the configured service name, or the default one, to what our own providers create
+        from here on."""
+        if service_name == self._service_name:
+            return
+        self._service_name = service_name
+        if self._own is not None:
+            name = service_name or str(service.resource_of(None).attributes[service.NAME])
+            for provider in (self._own, metrics.provider()):
+                service.rename(provider, name)
+        if self._application is not None and service_name is not None:
+            self._notice_unused_name(service_name)
+
+    # -------------------------------------------------------------------------------- notices
+
+    def _has_sdk(self) -> bool:
+        """Whether the SDK can be imported. Without it nothing is recorded, and nothing raised."""
+        try:
+            import_sdk()
+        except MissingDependencyError as error:
+            environment.notice(f"nothing is recorded: {error}")
+            session.has_sdk = False
+            return False
+        return True
+
+    def _notice(self, topic: str, text: str, level: int = logging.INFO) -> None:
+        """Log a text, once for its topic."""
+        if topic not in self._noticed:
+            self._noticed.add(topic)
+            _log.log(level, text)
+
+    def _notice_unused_name(self, service_name: str) -> None:
+        self._notice(
+            "service-name",
+            f"service_name={service_name!r} is not used: spans have the service.name of the "
+            "application's own tracer provider; set it on the resource of that one",
+            logging.WARNING,
+        )
+
+    def _notice_overruled(self, call: Configuration) -> None:
+        """Warn of options of `agentool-otel run` that the program has replaced."""
+        for name, option in setup_configuration.overruled(self.of_run, call):
+            self._notice(
+                option,
+                f"the program replaces what agentool-otel run was told by {option}: its own "
+                f"instrument({name}=...) holds from here on",
+                logging.WARNING,
+            )
+
+
+def _record_uncaught_at_exit() -> None:
+    """Record the exception that ends the program, before the provider in force shuts down: what is
+    registered last runs first."""
+    atexit.unregister(record_uncaught)
+    atexit.register(record_uncaught)
+
+
+runtime = Runtime()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=runtime.forked)

@@ -1,0 +1,92 @@
+"""A status for people: ten lines, whatever is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from agentool_otel.ground.words import counted, line
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Status
+
+__all__ = ["status_text"]
+
+_NAMED = 8
+"""Names in a line; of more, how many there are."""
+
+
+def status_text(status: Status) -> str:
+    """Return a status as ten lines of a name and words each."""
+    lines = {
+        "enabled": "yes" if status.enabled else "no, calls are not recorded",
+        "spans": _spans(status),
+        "file": status.recording or "none",
+        "content": "captured" if status.content else "not captured",
+        "journal": "on" if status.journal else "off",
+        "logs": _destination(status.logs),
+        "metrics": _destination(status.metrics),
+        "frameworks": _frameworks(status.instrumentors),
+        "masking": _masking(status),
+        "variables": _variables(status.refused_variables),
+    }
+    return "\n".join(f"{name:<11}{line(words)}" for name, words in lines.items())
+
+
+def _spans(status: Status) -> str:
+    return _destination_words(status.destination, status.spans)
+
+
+def _destination(destination: Destination) -> str:
+    return _destination_words(destination.destination, destination.counts)
+
+
+def _destination_words(destination: str | None, counts: Counts | None) -> str:
+    words = "nowhere yet" if destination is None else destination
+    if counts is None:
+        return words
+    waiting = "".join(
+        f", {number:,} {name}"
+        for number, name in (
+            (counts.spooled, "waiting"),
+            (counts.refused, "refused"),
+            (counts.dropped, "lost"),
+        )
+        if number
+    )
+    return f"{words}: {counts.created:,} created, {counts.exported:,} exported{waiting}"
+
+
+def _frameworks(frameworks: Mapping[str, Framework]) -> str:
+    installed = {name: it for name, it in frameworks.items() if it.installed is not None}
+    attached = [f"{name} {it.installed}" for name, it in installed.items() if it.enabled]
+    others = [f"{name} {it.installed}" for name, it in installed.items() if not it.enabled]
+    words = f"attached: {_names(attached)}" if attached else "none attached"
+    if others:
+        words += f"; installed, not attached: {_names(others)}"
+    failed = [
+        name
+        for name, it in frameworks.items()
+        if any(patch["state"] == "failed" for patch in it.patches)
+    ]
+    if failed:
+        words += f"; failed in part: {_names(failed)} (see agentool-otel doctor)"
+    return words
+
+
+def _masking(status: Status) -> str:
+    masking = status.masking
+    if masking is None:
+        return "nothing has passed yet"
+    left_out = counted(masking.dropped_attributes, "attribute")
+    return f"{counted(masking.masked_values, 'credential')} masked, {left_out} left out"
+
+
+def _variables(refused: Mapping[str, str]) -> str:
+    return f"refused: {_names(refused)}" if refused else "none refused"
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+    return ", ".join(listed[:_NAMED]) + more

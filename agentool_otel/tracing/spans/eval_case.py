@@ -1,0 +1,31 @@
+"""The evaluation case that a run is a try of, where whoever starts it names the case from outside:
+a harness that starts a program with a variable, or that calls a service with baggage.
+
+`run(case_id=...)` wins over baggage, baggage over the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opentelemetry import baggage
+from opentelemetry.context import Context
+
+from agentool_otel.content.policy import label
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.run import RUN_KEY
+from agentool_otel.tracing.spans.session import session
+
+__all__ = ["case_attributes"]
+
+_NONE: Mapping[str, str] = {}
+
+
+def case_attributes(context: Context) -> Mapping[str, str]:
+    """Return what a span that starts in a context carries of its case: nothing inside a run, which
+    names the case for all that happens in it."""
+    if context.get(RUN_KEY) is not None:
+        return _NONE
+    case_id = baggage.get_baggage(agentool.CASE_ID, context) or session.case_id
+    text = label(case_id) if case_id else ""
+    return {agentool.CASE_ID: text} if text else _NONE

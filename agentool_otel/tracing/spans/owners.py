@@ -1,0 +1,74 @@
+"""Which calls are recorded further up already, or further down, so that one call is one span."""
+
+from __future__ import annotations
+
+from opentelemetry.context import Context, create_key, get_current, set_value
+
+from agentool_otel.tracing.spans.live import OWNER_KEY
+
+__all__ = [
+    "BY_HAND",
+    "CLIENTS",
+    "GRAPHS",
+    "CallsBelow",
+    "apart",
+    "is_owned",
+    "note_call",
+    "recorded_above",
+]
+
+CLIENTS = "clients"
+"""Owned where a model call is recorded that any client library below may make."""
+
+BY_HAND = "agentool-otel"
+"""Owned where a model call is recorded already that is about to be reported by hand as well."""
+
+GRAPHS = "langgraph"
+"""Owned where a graph is how a component of something above it is executed, and no agent."""
+
+_INFERENCE_KEY = "opentelemetry.genai.client.inference.context"
+"""Context key under which opentelemetry-util-genai keeps the model call it is recording."""
+
+
+def is_owned(name: str, context: Context | None = None) -> bool:
+    """True inside a call that is already recorded further up, e.g. by the agent framework."""
+    owners = (get_current() if context is None else context).get(OWNER_KEY)
+    return isinstance(owners, frozenset) and name in owners
+
+
+def recorded_above(name: str = CLIENTS) -> bool:
+    """True where the current context says that this model call is recorded already."""
+    context = get_current()
+    return is_owned(name, context) or context.get(_INFERENCE_KEY) is not None
+
+
+_BELOW_KEY = create_key("agentool-otel-calls-below")
+
+
+class CallsBelow:
+    """Counts the model calls that clients record below a framework.
+
+    A framework may leave its model calls to the instrumentor of the client below, which knows more
+    of them. Which client makes a call, and whether its calls are recorded, is known once it is
+    made. So the framework makes `inside` the current context, and has a span of its own for a call
+    only if that has not raised `count`.
+    """
+
+    __slots__ = ("count", "inside")
+
+    def __init__(self, around: Context):
+        self.inside = set_value(_BELOW_KEY, self, around)
+        self.count = 0
+
+
+def note_call() -> None:
+    """Note that a client records a model call in the current context. Whoever begins the span of a
+    client's call and does not go by `kit.client_calls` calls this."""
+    below = get_current().get(_BELOW_KEY)
+    if isinstance(below, CallsBelow):
+        below.count += 1
+
+
+def apart(context: Context) -> Context:
+    """Return a context whose model calls do not count as calls of the framework around it."""
+    return context if context.get(_BELOW_KEY) is None else set_value(_BELOW_KEY, None, context)
