@@ -23,6 +23,10 @@ else:
 __all__ = ["CountedPattern", "Steps", "TooMuchWork", "letters", "shortest"]
 
 
+_DEPTH = 20_000
+"""Calls that a match may be deep: a few for each character that an expression takes."""
+
+
 class TooMuchWork(Exception):
     """More steps than a test waits for."""
 
@@ -98,7 +102,12 @@ class CountedPattern:
     def _ends(self, text: str, at: int, end: int, whole: bool = False) -> int | None:
         state = _State(str(text)[:end])
         last = len(state.text)
-        return self._run(state, at, lambda _, here: here if here == last or not whole else None)
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(_DEPTH)
+        try:
+            return self._run(state, at, lambda _, here: here if here == last or not whole else None)
+        finally:
+            sys.setrecursionlimit(limit)
 
     def _check(self, real: re.Match[str] | None, ends: int | None, start: int) -> None:
         expected = None if real is None else real.span()
