@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from agentool_otel.model import ToolResult as ToolResult
     from agentool_otel.model import ToolSpec as ToolSpec
     from agentool_otel.model import TraceMetrics as TraceMetrics
-    from agentool_otel.reconstruction.trace import Rebuilt as Rebuilt
+    from agentool_otel.reading.rebuild.trace import Rebuilt as Rebuilt
     from agentool_otel.replaying import replay as replay
     from agentool_otel.tracing.capture import AgentRun as AgentRun
     from agentool_otel.tracing.capture import agent as agent
@@ -92,7 +92,7 @@ _HOMES = {
         "TraceMetrics",
     ),
     "loading": ("load", "rebuild"),
-    "reconstruction.trace": ("Rebuilt",),
+    "reading.rebuild.trace": ("Rebuilt",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -10,16 +10,16 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import rebuild_groups
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.trace_counts import Census
-from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import grouped
-from agentool_otel.sources.grouping.complete import complete
-from agentool_otel.sources.opening import open_source, open_spans
-from agentool_otel.sources.source import Source
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.runs import rebuild_groups
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.files.trace_counts import Census
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.grouping.complete import complete
+from agentool_otel.reading.sources.opening import open_source, open_spans
+from agentool_otel.reading.sources.source import Source
 
 __all__ = ["load", "rebuild"]
 

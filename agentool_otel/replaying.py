@@ -37,11 +37,11 @@ from agentool_otel.model.span_ids import SpanIds
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.model.times import to_ns
-from agentool_otel.reconstruction import residue
-from agentool_otel.reconstruction.failures import ended_well
-from agentool_otel.reconstruction.labels import attributes_of
-from agentool_otel.reconstruction.runs import rebuild_groups
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild import residue
+from agentool_otel.reading.rebuild.failures import ended_well
+from agentool_otel.reading.rebuild.labels import attributes_of
+from agentool_otel.reading.rebuild.runs import rebuild_groups
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.tracing.spans.live import KINDS

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.reading.parallel import rebuild_in_processes
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.files.undecoded import undecoded
-from agentool_otel.sources.grouping.by_trace import grouped
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target

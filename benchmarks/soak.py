@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from benchmarks import _soak_program
 from benchmarks._child import ROOT, environment

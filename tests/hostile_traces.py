@@ -15,7 +15,7 @@ from typing import Any
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = [
     "CROWDS",

@@ -20,9 +20,9 @@ from typing import get_args
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
+from agentool_otel.reading.sources.stores.shapes import containers
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
-from agentool_otel.sources.containers.shapes import containers
 from tests import content_names, versions
 from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows

@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.reconstruction.loops import Loops
 from tests.reconstruction.test_wild_trees import _Wild
 

@@ -14,7 +14,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from agentool_otel.cli._output import data_stream
 from agentool_otel.cli._system_errors import hint_for
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.sources.files.streams import SpanFile
-from agentool_otel.sources.opening import is_recording
+from agentool_otel.reading.sources.files.streams import SpanFile
+from agentool_otel.reading.sources.opening import is_recording
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

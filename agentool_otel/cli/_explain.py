@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.report.fidelity import Fidelity, Note
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["explanation"]
 

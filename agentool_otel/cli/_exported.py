@@ -21,18 +21,18 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.model.spec_documents import document_class
-from agentool_otel.reconstruction.conversion import converted
-from agentool_otel.reconstruction.declared import declaration
-from agentool_otel.reconstruction.judgements import Anchor
-from agentool_otel.reconstruction.runs import trace_ids_of
-from agentool_otel.reconstruction.tree import Node, has_summed_usage
+from agentool_otel.reading.rebuild.conversion import converted
+from agentool_otel.reading.rebuild.declared import declaration
+from agentool_otel.reading.rebuild.judgements import Anchor
+from agentool_otel.reading.rebuild.runs import trace_ids_of
+from agentool_otel.reading.rebuild.tree import Node, has_summed_usage
+from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.files.streams import SpanFile
+from agentool_otel.reading.sources.grouping.by_trace import whole
+from agentool_otel.reading.sources.opening import open_spans
+from agentool_otel.reading.sources.source import inputs_of
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.streams import SpanFile
-from agentool_otel.sources.grouping.by_trace import whole
-from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import inputs_of
 from agentool_otel.tracing.export.readable import Readable
 
 __all__ = ["Exported"]

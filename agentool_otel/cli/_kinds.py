@@ -26,8 +26,8 @@ from agentool_otel.ground.json_places import Path as JsonPath
 from agentool_otel.ground.json_places import parse_path
 from agentool_otel.model import documents as d
 from agentool_otel.model.validation import Finding, findings, identify
-from agentool_otel.sources.files.any_json import EXPECTED
-from agentool_otel.sources.files.streams import unpacked_bytes
+from agentool_otel.reading.sources.files.any_json import EXPECTED
+from agentool_otel.reading.sources.files.streams import unpacked_bytes
 
 __all__ = ["Checked", "check_part", "instead_of_spans", "known_kinds"]
 

@@ -14,7 +14,7 @@ from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, st
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
-from agentool_otel.reconstruction.endings import ending_of
+from agentool_otel.reading.rebuild.endings import ending_of
 
 __all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "numbered"]
 

@@ -206,7 +206,7 @@ def _unpack_option() -> click.Option:
         if text is None:
             return
         from agentool_otel.ground.variable_values import size
-        from agentool_otel.sources.files.compression import limited_to
+        from agentool_otel.reading.sources.files.compression import limited_to
 
         try:
             ctx.with_resource(limited_to(size(text)))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 from agentool_otel.cli._output import say
 from agentool_otel.ground.words import counted
 from agentool_otel.model.spans import SpanRecord, is_fragment
-from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
-from agentool_otel.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.grouping.by_trace import grouped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from agentool_otel.sources.contents import Contents
-    from agentool_otel.sources.source import Source
+    from agentool_otel.reading.sources.contents import Contents
+    from agentool_otel.reading.sources.source import Source
 
 __all__ = ["Reading"]
 

@@ -19,8 +19,8 @@ from agentool_otel.errors import AgentoolError, SourceDenied, SourceUnreachable
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.replaying import replay
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 
 __all__ = ["round_trip"]

@@ -17,17 +17,17 @@ from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.reconstruction.containment import at_own_cost
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import trace_ids_of
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.reconstruction.tree import Node, grow
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.streams import SpanFile
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.offloaded import put_back
-from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import inputs_of
+from agentool_otel.reading.rebuild.containment import at_own_cost
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.runs import trace_ids_of
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.rebuild.tree import Node, grow
+from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.files.streams import SpanFile
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.offloaded import put_back
+from agentool_otel.reading.sources.opening import open_spans
+from agentool_otel.reading.sources.source import inputs_of
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import AssertionResult, EvalResult
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["score_lines"]
 

@@ -23,7 +23,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import STATUS_ERROR
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
 __all__ = ["forest", "roots_of"]

@@ -13,9 +13,9 @@ from agentool_otel.cli._program import program
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
-from agentool_otel.reconstruction.cost import COMPUTED_BY
-from agentool_otel.reconstruction.endings import STOPPED, ending_of, error_text
-from agentool_otel.reconstruction.failures import ended_well
+from agentool_otel.reading.rebuild.cost import COMPUTED_BY
+from agentool_otel.reading.rebuild.endings import STOPPED, ending_of, error_text
+from agentool_otel.reading.rebuild.failures import ended_well
 
 __all__ = ["body", "brief", "names_every_call", "outside_runs", "status_text", "trace_lines"]
 

@@ -10,7 +10,7 @@ from agentool_otel.cli._output import say
 from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.selecting import KNOWN_STATUSES, Selection
 from agentool_otel.model.documents import Assertion, EvalCase, ReasoningTrace
-from agentool_otel.reconstruction.endings import ending_of
+from agentool_otel.reading.rebuild.endings import ending_of
 
 __all__ = ["AgentNames", "ToolNames"]
 

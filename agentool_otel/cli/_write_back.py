@@ -23,8 +23,8 @@ from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.otlp.protobuf_encoder import encode_log as log_request
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.source import Source, files_of
 from agentool_otel.tracing.export.disk.files import AppendFile, Place
 from agentool_otel.tracing.export.disk.recording import SUFFIX
 from agentool_otel.tracing.export.masking.logs import mask_log

@@ -13,7 +13,7 @@ from agentool_otel.converters import convert
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json, dumps, loads
 from agentool_otel.ground.json_difference import Difference
-from agentool_otel.sources.files.streams import SpanFile, name_of, stdin, unpacked_bytes
+from agentool_otel.reading.sources.files.streams import SpanFile, name_of, stdin, unpacked_bytes
 
 __all__ = ["command"]
 

@@ -28,10 +28,10 @@ from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.ground import environment
 from agentool_otel.loading import rebuild
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.reconstruction.tree import grow
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.rebuild.tree import grow
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 

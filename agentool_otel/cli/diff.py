@@ -26,7 +26,7 @@ from agentool_otel.evaluation.trace_diff.ignored import IDS, TIMES
 from agentool_otel.evaluation.trace_diff.partners import Partners, partners
 from agentool_otel.evaluation.trace_diff.records import TraceDiff
 from agentool_otel.ground import json_codec
-from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reading.rebuild.cost import Prices
 
 __all__ = ["command"]
 

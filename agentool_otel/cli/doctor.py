@@ -47,7 +47,7 @@ from agentool_otel.ground.integrations import installed, integrations
 from agentool_otel.ground.unsupported_variables import is_read
 from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.otlp_variables import exporter
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment

@@ -31,14 +31,14 @@ from agentool_otel.evaluation.scopes import SCOPES, Scope
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.reconstruction.containment import at_own_cost
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import rebuild_groups
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.grouping.complete import complete
-from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, inputs_of
+from agentool_otel.reading.rebuild.containment import at_own_cost
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.runs import rebuild_groups
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.grouping.complete import complete
+from agentool_otel.reading.sources.opening import open_spans
+from agentool_otel.reading.sources.source import Source, inputs_of
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge

@@ -19,21 +19,21 @@ from agentool_otel.cli._order import Place, newest, place_of
 from agentool_otel.cli._output import COST_HELP, report, say
 from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._selection import last_option
-from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.containment import Report, at_own_cost
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.declared import documents_of
-from agentool_otel.reconstruction.runs import rebuild_groups
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.complete import complete
-from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import Source, inputs_of
+from agentool_otel.reading.formats import Loss, Writer, format_named, words
+from agentool_otel.reading.rebuild.containment import Report, at_own_cost
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.declared import documents_of
+from agentool_otel.reading.rebuild.runs import rebuild_groups
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+from agentool_otel.reading.sources.grouping.complete import complete
+from agentool_otel.reading.sources.opening import open_spans
+from agentool_otel.reading.sources.source import Source, inputs_of
 
 __all__ = ["command"]
 

@@ -391,7 +391,7 @@ def _counted(files: list[Path]) -> tuple[int, int, int]:
     from agentool_otel.cli._reading import Reading
     from agentool_otel.cli._steps import outside_runs
     from agentool_otel.loading import rebuild
-    from agentool_otel.sources.files.span_files import SpanFiles
+    from agentool_otel.reading.sources.files.span_files import SpanFiles
 
     reading = Reading(SpanFiles(files), bar=False)
     runs = 0

@@ -19,9 +19,9 @@ from agentool_otel.cli._steps import trace_lines
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.lineage import Nearest
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.lineage import Nearest
+from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
 __all__ = ["command", "print_trace"]

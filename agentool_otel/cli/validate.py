@@ -21,10 +21,10 @@ from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import is_yaml, parts_of
 from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.problems import Problem
-from agentool_otel.sources.files.span_files import SpanFiles, holds_spans
-from agentool_otel.sources.files.streams import SpanFile, name_of, unpacked_bytes
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.source import Source, files_of
+from agentool_otel.reading.sources.files.span_files import SpanFiles, holds_spans
+from agentool_otel.reading.sources.files.streams import SpanFile, name_of, unpacked_bytes
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.source import Source, files_of
 from agentool_otel.testing.conformance import check
 
 __all__ = ["command"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.ground import json_codec
-from agentool_otel.reconstruction.report.content_marks import marks_on
+from agentool_otel.reading.rebuild.report.content_marks import marks_on
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE
 from agentool_otel.semconv.redaction import cut_end, has_marker, visible_parts
 

@@ -18,7 +18,7 @@ from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
 from agentool_otel.model.statuses import FAILED_STATUSES
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["BY", "Comparison", "Group", "Latency"]
 

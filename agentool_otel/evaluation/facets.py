@@ -8,7 +8,7 @@ from typing import Any
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import from_ns, to_ns
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["FACETS", "started_ns"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["given_traces"]
 

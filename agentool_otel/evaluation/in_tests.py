@@ -20,7 +20,7 @@ from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["Asserted", "Outcome", "assert_trace", "outcome_of"]
 

@@ -23,7 +23,7 @@ from agentool_otel.evaluation.scopes import Unit
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["UnitTrace", "judged_trace"]
 

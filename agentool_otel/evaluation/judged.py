@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
-from agentool_otel.reconstruction.report.content_marks import REPLACED
-from agentool_otel.reconstruction.report.fidelity import Fidelity
-from agentool_otel.reconstruction.report.gaps import (
+from agentool_otel.reading.rebuild.report.content_marks import REPLACED
+from agentool_otel.reading.rebuild.report.fidelity import Fidelity
+from agentool_otel.reading.rebuild.report.gaps import (
     ARGUMENTS,
     CALLS,
     HIDDEN,
@@ -28,9 +28,9 @@ from agentool_otel.reconstruction.report.gaps import (
     gaps_of,
     hidden_in,
 )
-from agentool_otel.reconstruction.report.span_notes import is_cut_json
-from agentool_otel.reconstruction.run_spans import UNMATCHED_TOOLS
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.report.span_notes import is_cut_json
+from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["ARGUMENTS", "NAME", "NO_COST", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
 

@@ -22,7 +22,7 @@ from agentool_otel.evaluation.waiting import Promised, Window, settled
 from agentool_otel.ground.words import logger
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.asking import Asking

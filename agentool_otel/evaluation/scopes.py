@@ -23,7 +23,7 @@ from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.reconstruction.trace import Batch, Rebuilt
+from agentool_otel.reading.rebuild.trace import Batch, Rebuilt
 
 __all__ = ["SCOPES", "Run", "Scope", "Unit", "Units", "document_of", "parent_of", "unit_of"]
 

@@ -10,8 +10,8 @@ from agentool_otel.evaluation.facets import FACETS, started_ns
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.statuses import STATUSES
-from agentool_otel.reconstruction.endings import STOPPED, ending_of
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.endings import STOPPED, ending_of
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["KNOWN_STATUSES", "Selection"]
 

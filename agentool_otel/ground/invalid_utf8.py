@@ -3,7 +3,7 @@
     data.decode("utf-8", MARKING)
 
 A mark is a character as any other: U+FDD0, one of those that Unicode keeps for uses inside a
-program, and that no text has. `sources.files.damage` finds the marks in a record.
+program, and that no text has. `reading.sources.files.damage` finds the marks in a record.
 """
 
 from __future__ import annotations

@@ -8,5 +8,6 @@
     trace_response    answers of Tempo's API around OTLP
     log_record        a log record on its way out
 
-Files and requests, and how they are framed, are not here: `sources.files`, `tracing.export.send`.
+Files and requests, and how they are framed, are in `reading.sources.files` and
+`tracing.export.send`.
 """

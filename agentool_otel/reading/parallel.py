@@ -19,24 +19,24 @@ from typing import Any, Generic, TypeVar
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.reconstruction.containment import Report, at_own_cost
-from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
-from agentool_otel.reconstruction.correlation.linked_traces import gather
-from agentool_otel.reconstruction.correlation.loose_calls import LooseRun
-from agentool_otel.reconstruction.correlation.open_requests import SettledTrace
-from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import (
+from agentool_otel.reading.rebuild.containment import Report, at_own_cost
+from agentool_otel.reading.rebuild.correlation.duplicate_calls import Answered
+from agentool_otel.reading.rebuild.correlation.linked_traces import gather
+from agentool_otel.reading.rebuild.correlation.loose_calls import LooseRun
+from agentool_otel.reading.rebuild.correlation.open_requests import SettledTrace
+from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.runs import (
     Remainder,
     Waiting,
     rebuild_loose,
     rebuild_settled,
     rebuild_trace,
 )
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.files.span_files import span_decoder
-from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
-from agentool_otel.sources.grouping.complete import complete
-from agentool_otel.sources.offloaded import allow, recordings
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.files.span_files import span_decoder
+from agentool_otel.reading.sources.files.undecoded import Decoder, UndecodedSpan
+from agentool_otel.reading.sources.grouping.complete import complete
+from agentool_otel.reading.sources.offloaded import allow, recordings
 
 __all__ = ["rebuild_in_processes"]
 
@@ -79,7 +79,8 @@ def rebuild_in_processes(
     """Yield what `finish` makes of every rebuilt trace, in the order of `rebuild_groups`.
 
     Args:
-        groups: the spans of one OTel trace after another (`sources.grouping.by_trace.grouped`).
+        groups: the spans of one OTel trace after another, as
+            `reading.sources.grouping.by_trace.grouped` yields them.
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
         report: takes what is wrong with a trace that is left out; see `at_own_cost`.

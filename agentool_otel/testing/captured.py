@@ -22,7 +22,7 @@ from agentool_otel.model.documents import UNSET, ReasoningTrace
 
 if TYPE_CHECKING:
     from agentool_otel.model.spans import SpanRecord
-    from agentool_otel.reconstruction.trace import Rebuilt
+    from agentool_otel.reading.rebuild.trace import Rebuilt
     from agentool_otel.tracing.export.in_memory import InMemory
 
 __all__ = ["AgentTraces", "captured_traces"]
@@ -38,7 +38,7 @@ class AgentTraces:
 
     def spans(self) -> list[SpanRecord]:
         """Return the spans, those of other instrumentations too, in the order they ended."""
-        from agentool_otel.sources.files.span_files import SpanFiles
+        from agentool_otel.reading.sources.files.span_files import SpanFiles
 
         document = io.BufferedReader(io.BytesIO(self._spans.document()))
         return list(SpanFiles([document], "memory").spans())

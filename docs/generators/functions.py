@@ -19,7 +19,7 @@ MODULES = {
     "agentool_otel.evaluation": "Evaluation: what `evaluate` is made of, and judges.",
     "agentool_otel.testing.conformance": "Whether spans keep to the conventions.",
     "agentool_otel.converters": "Documents of other systems to those of the spec, and back.",
-    "agentool_otel.formats": "Shapes in which other tools take trajectories.",
+    "agentool_otel.reading.formats": "Shapes in which other tools take trajectories.",
     "agentool_otel.tracing.capture": "Parts of decorators, and context for other processes.",
     "agentool_otel.tracing.export.sdk": "An exporter for a tracer provider of the application.",
     "agentool_otel.testing.loopback_model": "A model server on this machine, for tests and demos.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.container import Container, Object, Report, each
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 
 def _recognises(export: Object) -> bool:

@@ -22,10 +22,11 @@ REBUILD = """
 import sys
 import agentool_otel
 from agentool_otel.model import codec, ReasoningTrace
+from agentool_otel.reading.sources.opening import open_source
 [trace] = agentool_otel.load(sys.argv[1])
 assert trace.agent_id == "adder", trace
 assert [step.type for step in trace.steps] == ["tool_call", "tool_result"] * 2
-[again] = agentool_otel.rebuild(agentool_otel.sources.opening.open_source(sys.argv[1]).spans())
+[again] = agentool_otel.rebuild(open_source(sys.argv[1]).spans())
 document = again.trace.to_dict()
 assert ReasoningTrace.from_dict(document).to_dict() == document
 [result] = agentool_otel.evaluate([{"type": "status", "status": "success"}], [again])

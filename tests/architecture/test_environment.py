@@ -18,11 +18,9 @@ FOLDERS = (
     "cli",
     "content",
     "evaluation",
-    "formats",
     "integrations",
     "otlp",
     "reading",
-    "sources",
     "testing",
     "tracing",
 )

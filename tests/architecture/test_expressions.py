@@ -20,7 +20,7 @@ from agentool_otel.ground import lazy_re
 from agentool_otel.ground.lazy_re import LazyPattern
 from agentool_otel.integrations.gemini_cli import dialect as gemini_cli
 from agentool_otel.integrations.mastra.dialect import spans as mastra_dialect
-from agentool_otel.sources.files import node_inspect
+from agentool_otel.reading.sources.files import node_inspect
 from tests.regex_work import CountedPattern, Steps, letters, shortest
 
 SIZE = 60

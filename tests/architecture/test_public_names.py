@@ -33,7 +33,7 @@ FOLDERS = {
         Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff
         Verdict assert_trace diff emit_results evaluate failed not_evaluated passed
     """,
-    "formats": "Converted Format Framing Loss Writer format_named formats words",
+    "reading.formats": "Converted Format Framing Loss Writer format_named formats words",
 }
 
 

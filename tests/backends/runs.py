@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.loading import rebuild
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 
 __all__ = ["DOCUMENTS", "rebuilt", "run", "send"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.loading import rebuild
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.backends.built import built
 from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
 from tests.backends.servers import CONFIGS, collector, wait_for

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from agentool_otel.errors import SourceError
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.backends.runs import DOCUMENTS, rebuilt, send
 from tests.backends.servers import jaeger, wait_for
 

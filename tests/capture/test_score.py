@@ -17,10 +17,10 @@ from agentool_otel import AgentRun, AssertionResult, ReasoningTrace, run, score
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.loading import rebuild
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.replaying import replay
 from agentool_otel.semconv.table import GENERATIONS
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.capture import scores
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget

@@ -17,8 +17,8 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.statuses import FAILED_STATUSES
-from agentool_otel.reconstruction.frameworks import framework_of
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reading.rebuild.frameworks import framework_of
+from agentool_otel.reading.rebuild.tree import Node
 from tests.cli.conftest import Invoke
 
 OURS = "agentool_otel.instrumentation"

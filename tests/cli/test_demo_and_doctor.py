@@ -12,8 +12,8 @@ import pytest
 
 from agentool_otel.ground.integrations import integrations
 from agentool_otel.loading import rebuild
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool as agentool_names
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.setup.frameworks import instrumentors
 from tests.cli.conftest import agentool
 from tests.export.receiver import HttpReceiver

@@ -16,7 +16,7 @@ from opentelemetry.sdk.resources import Resource
 
 from agentool_otel.dialects import classify
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.cli.conftest import Invoke
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.spec_documents import document_class
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import Invoke
 from tests.export.receiver import HttpReceiver
 from tests.laws import many

@@ -11,10 +11,10 @@ import pytest
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.reading import parallel
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.files.undecoded import undecoded
-from agentool_otel.sources.grouping.by_trace import grouped
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.opening import open_source
 from benchmarks.data import write_recording
 from tests.cli.conftest import Invoke
 

@@ -17,7 +17,7 @@ from agentool_otel.evaluation.cases.matching import Cases
 from agentool_otel.ground import environment
 from agentool_otel.ground.unsupported_variables import is_read, refuse_misspelt
 from agentool_otel.model.documents import EvalCase, ReasoningTrace, Status
-from agentool_otel.reconstruction.endings import STOPPED
+from agentool_otel.reading.rebuild.endings import STOPPED
 from tests.cli.conftest import PROGRAM, Invoke
 
 OURS = sorted(

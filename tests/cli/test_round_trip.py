@@ -10,7 +10,7 @@ import pytest
 from agentool_otel.cli._round_trip import _differences, _document, _rebuilt, _spans_of
 from agentool_otel.cli.doctor import command
 from agentool_otel.otlp.json_encoder import encode_spans
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from tests.click_runner import CliRunner
 from tests.export.receiver import HttpReceiver
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.servers import http
+from agentool_otel.reading.sources.servers import http
 from tests.cli.conftest import Invoke
 from tests.sources.loopback import FakeJaeger, Loopback, Reply, Request
 

@@ -14,8 +14,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[impor
 from agentool_otel import ReasoningTrace
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 from tests.cli.conftest import Invoke
 from tests.export.receiver import HttpReceiver
 

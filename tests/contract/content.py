@@ -16,9 +16,9 @@ from agentool_otel.dialects import LazyJson
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanEvent, SpanRecord, is_fragment
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import core
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.readable import Readable
 

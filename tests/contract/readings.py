@@ -21,8 +21,8 @@ from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import Message, parts_of
 from agentool_otel.model.spans import SpanRecord, is_fragment
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"
 

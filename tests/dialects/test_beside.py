@@ -21,10 +21,10 @@ from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.replaying import replay
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED
 from agentool_otel.semconv.table import CONTENT
-from agentool_otel.sources.files.span_files import SpanFiles
 from tests.dialects.test_gen_ai_law import collected, operations
 from tests.strategies import traces
 

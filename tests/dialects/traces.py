@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 
 _FOLDER = Path(__file__).parent.parent / "fixtures" / "traces"
 

@@ -19,9 +19,9 @@ from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.content.policy import Policy
 from agentool_otel.loading import rebuild
 from agentool_otel.otlp.json_encoder import encode_spans
+from agentool_otel.reading.sources.offloaded import rehydrated
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.offloaded import rehydrated
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.spans.session import session
 
 LARGE = {"rows": [{"id": i, "text": "x" * 50} for i in range(200)]}

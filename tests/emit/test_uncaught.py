@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentool_otel import ReasoningTrace, rebuild
-from agentool_otel.reconstruction.endings import ending_of
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.endings import ending_of
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 
 PROGRAM = """
 import sys

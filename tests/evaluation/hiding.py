@@ -20,7 +20,7 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.evaluation import diff
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.semconv import agentool
 from agentool_otel.semconv.redaction import MARKERS
 from agentool_otel.semconv.table import CONTENT

@@ -10,7 +10,7 @@ from agentool_otel import Assertion, EvalCase, ReasoningTrace
 from agentool_otel.evaluation import JudgedTrace, Verdict
 from agentool_otel.evaluation.assertion_checks import judging
 from agentool_otel.model.documents import AssertionResult
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 Object = dict[str, Any]
 

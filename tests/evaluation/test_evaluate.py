@@ -19,7 +19,7 @@ from agentool_otel.evaluation import (
     assertion_types,
     not_evaluated,
 )
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from tests.evaluation.runs import Object, changed, said, verdict
 from tests.evaluation.test_spans import rebuilt, spans_of
 

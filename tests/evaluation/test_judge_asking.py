@@ -18,7 +18,7 @@ from agentool_otel import ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertions.output_property import OutputProperty
 from agentool_otel.evaluation.judges.asking import Asking
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.evaluation.judges import (
     POLITE,

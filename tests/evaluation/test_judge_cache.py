@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.evaluation import OpenAIJudge
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.evaluation.judges import GROUNDED, POLITE, RUBRIC, claims, judged, model_judge, verdict
 from tests.evaluation.runs import Object

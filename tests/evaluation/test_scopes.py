@@ -16,7 +16,7 @@ from agentool_otel.evaluation import JudgedTrace, assert_trace
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.scopes import Scope, Unit, Units, document_of
 from agentool_otel.evaluation.selecting import Selection
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.testing.captured import captured_traces
 from tests.evaluation.runs import Object
 

@@ -17,7 +17,7 @@ from agentool_otel import ReasoningTrace, evaluate
 from agentool_otel.evaluation import Verdict
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.replaying import replay
 from tests.evaluation.runs import RUN, Object, changed, said, verdict
 from tests.records import records

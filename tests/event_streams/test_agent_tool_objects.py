@@ -28,7 +28,7 @@ from agentool_otel.integrations.agent_tool.events.objects_on_spans import (
 from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
 from agentool_otel.integrations.agent_tool.events.withholding import Withheld
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.recorded_steps import RecordedStep, SpanRecorder
+from agentool_otel.reading.sources.recorded_steps import RecordedStep, SpanRecorder
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated, invocation
 from tests.strategies import exact, objects, values
 

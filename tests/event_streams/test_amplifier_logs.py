@@ -15,7 +15,7 @@ from agentool_otel.integrations.amplifier.events.event_names import WATCHED
 from agentool_otel.integrations.amplifier.events.payloads import cost_of, event_time, usage_of
 from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
 from agentool_otel.integrations.amplifier.log_reader import AmplifierLog
-from agentool_otel.sources.recorded_steps import RecordedStep, SpanRecorder
+from agentool_otel.reading.sources.recorded_steps import RecordedStep, SpanRecorder
 
 _NAMES = ("tool_name", "tool_input", "result", "tool_call_id", "parallel_group_id", "prompt",
           "response", "usage", "status", "error", "block", "request_id", "model", "provider",

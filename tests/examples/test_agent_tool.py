@@ -16,7 +16,7 @@ import pytest
 
 from agentool_otel.integrations.agent_tool.documents.checking import findings, identify
 from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "agent_tool"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.loading import load
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.conformance import assert_conformant, check_all
 
 pytestmark = pytest.mark.thorough

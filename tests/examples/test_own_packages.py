@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.loading import load
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.conformance import check_all
 from tests.examples.own_packages import command, installed
 from tests.frameworks import ROOT

@@ -22,8 +22,8 @@ from agentool_otel.ground import environment
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.protobuf_decoder import decode_span
 from agentool_otel.otlp.protobuf_encoder import encode_span, is_whole
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.second_vocabulary import with_names_beside

@@ -20,8 +20,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and signals")

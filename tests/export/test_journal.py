@@ -22,8 +22,8 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_span, span_line, started_line
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.disk import journal, recording
 from agentool_otel.tracing.export.disk.recovery import complete_recordings

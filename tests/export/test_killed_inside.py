@@ -23,8 +23,8 @@ from agentool_otel.content.policy import MASK
 from agentool_otel.ground import environment
 from agentool_otel.loading import load
 from agentool_otel.model.documents import ToolCall
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")

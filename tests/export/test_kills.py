@@ -16,8 +16,8 @@ import pytest
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.model.spans import is_fragment
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.export import killed
 from tests.export.receiver import HttpReceiver

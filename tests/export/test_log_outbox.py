@@ -15,7 +15,7 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground import environment
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 from agentool_otel.tracing.spans.session import session

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agentool_otel.content.masking.credentials import MASK
 from agentool_otel.content.policy import Policy
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.spans.session import session

@@ -15,8 +15,8 @@ from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
 from agentool_otel.model.times import unsigned_ns
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.readable import Readable
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"

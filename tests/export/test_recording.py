@@ -30,7 +30,7 @@ from opentelemetry.trace import SpanContext
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_spans
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk import recording
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from tests.export.samples import finished, links, span_with, values

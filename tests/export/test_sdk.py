@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agentool_otel.content.policy import MASK
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
 from tests.export.receiver import HttpReceiver
 

@@ -20,7 +20,7 @@ import pytest
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "servers"
 ENVIRONMENT = {

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from agentool_otel import ReasoningTrace
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.formats import Loss, format_named, formats
 from agentool_otel.ground.json_codec import dumps
+from agentool_otel.reading.formats import Loss, format_named, formats
 from tests import strategies
 from tests.formats.written import EVERYTHING, convert, file_of, texts
 

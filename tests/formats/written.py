@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from agentool_otel import ReasoningTrace
-from agentool_otel.formats import Converted, Writer, format_named
+from agentool_otel.reading.formats import Converted, Writer, format_named
 
 EVERYTHING: dict[str, Any] = {
     "trace_id": "the-trace",

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel
 from tests.export.receiver import HttpReceiver
 

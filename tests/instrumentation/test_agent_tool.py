@@ -16,7 +16,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.integrations.agent_tool.documents.checking import read
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.spans.session import session
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 from tests.instrumentation.test_setup import run
 
@@ -60,7 +60,7 @@ work()
 
 
 def test_they_are_events_of_their_span_when_it_is_read(tmp_path: Path) -> None:
-    from agentool_otel.sources.grouping.by_trace import by_trace
+    from agentool_otel.reading.sources.grouping.by_trace import by_trace
 
     code = """
 agentool_otel.instrument()

@@ -13,7 +13,7 @@ import pytest
 
 from agentool_otel.loading import load
 from agentool_otel.model import UNSET
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.export.receiver import HttpReceiver, spans_in
 
 AGENT = """

@@ -186,7 +186,7 @@ def _environment(**variables: str) -> dict[str, str]:
 
 
 def _span_count(folder: Path) -> int:
-    from agentool_otel.sources.opening import open_source
+    from agentool_otel.reading.sources.opening import open_source
 
     return sum(1 for _ in open_source(folder / ".agentool").spans())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.reconstruction.correlation.duplicate_calls import Answered, AnsweredCalls
-from agentool_otel.reconstruction.correlation.keys import Keys
-from agentool_otel.reconstruction.correlation.union_find import Joining
+from agentool_otel.reading.rebuild.correlation.duplicate_calls import Answered, AnsweredCalls
+from agentool_otel.reading.rebuild.correlation.keys import Keys
+from agentool_otel.reading.rebuild.correlation.union_find import Joining
 
 few = st.integers(0, 3)
 ranks = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=12)

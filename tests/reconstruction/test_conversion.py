@@ -18,10 +18,10 @@ from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, text, tool_call
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
 from agentool_otel.otlp.json_encoder import encode_spans
-from agentool_otel.reconstruction.conversion import converted
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.conversion import converted
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.readable import Readable
 from tests.dialects.test_beside import replayed
 from tests.strategies import exact, traces

@@ -11,8 +11,8 @@ import pytest
 from agentool_otel.errors import MissingDependencyError
 from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import AgentInvocation, Inference, Usage
-from agentool_otel.reconstruction.cost import COMPUTED_BY, Prices
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.cost import COMPUTED_BY, Prices
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from tests.records import Collected
 
 pytest.importorskip("genai_prices")

@@ -13,7 +13,7 @@ from agentool_otel.model.operations import (
     Unclassified,
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.reconstruction.report.fidelity import Note
+from agentool_otel.reading.rebuild.report.fidelity import Note
 from agentool_otel.semconv.marks import MASK
 from tests.records import Collected, agent
 

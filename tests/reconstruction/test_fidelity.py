@@ -10,7 +10,7 @@ from agentool_otel.cli._explain import explanation
 from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import AgentInvocation, Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanEvent
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from tests.records import Collected, shape
 
 ARGUMENTS = "gen_ai.tool.call.arguments"

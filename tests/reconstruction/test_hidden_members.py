@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import ToolExecution
-from agentool_otel.reconstruction.report.fidelity import Note
+from agentool_otel.reading.rebuild.report.fidelity import Note
 from agentool_otel.semconv import gen_ai
 from tests.laws import many
 from tests.records import Collected, agent

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.reconstruction.trees import DIALECTS, SECOND, span_trees
 from tests.sources.encoders.otlp import otlp
 from tests.sources.encoders.values import dumps

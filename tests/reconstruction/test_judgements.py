@@ -24,9 +24,9 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.reconstruction.correlation.loose_calls import LooseNodes
-from agentool_otel.reconstruction.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.correlation.loose_calls import LooseNodes
+from agentool_otel.reading.rebuild.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.semconv import agentool
 from tests.reconstruction.trees import DIALECTS, SECOND, span_trees
 from tests.records import Collected, asks

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.spans import SpanLink, SpanRecord
-from agentool_otel.reconstruction.correlation.linked_traces import Parts, part_of
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reading.rebuild.correlation.linked_traces import Parts, part_of
+from agentool_otel.reading.rebuild.tree import Node
 from tests.records import shape
 from tests.strategies import exact
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 
 RECORDINGS = sorted((Path(__file__).parents[1] / "fixtures" / "spans").glob("*.jsonl"))
 ODD: list[Any] = [

@@ -17,9 +17,9 @@ from agentool_otel.errors import SourceError
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.correlation import spooled
-from agentool_otel.reconstruction.correlation.spooled import Rows
-from agentool_otel.reconstruction.runs import rebuild_groups
+from agentool_otel.reading.rebuild.correlation import spooled
+from agentool_otel.reading.rebuild.correlation.spooled import Rows
+from agentool_otel.reading.rebuild.runs import rebuild_groups
 from tests.records import Collected
 from tests.strategies import exact
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import Damage, SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.records import Collected, agent, asks
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"

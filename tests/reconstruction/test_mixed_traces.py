@@ -18,7 +18,7 @@ from agentool_otel.model.operations import (
     Usage,
 )
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction.status import REPEATED
+from agentool_otel.reading.rebuild.status import REPEATED
 from agentool_otel.semconv import agentool, openinference
 from tests.records import Collected, agent, shape
 

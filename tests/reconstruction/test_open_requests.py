@@ -18,7 +18,7 @@ from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.parallel import rebuild_in_processes
-from agentool_otel.reconstruction import runs
+from agentool_otel.reading.rebuild import runs
 from tests.laws import many
 from tests.reconstruction.loops import MS, START, span_of
 

@@ -14,7 +14,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import UNSET
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import AgentInvocation, Inference, WorkflowInvocation
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.tracing.capture import agent, run, tool
 from agentool_otel.tracing.capture.model_calls import model_call
 from tests.records import Collected, records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentool_otel.loading import rebuild
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.right_answers import reading as ours
 from tests.right_answers.answers import FIXTURES, Answer, answers, compared
 

@@ -27,7 +27,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 from tests.laws import many
 from tests.reconstruction.trees import SECOND, TRACE
 from tests.strategies import exact

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.right_answers.answers import Found, without_class
 
 __all__ = ["read"]

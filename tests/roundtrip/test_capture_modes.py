@@ -12,10 +12,10 @@ from agentool_otel.ground import environment
 from agentool_otel.loading import load
 from agentool_otel.model.codec import encode
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
 from agentool_otel.testing.conformance import check_all
 from tests.instrumentation.test_setup import run
 

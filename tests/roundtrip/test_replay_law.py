@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.replaying import replay
-from agentool_otel.sources.opening import open_source
 from agentool_otel.testing.conformance import assert_conformant, check_all
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from tests.laws import many

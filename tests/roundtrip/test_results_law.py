@@ -21,9 +21,9 @@ from agentool_otel.model.documents import ASSERTION_TYPES
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
-from agentool_otel.reconstruction.conversion import converted
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.conversion import converted
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.conformance import assert_conformant
 from agentool_otel.tracing.export.readable import Readable
 from tests.laws import many

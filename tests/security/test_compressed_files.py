@@ -11,8 +11,8 @@ from click.testing import Result
 
 from agentool_otel.cli import main
 from agentool_otel.errors import SourceError
-from agentool_otel.sources.files import span_files
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files import span_files
+from agentool_otel.reading.sources.opening import open_source
 from tests.click_runner import CliRunner
 
 SPAN = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "s"}

@@ -18,10 +18,10 @@ from agentool_otel.dialects import linking_dialects
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reconstruction import results
-from agentool_otel.reconstruction import trace as rebuilt_traces
-from agentool_otel.reconstruction.correlation import linked_traces
-from agentool_otel.reconstruction.report.trace_report import report_on
+from agentool_otel.reading.rebuild import results
+from agentool_otel.reading.rebuild import trace as rebuilt_traces
+from agentool_otel.reading.rebuild.correlation import linked_traces
+from agentool_otel.reading.rebuild.report.trace_report import report_on
 from tests.click_runner import CliRunner
 
 BAD = f"{2:032x}"

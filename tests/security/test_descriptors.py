@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.content.policy import Policy
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget

@@ -13,7 +13,7 @@ import pytest
 
 from agentool_otel.cli import main
 from agentool_otel.evaluation.judges import endpoint
-from agentool_otel.sources.servers import http
+from agentool_otel.reading.sources.servers import http
 from tests.click_runner import CliRunner
 
 PASSWORD = "hunter2CANARY"

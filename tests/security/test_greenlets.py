@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 
 PATCHES = {

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from agentool_otel.cli import main
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
-from agentool_otel.reconstruction import members
-from agentool_otel.reconstruction import trace as rebuilt_traces
-from agentool_otel.reconstruction.correlation import unknown_messages
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.reconstruction.tree import Node, grow
+from agentool_otel.reading.rebuild import members
+from agentool_otel.reading.rebuild import trace as rebuilt_traces
+from agentool_otel.reading.rebuild.correlation import unknown_messages
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.rebuild.tree import Node, grow
 from tests import hostile_traces
 from tests.click_runner import CliRunner
 from tests.hostile_traces import (
@@ -190,7 +190,7 @@ def test_a_trace_that_cannot_be_rebuilt_costs_itself_alone(failing: Path, comman
 
 
 def test_programs_are_told_of_it(failing: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from agentool_otel.sources.opening import open_source
+    from agentool_otel.reading.sources.opening import open_source
 
     problems: list[Problem] = []
     spans = list(open_source(failing).spans())

@@ -17,7 +17,7 @@ import pytest
 from agentool_otel.content.fitting.offload import Folder
 from agentool_otel.evaluation.judges.cache import Cache, default_folder
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.files import Place
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")

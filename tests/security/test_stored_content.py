@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel.reading.sources import offloaded
+from agentool_otel.reading.sources.offloaded import rehydrated
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
-from agentool_otel.sources import offloaded
-from agentool_otel.sources.offloaded import rehydrated
-from agentool_otel.sources.opening import open_source
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="pipes and links of POSIX")
 

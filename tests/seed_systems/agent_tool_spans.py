@@ -9,7 +9,7 @@ from agentool_otel.integrations.agent_tool.emitter import AgentToolEmitter
 from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_spans
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 
 __all__ = ["Call", "call_span", "exported", "objects", "records", "told"]
 

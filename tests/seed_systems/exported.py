@@ -18,9 +18,9 @@ from agentool_otel.evaluation.write_back import anchor_of_document, written
 from agentool_otel.model.documents import Document
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.replaying import replay
-from agentool_otel.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.readable import Readable
 from tests.click_runner import CliRunner

@@ -20,8 +20,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from agentool_otel import ReasoningTrace, load, rebuild, replay
-from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
 from tests.export.receiver import HttpReceiver

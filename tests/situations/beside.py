@@ -82,7 +82,7 @@ class _Beside:
 
     def _recorded(self) -> list[Any]:
         import agentool_otel
-        from agentool_otel.sources.opening import open_source
+        from agentool_otel.reading.sources.opening import open_source
 
         agentool_otel.flush()
         return list(open_source(self.folder).spans()) if os.listdir(self.folder) else []

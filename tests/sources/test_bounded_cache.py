@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.sources.files import bounded_cache, span_offsets
-from agentool_otel.sources.files.bounded_cache import Remembered
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files import bounded_cache, span_offsets
+from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 
 
 def test_stored_values_are_known() -> None:
@@ -43,7 +43,7 @@ def test_a_file_of_many_large_resources_is_not_counted(
             group = {"resource": {"attributes": said}, "scopeSpans": [{"spans": [made]}]}
             out.write(json.dumps({"resourceSpans": [group]}) + "\n")
     source = SpanFiles([file])
-    monkeypatch.setattr("agentool_otel.sources.files.span_files._LARGE", 0)
+    monkeypatch.setattr("agentool_otel.reading.sources.files.span_files._LARGE", 0)
     assert source.census() is None
     assert {it.resource["host.name"] for it in source.spans()} == {
         f"{n}" * 300 for n in range(1, 10)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from agentool_otel.errors import AgentoolError, DecodeError
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.shapes import containers
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.stores.shapes import containers
 from tests.sources.encoders import ENCODERS
 from tests.sources.encoders.printed import python_json
 from tests.sources.encoders.values import zstd

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from tests.sources.encoders import ENCODERS, Encoder
 
 # U+FDD0, which no text has by Unicode, stands for damaged bytes while a file is read.

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Damage, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.files import span_files
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.files import span_files
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
 from tests.laws import many
 from tests.sources.encoders import ENCODERS, Encoder
 from tests.sources.encoders.otlp import otlp, proto_of, with_base64_ids

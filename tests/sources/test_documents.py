@@ -11,7 +11,7 @@ import pytest
 import agentool_otel
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.atif import from_atif
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.records import shape
 from tests.sources.test_span_files import document, full_span, lines
 

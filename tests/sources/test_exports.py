@@ -12,7 +12,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.codec import encode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from tests.sources.encoders.exports import EXPORTS, as_csv
 
 RUN = """\

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files import file_slices, otlp_json, span_files
-from agentool_otel.sources.files.file_slices import Reread, fits_in_memory
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
-from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.files import file_slices, otlp_json, span_files
+from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
 
 NOTHING = 0
 """A budget that holds no span in memory."""

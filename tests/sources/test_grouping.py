@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.errors import SourceError
 from agentool_otel.model.spans import Deduplicated, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
 
 NOTHING = 0
 """A budget that sends everything to disk, split as often as it can be."""

@@ -15,8 +15,8 @@ from agentool_otel.errors import (
     SourceUnreachable,
 )
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.servers import answer, http
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.servers import answer, http
 from tests.sources.loopback import FakeTempo, Loopback, Reply, Request, gzipped
 
 TOKEN = "s3cret-t0ken"

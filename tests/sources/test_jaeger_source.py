@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.loopback import NO_PATH, FakeJaeger, Loopback, Reply, Request, as_json
 
 PAST_NS = 1_767_225_600 * 10**9

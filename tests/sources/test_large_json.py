@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files import large_json, otlp_json
-from agentool_otel.sources.files.any_json import AnyJson
-from agentool_otel.sources.files.large_json import LargeJson
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files import large_json, otlp_json
+from agentool_otel.reading.sources.files.any_json import AnyJson
+from agentool_otel.reading.sources.files.large_json import LargeJson
+from agentool_otel.reading.sources.opening import open_source
 
 TRACE = "6a" * 16
 

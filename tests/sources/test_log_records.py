@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.sources.files import span_files
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.files.undecoded import undecoded
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files import span_files
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.encoders.values import lines, pairs, value_of
 
 Json = Any
@@ -212,7 +212,7 @@ def test_damage_in_a_log_record_is_noted_on_the_event_it_becomes(in_protobuf: bo
 
 def test_a_file_whose_records_all_name_their_span_is_counted_first(tmp_path: Path) -> None:
     """Any other may hold more of a trace than was counted."""
-    from agentool_otel.sources.files import trace_counts
+    from agentool_otel.reading.sources.files import trace_counts
 
     (file := tmp_path / "a.jsonl").write_bytes(lines([spans_of(chat())]))
     assert trace_counts.take([file]) is not None

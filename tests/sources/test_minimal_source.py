@@ -12,8 +12,8 @@ import pytest
 import agentool_otel
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import opening
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources import opening
+from agentool_otel.reading.sources.opening import open_source
 from tests.cli.conftest import Invoke, invoke
 
 __all__ = ["invoke"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.sources.files.node_inspect import inspected, looks_inspected
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.node_inspect import inspected, looks_inspected
+from agentool_otel.reading.sources.opening import open_source
 
 PRINTED = """\
 Server started

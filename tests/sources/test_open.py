@@ -12,7 +12,7 @@ import pytest
 
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.encoders.otlp import otlp, proto
 from tests.sources.encoders.values import lines
 from tests.users import as_nobody, needs_users

@@ -9,7 +9,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "traces"
 

@@ -16,8 +16,8 @@ from agentool_otel.errors import (
     SourceError,
     SourceUnreachable,
 )
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.opening import open_source
 
 RECORDING = (
     Path(__file__).parent.parent / "fixtures" / "spans" / "koog-agents-jvm-0.5.4-events.koog.jsonl"
@@ -110,6 +110,6 @@ def test_a_broken_connection_keeps_what_was_read(
 
 
 def test_without_fsspec_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentool_otel.sources.opening.is_remote", lambda _: False)
+    monkeypatch.setattr("agentool_otel.reading.sources.opening.is_remote", lambda _: False)
     with pytest.raises(SourceError, match=r"pip install .*\[remote\]"):
         open_source("s3://bucket/runs")

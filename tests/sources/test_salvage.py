@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files import otlp_json
-from agentool_otel.sources.files.large_json import LargeJson
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files import otlp_json
+from agentool_otel.reading.sources.files.large_json import LargeJson
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 
 SPANS = 24
 DAMAGE = '"\0'

@@ -13,8 +13,8 @@ import trustme
 
 from agentool_otel.errors import SourceUnreachable
 from agentool_otel.ground.environment import CERTIFICATES
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.servers import http
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.servers import http
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, SCRIPTS, SlowReceiver
 
 pytestmark = pytest.mark.thorough  # each waits until a real deadline

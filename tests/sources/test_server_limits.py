@@ -12,9 +12,9 @@ import pytest
 from agentool_otel.errors import SourceError
 from agentool_otel.integrations.tempo.server import Tempo
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.servers import http
-from agentool_otel.sources.servers.limits import ReadingLimit
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.servers import http
+from agentool_otel.reading.sources.servers.limits import ReadingLimit
 from tests.sources.encoders.otlp import otlp
 from tests.sources.loopback import FakeTempo, Loopback, Reply, Request, as_json
 

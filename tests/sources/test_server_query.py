@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agentool_otel.errors import ConfigurationError, SourceError
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.servers.credentials import Credentials
-from agentool_otel.sources.servers.query import ServerQuery, parse_query
+from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.reading.sources.servers.credentials import Credentials
+from agentool_otel.reading.sources.servers.query import ServerQuery, parse_query
 
 NOW_NS = 1_795_339_200 * 10**9  # 2026-11-22T09:20:00Z
 HOUR_NS = 3600 * 10**9

@@ -22,9 +22,9 @@ from agentool_otel.errors import (
     MissingDependencyError,
 )
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.files import compression
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files import compression
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.encoders.otlp import each_after_its_length, varint
 from tests.sources.encoders.values import zstd
 

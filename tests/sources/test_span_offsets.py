@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files import span_files
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.files.trace_counts import SLOTS
-from agentool_otel.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.files import span_files
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.trace_counts import SLOTS
+from agentool_otel.reading.sources.files.undecoded import undecoded
 
 ids = st.integers(1, 2**20)
 

@@ -11,8 +11,8 @@ import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import Damage, SpanRecord
-from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.encoders.otlp import proto, tempo, varint
 
 STORES = Path(__file__).parents[1] / "fixtures" / "stores"

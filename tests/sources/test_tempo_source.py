@@ -18,8 +18,8 @@ from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 from tests.sources.loopback import NO_PATH, SECOND_NS, FakeTempo, Loopback, Reply, Request, as_json
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "tempo"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentool_otel.cli import main
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from tests.laws import many
 from tests.sources.encoders.exports import as_csv
 

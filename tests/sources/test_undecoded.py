@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
-from agentool_otel.sources.grouping.by_trace import by_trace
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.grouping.by_trace import by_trace
+from agentool_otel.reading.sources.opening import open_source
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPANS = {

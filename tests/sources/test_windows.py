@@ -8,7 +8,7 @@ from collections.abc import Generator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.windows import Window, searched
 
 DAY_NS = 86_400 * 10**9
 STEP_NS = 1000

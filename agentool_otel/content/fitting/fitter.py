@@ -2,7 +2,8 @@
 
 A backend refuses, or cuts in the middle, what is over its limits; a viewer freezes on it. What is
 shortened here stays valid JSON of the same shape with marks in it. `agentool.content.shortened`
-says of each attribute how long it was and, if it was stored, where: `sources.stored` puts it back.
+says of each attribute how long it was and, if it was stored, where:
+`reading.sources.offloaded` puts it back.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from agentool_otel.evaluation.time_limit import TimeLimit
 from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
-from agentool_otel.reconstruction.report.gaps import HIDING
+from agentool_otel.reading.rebuild.report.gaps import HIDING
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "described", "differences_of"]
 

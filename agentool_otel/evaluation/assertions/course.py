@@ -15,7 +15,7 @@ from agentool_otel.evaluation.judged import TO_AGENT, Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
 from agentool_otel.model.statuses import STATUSES
-from agentool_otel.reconstruction.endings import error_text
+from agentool_otel.reading.rebuild.endings import error_text
 
 __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
 

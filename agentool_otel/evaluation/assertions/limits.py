@@ -10,7 +10,7 @@ from agentool_otel.evaluation.judged import NO_COST, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 from agentool_otel.model.times import to_ns
-from agentool_otel.reconstruction.report.gaps import TOTAL_COST, TOTAL_TOKENS
+from agentool_otel.reading.rebuild.report.gaps import TOTAL_COST, TOTAL_TOKENS
 
 __all__ = ["ContextEfficiency", "Latency", "MaxCostUsd"]
 

@@ -24,7 +24,7 @@ from agentool_otel.ground.urls import shown
 from agentool_otel.model.codec import decode, described, fields_of
 from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
-from agentool_otel.sources.files.json_files import opened
+from agentool_otel.reading.sources.files.json_files import opened
 
 __all__ = [
     "CaseFile",

@@ -9,7 +9,7 @@ from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.plain_text import MARKS
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = [
     "ASSERTION",

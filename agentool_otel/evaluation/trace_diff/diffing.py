@@ -15,7 +15,7 @@ from agentool_otel.evaluation.trace_diff.step_changes import StepComparison
 from agentool_otel.evaluation.trace_diff.tolerances import tolerances_from
 from agentool_otel.evaluation.trace_diff.totals import measures_of
 from agentool_otel.model.documents import UNSET, ReasoningTrace
-from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["Diffing", "diff"]
 

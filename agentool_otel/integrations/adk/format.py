@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.formats.kit.format import Converted, Framing, Loss
-from agentool_otel.formats.kit.members import as_arguments, as_text, body_of, uncarried
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
+from agentool_otel.reading.formats.kit.format import Converted, Framing, Loss
+from agentool_otel.reading.formats.kit.members import as_arguments, as_text, body_of, uncarried
 
 __all__ = ["AdkEvalSet"]
 

@@ -18,8 +18,8 @@ from agentool_otel.integrations.amplifier.events.event_names import KERNEL, MODU
 from agentool_otel.integrations.amplifier.events.payloads import event_time
 from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers.container import Object
-from agentool_otel.sources.recorded_steps import RecordedStep, SpanRecorder
+from agentool_otel.reading.sources.recorded_steps import RecordedStep, SpanRecorder
+from agentool_otel.reading.sources.stores.store_format import Object
 
 __all__ = ["AmplifierLog"]
 

@@ -12,8 +12,8 @@ Source: AWS CloudWatch Logs API reference; aws-otel-python-instrumentation v0.12
 from __future__ import annotations
 
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Container
 
 __all__ = ["CONTAINER"]
 

@@ -20,8 +20,8 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.messages import Part, message, text, tool_call, tool_response
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Report, each
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 

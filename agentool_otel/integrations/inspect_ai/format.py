@@ -16,12 +16,12 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
-from agentool_otel.formats.kit.format import Converted, Framing, Loss
-from agentool_otel.formats.kit.members import as_arguments, as_text, body_of, left_over
-from agentool_otel.formats.kit.turns import Call, Turn, turns_of
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import from_ns, to_ns
+from agentool_otel.reading.formats.kit.format import Converted, Framing, Loss
+from agentool_otel.reading.formats.kit.members import as_arguments, as_text, body_of, left_over
+from agentool_otel.reading.formats.kit.turns import Call, Turn, turns_of
 
 __all__ = ["Inspect"]
 

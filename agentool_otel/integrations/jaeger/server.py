@@ -22,10 +22,10 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.times import from_ns
-from agentool_otel.sources.servers.answer import Answer, AnswerTooLarge
-from agentool_otel.sources.servers.query import window_text
-from agentool_otel.sources.servers.server import ServerSource
-from agentool_otel.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.answer import Answer, AnswerTooLarge
+from agentool_otel.reading.sources.servers.query import window_text
+from agentool_otel.reading.sources.servers.server import ServerSource
+from agentool_otel.reading.sources.servers.windows import Window, searched
 
 __all__ = ["Jaeger"]
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.sources.containers import span_object
-from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Report, each
+from agentool_otel.reading.sources.stores import span_object
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 

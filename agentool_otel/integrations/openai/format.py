@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.formats.kit.format import LINES, Converted, Loss
-from agentool_otel.formats.kit.members import as_text, body_of, uncarried
-from agentool_otel.formats.kit.turns import Call, Turn, turns_of
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.reading.formats.kit.format import LINES, Converted, Loss
+from agentool_otel.reading.formats.kit.members import as_text, body_of, uncarried
+from agentool_otel.reading.formats.kit.turns import Call, Turn, turns_of
 
 __all__ = ["OpenAIMessages", "messages_of"]
 

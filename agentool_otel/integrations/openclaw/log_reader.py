@@ -29,9 +29,9 @@ from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.messages import tool_response as response_part
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Object
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Object
 
 __all__ = ["OpenClaw"]
 

@@ -21,10 +21,10 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.words import logger
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
-from agentool_otel.sources.servers.answer import Answer
-from agentool_otel.sources.servers.query import SECOND_NS, Attribute, window_text
-from agentool_otel.sources.servers.server import ServerSource
-from agentool_otel.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.answer import Answer
+from agentool_otel.reading.sources.servers.query import SECOND_NS, Attribute, window_text
+from agentool_otel.reading.sources.servers.server import ServerSource
+from agentool_otel.reading.sources.servers.windows import Window, searched
 
 __all__ = ["Tempo"]
 

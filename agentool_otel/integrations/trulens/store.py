@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Report, each
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 

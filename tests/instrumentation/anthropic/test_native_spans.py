@@ -12,7 +12,7 @@ import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel
 
 pytest.importorskip("anthropic._tracing", reason="this version has no spans of its own")

@@ -15,7 +15,7 @@ import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.instrumentation.mcp import served
 
 pytest.importorskip("mcp.client.session")

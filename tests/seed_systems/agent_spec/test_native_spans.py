@@ -23,7 +23,7 @@ import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.opening import open_source
+from agentool_otel.reading.sources.opening import open_source
 from tests.seed_systems.agent_spec.native_program import INPUT_TOKENS, OUTPUT_TOKENS
 from tests.seed_systems.agent_spec.runtimes import ROOT, example, needed
 

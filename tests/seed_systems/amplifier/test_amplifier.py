@@ -409,7 +409,7 @@ def test_check_59_a_log_gives_the_trajectories_of_the_live_session(
         "calls": [*FIVE, call("call_9", tool="delegate", task="Write!")],
     }
     run(plan(asked, "Sunny.", loop=loop, hooks=hooks, tools=tools), "How is it?")
-    from agentool_otel.sources.opening import open_source
+    from agentool_otel.reading.sources.opening import open_source
 
     offline = sorted(_shape(it.attributes) for it in open_source(str(log)).spans())
     live = sorted(_shape(it.attributes) for it in spans.finished())

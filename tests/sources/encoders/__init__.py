@@ -1,4 +1,4 @@
-"""Spans written as every SDK, store and exporter writes them: the other side of `sources/`.
+"""Spans written as every SDK, store and exporter writes them: the other side of `reading/sources/`.
 
 Each encoder takes spans and gives the bytes of a file; its `kept` says what of a span the store
 keeps, as the span that should come back.

@@ -1,0 +1,162 @@
+"""Keys by which model calls without an agent refer to each other.
+
+Without an agent around them every model call may be a trace of its own. Two calls belong to one run
+when the later one answers a tool call of the earlier one, continues its response, or repeats its
+history together with its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
+from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
+from agentool_otel.reading.rebuild.steps.model_calls import is_details
+from agentool_otel.reading.rebuild.tree import Node
+from agentool_otel.reading.rebuild.values import arguments_text
+from agentool_otel.semconv import agentool
+
+__all__ = ["Key", "Keys", "ids_on", "keys_of"]
+
+Key = int
+"""A hash of what a later call can refer to: 64 bits, valid in this process."""
+
+_STATES = 4
+"""How many of the latest states of its history a call needs. The latest one is that of the previous
+call; the others help where that call was not recorded."""
+
+
+class Keys(NamedTuple):
+    """The keys of one call."""
+
+    offered: Sequence[Key] = ()
+    """Those by which a later call can refer to this one."""
+    needed: Sequence[Key] = ()
+    """Those of the earlier calls that this one refers to, the surest first."""
+
+
+class _History(NamedTuple):
+    """The messages that a model call was sent."""
+
+    state: Key
+    """The hash of all of them."""
+    needed: list[Key]
+    """The keys of the calls that they refer to."""
+
+
+def keys_of(node: Node) -> Keys:
+    """Return the keys of a model call or a tool execution."""
+    operation = node.operation
+    if isinstance(operation, (ToolExecution, McpRequest)):
+        call_id = operation.call_id
+        if call_id is None:
+            return Keys()
+        name = operation.name if isinstance(operation, ToolExecution) else operation.tool_name
+        return Keys(needed=[hash(("call", call_id, name)), hash(("requested", call_id))])
+    if not isinstance(operation, Inference):
+        return Keys()
+    if is_details(node) and operation.response_id is not None:
+        return Keys(needed=[hash(("response", operation.response_id))])
+    state, repeated = _history(operation.input or ())
+    needed: list[Key] = []
+    if operation.previous_response_id is not None:
+        needed.append(hash(("response", operation.previous_response_id)))
+    needed += repeated
+    offered: list[Key] = []
+    if operation.response_id is not None:
+        offered.append(hash(("response", operation.response_id)))
+        # One SDK may record the messages, and another, in a trace of its own, only the call.
+        has_content = operation.input or operation.output
+        (offered if has_content else needed).append(hash(("told", operation.response_id)))
+    for message in operation.output or ():
+        offered += _offered(state, message)
+    for call_id in ids_on(node, agentool.CALLS_REQUESTED):
+        offered += [hash(("requested", call_id)), hash(("id", call_id))]
+    needed += [hash(("id", call_id)) for call_id in ids_on(node, agentool.CALLS_ANSWERED)]
+    return Keys(offered, needed)
+
+
+def ids_on(node: Node, attribute: str) -> list[str]:
+    """Return the ids of tool calls in an attribute of a model call whose content is off."""
+    ids = node.span.attributes.get(attribute)
+    return [it for it in ids if isinstance(it, str)] if isinstance(ids, list) else []
+
+
+def _history(messages: Sequence[Message]) -> _History:
+    state = 0
+    states: list[Key] = []
+    requests: list[Key] = []
+    """The tool calls of the last turn, which this call answers."""
+    results: list[Key] = []
+    alike: list[Key] = []
+    for message in messages:
+        before = state
+        state, calls = _folded(before, message)
+        if role_of(message) == "assistant":
+            states.append(state)
+            alike = _folded_alone(before, message, calls)
+            requests, results = calls, []
+        else:
+            requests += calls
+            results += _ids(message, "tool_call_response")
+    return _History(state, [*states[: -_STATES - 1 : -1], *(requests or results), *alike])
+
+
+def _offered(state: Key, message: Message) -> list[Key]:
+    """Return the keys that a message of the output offers after a history."""
+    after, calls = _folded(state, message)
+    ids = _ids(message, "tool_call")
+    return [after, *calls, *ids, *_folded_alone(state, message, calls)]
+
+
+def _folded_alone(state: Key, message: Message, calls: list[Key]) -> list[Key]:
+    """Fold the text alone, and calls without ids alone, of a message that has calls.
+
+    Several tracers leave the calls out of the history, or out of the answer. Others have the
+    thoughts in the history, as text, and not in the answer; then calls without ids identify the
+    answer.
+    """
+    alone = _only(state, message, "text")
+    return alone if calls else alone + _only(state, message, "tool_call")
+
+
+def _only(state: Key, message: Message, kind: str) -> list[Key]:
+    """Fold the parts of one type alone, of a message that has tool calls."""
+    parts = parts_of(message)
+    of_kind = [{**part, "id": None} for part in parts if part.get("type") == kind]
+    if not of_kind or all(part.get("type") != "tool_call" for part in parts):
+        return []
+    return [_folded(state, {"role": role_of(message), "parts": of_kind})[0]]
+
+
+def _ids(message: Message, kind: str) -> list[Key]:
+    """Return keys by the call ids alone: results do not name tools, and with the responses API the
+    calls stay on the server."""
+    parts = enumerate(parts_of(message))
+    ids = [call_id_of(part, place) for place, part in parts if part.get("type") == kind]
+    return [hash(("id", call_id)) for call_id in ids if call_id is not None]
+
+
+def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
+    """Fold a message into the hash of a history, and return the keys of the tool calls in it.
+
+    Role, text and tool calls count; the rest may differ between an answer and its repetition by the
+    next call.
+    """
+    content: str | None = None
+    calls: list[str] = []
+    keys: list[Key] = []
+    for place, part in enumerate(parts_of(message)):
+        kind = part.get("type")
+        if kind == "text":
+            text = part.get("content")
+            if isinstance(text, str):
+                content = text if content is None else f"{content}\n{text}"
+        elif kind in ("tool_call", "tool_call_response"):
+            name, arguments = part.get("name"), part.get("arguments")
+            call_id = call_id_of(part, place)
+            if kind == "tool_call" and call_id is not None:
+                keys.append(hash(("call", call_id, name)))
+            calls += (str(call_id), str(name), arguments_text(arguments))
+    return hash((state, role_of(message), content, *calls)), keys

@@ -1,0 +1,143 @@
+"""Runs that span several OTel traces, each of them a part.
+
+A runtime that passes messages from agent to agent starts a trace with every message, and links it
+to the span that sent the message, so that a run is many traces. Any later trace may be a part, so
+parts wait on disk until all traces have been read; for runs known only by an id, the times of each
+part stay in memory. A run has to fit into memory, as a trace has.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from agentool_otel.dialects import LinkingDialect, linking_dialects
+from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
+from agentool_otel.reading.rebuild.correlation.keys import Keys
+from agentool_otel.reading.rebuild.correlation.spooled import Units, unpacked
+from agentool_otel.reading.rebuild.correlation.union_find import Joining, rank_of
+from agentool_otel.reading.rebuild.tree import Node
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["Part", "Parts", "gather", "part_of"]
+
+
+class Part(NamedTuple):
+    """An OTel trace that is one of several of a run."""
+
+    spans: list[SpanRecord]
+    keys: Keys
+    run_ids: list[int]
+    """Ids of runs; parts of the same id that overlap in time belong together."""
+
+
+def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
+    """Return a trace as a part of a run; None where it stands for itself.
+
+    Args:
+        spans: all of the trace.
+        first: the one that starts first.
+        roots: its runs.
+    """
+    known = linking_dialects()
+    named = {node.dialect for node in (first, *roots) if node.dialect in known}
+    linked = [
+        (name, links)
+        for name in sorted(filter(None, named))
+        if (links := known[name].trace_links(spans))
+    ]
+    if not linked:
+        return None
+    offered, needed, run_ids = (
+        [hash((name, key)) for name, links in linked for key in links[n]] for n in range(3)
+    )
+    return Part(spans, Keys(offered, needed), run_ids)
+
+
+def gather(spans: list[SpanRecord]) -> list[SpanRecord]:
+    """Return the spans of a run as its dialect has put them in order.
+
+    Raises:
+        Exception: whatever a dialect raises.
+        ValueError: one gives other spans back than it was given.
+    """
+    arranged = spans
+    dialects: Iterable[LinkingDialect] = linking_dialects().values()
+    for dialect in dialects:
+        given, arranged = arranged, list(dialect.arrange(arranged))
+        if arranged != given and sorted(map(_id_of, arranged)) != sorted(map(_id_of, given)):
+            raise ValueError(
+                f"dialect {dialect.name!r} arranged {len(given)} spans into {len(arranged)}, "
+                "not all of them the same"
+            )
+    copies = copies_of(spans)
+    return Deduplicated(arranged, copies) if copies else arranged
+
+
+_id_of = attrgetter("trace_id", "span_id")
+
+
+class Parts:
+    """Traces that are parts of runs, until all have been seen."""
+
+    def __init__(self) -> None:
+        self._joining = Joining()
+        self._units = Units()
+        self._times: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        """By the id of a run, when each part of it began and ended, and its number."""
+        self._copies: dict[int, int] = {}
+
+    def add(self, part: Part) -> None:
+        """Add a part.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        first = part.spans[0]
+        order = f"{first.start_ns or 0:020} {first.trace_id}"
+        number = self._joining.add(part.keys, rank_of(first.start_ns, order))
+        for span in part.spans:
+            self._units.add(number, span, order if span is first else "")
+        if part.run_ids:
+            work = [it for it in part.spans if gen_ai.EVALUATION_NAME not in it.attributes]
+            work = work or part.spans
+            starts = [span.start_ns or 0 for span in work]
+            ends = [span.end_ns or span.start_ns or 0 for span in work]
+            for run_id in part.run_ids:
+                self._times[run_id].append((min(starts), max(ends), number))
+        if copies := copies_of(part.spans):
+            self._copies[number] = copies
+
+    def runs(self) -> Iterator[list[SpanRecord]]:
+        """Yield the spans that belong together, in order of the first; nothing can be added any
+        more."""
+        self._joining.settle()
+        for times in self._times.values():
+            self._tie_overlapping(times)
+        for group in self._units.groups(self._joining.group_of, len(self._joining)):
+            spans = list(map(unpacked, self._units.get(group)))
+            if len({span.span_id for span in spans}) < len(spans):  # which one would be a parent?
+                for _, part in groupby(spans, key=attrgetter("trace_id")):
+                    yield list(part)
+                continue
+            spans.sort(key=lambda span: (span.start_ns or 0, span.trace_id, span.span_id))
+            copies = sum(self._copies.get(number, 0) for number in group.units)
+            yield Deduplicated(spans, copies) if copies else spans
+
+    def _tie_overlapping(self, times: list[tuple[int, int, int]]) -> None:
+        """Tie the parts of each run of one id. The same crew is run a thousand times; tied by its
+        id alone, all of them would have to be in memory at once."""
+        times.sort()
+        _, latest, first = times[0]
+        for start_ns, end_ns, number in times:
+            if start_ns > latest:
+                first = number
+            self._joining.tie(first, number)
+            latest = max(latest, end_ns)
+
+    def close(self) -> None:
+        self._joining.close()
+        self._units.close()

@@ -1,0 +1,80 @@
+"""Which framework a run was made in, as far as its spans say.
+
+Agent Spec's runtimes are named on the span of the run. For other spans the scope decides: the
+instrumentation of a framework is called after it, by us, by OpenTelemetry and by OpenInference,
+and a framework's own spans after itself.
+
+A program that uses no framework, with decorators of ours or without, goes by the client of its
+model calls; where no client was recorded, by this package. A replayed document has no framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    Retrieval,
+    ToolExecution,
+    WorkflowInvocation,
+)
+from agentool_otel.reading.rebuild.tree import Node
+from agentool_otel.semconv import agentool
+
+__all__ = ["framework_of"]
+
+RUNTIME = "agentspec.runtime"
+_INSTRUMENTATION = re.compile(
+    r"(?:agentool_otel|openinference|opentelemetry)[._]instrumentation[._](?:genai[._])?([^.]+)"
+)
+_NAMES = {"autogen-core": "autogen", "openai_v2": "openai"}
+"""Scopes that are called after a part, or a version, of their framework."""
+_OURS = "agentool_otel"
+"""The scope of our decorators."""
+_NO_FRAMEWORK = frozenset({_OURS, "agent_spec", ""})
+"""Our decorators, and Agent Spec itself where its runtime is not known."""
+_RUNS = (AgentInvocation, WorkflowInvocation)
+_KINDS = (*_RUNS, ToolExecution)
+"""What frameworks record, most telling first; model calls may be those of a client."""
+_CALLS = (Inference, Embeddings, Retrieval)
+"""What clients record."""
+
+
+def framework_of(nodes: Iterable[Node]) -> str | None:
+    """Return the framework of a run, None where its spans do not say.
+
+    Args:
+        nodes: its spans, with the run's own first.
+    """
+    held = list(nodes)
+    for node in held:
+        runtime = node.span.attributes.get(RUNTIME)
+        if isinstance(runtime, str) and runtime:
+            return runtime
+    return _first_named(held, _KINDS) or _without_framework(held)
+
+
+def _without_framework(nodes: list[Node]) -> str | None:
+    """Return what a program without a framework goes by; None for a run of anybody else."""
+    runs = [node.span for node in nodes if isinstance(node.operation, _RUNS)]
+    if any(it.scope != _OURS or agentool.SCHEMA_VERSION in it.attributes for it in runs):
+        return None
+    ours = any(node.span.scope == _OURS for node in nodes)
+    return _first_named(nodes, _CALLS) or ("agentool-otel" if ours else None)
+
+
+def _first_named(nodes: list[Node], kinds: tuple[type, ...]) -> str | None:
+    for kind in kinds:
+        for node in nodes:
+            if isinstance(node.operation, kind) and (name := _named(node.span.scope)) is not None:
+                return name
+    return None
+
+
+def _named(scope: str) -> str | None:
+    found = _INSTRUMENTATION.match(scope)
+    name = found[1] if found else scope.split(".", maxsplit=1)[0].split(" ", maxsplit=1)[0]
+    return None if name in _NO_FRAMEWORK else _NAMES.get(name, name).replace("_", "-")

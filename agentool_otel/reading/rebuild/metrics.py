@@ -1,0 +1,239 @@
+"""The totals of a run, from its model calls or from its own span."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.model.messages import parts_of
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    ToolExecution,
+)
+from agentool_otel.reading.rebuild.correlation.unknown_messages import waits_for_tools
+from agentool_otel.reading.rebuild.tree import Node, has_summed_usage
+from agentool_otel.reading.rebuild.values import millis, number, set_known
+from agentool_otel.semconv import agentool
+from agentool_otel.semconv.marks import MARK_TRUNCATED
+from agentool_otel.semconv.redaction import is_marker
+
+__all__ = [
+    "CALLS",
+    "TOTAL_COST",
+    "TOTAL_TOKENS",
+    "leaves",
+    "metrics_of",
+    "rolled_up_tokens",
+    "tokens_of",
+    "uncounted",
+    "unknown_tool_calls",
+]
+
+CALLS = "calls"
+"""Stands for the tool calls of a run that its trace may not show."""
+TOTAL_TOKENS = "metrics.total_tokens"
+TOTAL_COST = "metrics.total_cost_usd"
+_OF_ANSWERS = re.compile(r"output|completion|response|answer|choice")
+"""Names of attributes that may hold the answer of a model."""
+
+
+def metrics_of(
+    root: Node | None,
+    nodes: list[Node],
+    inferences: list[Node],
+    steps: list[Any],
+    times: tuple[int | None, int | None],
+) -> dict[str, Any]:
+    """Return the totals of a run: the sums of its leaves where known, else its own roll-ups.
+
+    There is no number of tool calls where there were some that nobody recorded.
+
+    Args:
+        root: the span of the run, if it has one.
+        nodes: what is inside it.
+        inferences: the model calls among them, each once.
+        steps: those of the trace.
+        times: start and end of the run.
+    """
+    attributes = root.span.attributes if root is not None else {}
+    operations = leaves(nodes, inferences)
+    metrics: dict[str, Any] = {}
+    set_known(metrics, "total_tokens", _total_tokens(operations, attributes, root))
+    set_known(metrics, "total_cost_usd", _total_cost(operations, attributes, root))
+    set_known(metrics, "total_duration_ms", _duration(times, attributes))
+    metrics["step_count"] = len(steps)
+    if next(unknown_tool_calls(nodes, inferences), None) is None:
+        metrics["tool_call_count"] = [step.get("type") for step in steps].count("tool_call")
+    return metrics
+
+
+def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[Node]:
+    """Yield the model calls whose answer asks for tools that neither it nor a span names.
+
+    Args:
+        nodes: what is inside a run.
+        inferences: the model calls among them, each once, in order.
+    """
+    unnamed = [
+        (node, later)
+        for node, later in zip_longest(inferences, inferences[1:])
+        if (waits_for_tools(node) or _may_ask_for_tools(node)) and not _names_calls(node)
+    ]
+    executed = sorted(node.start_ns or 0 for node in nodes if _executes(node)) if unnamed else []
+    for node, later in unnamed:
+        place = bisect_left(executed, node.start_ns or 0)
+        ended = later.start_ns if later is not None else None
+        if place == len(executed) or (ended is not None and executed[place] > ended):
+            yield node
+
+
+def uncounted(
+    root: Node | None, nodes: list[Node], inferences: list[Node]
+) -> Iterator[tuple[str, str]]:
+    """Yield the totals of a run to which something is missing, and why. Of a model call that
+    failed, no tokens and no cost are expected.
+
+    Args:
+        root: the span of the run, if it has one.
+        nodes: what is inside it.
+        inferences: the model calls among them, each once.
+    """
+    operations = [
+        it.operation
+        for it in inferences
+        if isinstance(it.operation, Inference) and it.operation.error_type is None
+    ]
+    amounts = (
+        (TOTAL_TOKENS, "tokens", [*map(_tokens, operations)]),
+        (TOTAL_COST, "cost", [_possible(it.cost_usd) for it in operations]),
+    )
+    for member, what, values in amounts:
+        missing = values.count(None)
+        if 0 < missing < len(values):
+            yield (
+                member,
+                f"is that of {len(values) - missing} of {len(values)} model calls with {what}",
+            )
+    stated = number(root.span.attributes.get(agentool.METRICS_TOOL_CALL_COUNT)) if root else None
+    if stated is not None and stated > max(_count_calls(nodes), _count_requests(inferences)):
+        yield CALLS, f"the span of the run counts {stated} tool calls, and fewer were recorded"
+    elif next(unknown_tool_calls(nodes, inferences), None) is not None:
+        yield CALLS, "a model's answer asks for tools, and no call of it was recorded"
+
+
+def _count_calls(nodes: list[Node]) -> int:
+    return sum(isinstance(it.operation, (ToolExecution, McpRequest)) for it in nodes)
+
+
+def _count_requests(inferences: list[Node]) -> int:
+    return sum(
+        part.get("type") == "tool_call"
+        for node in inferences
+        if isinstance(node.operation, Inference)
+        for answer in node.operation.output or ()
+        for part in parts_of(answer)
+    )
+
+
+def _may_ask_for_tools(node: Node) -> bool:
+    """Return whether a hidden answer may have asked for tools: no finish reason shows how it
+    ended."""
+    operation = node.operation
+    if not isinstance(operation, Inference) or operation.finish_reasons or operation.error_type:
+        return False
+    if operation.output:
+        return any(MARK_TRUNCATED in part for it in operation.output for part in parts_of(it))
+    return any(
+        isinstance(value, str) and _OF_ANSWERS.search(key) and is_marker(value)
+        for key, value in node.span.attributes.items()
+    )
+
+
+def _names_calls(node: Node) -> bool:
+    output = node.operation.output if isinstance(node.operation, Inference) else None
+    return any(it.get("type") == "tool_call" for said in output or () for it in parts_of(said))
+
+
+def _executes(node: Node) -> bool:
+    """Whether a span may be what came of a request for a tool: a tool, or an agent that is one."""
+    return node.is_run or isinstance(node.operation, (ToolExecution, McpRequest))
+
+
+def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:
+    """Return the operations whose tokens and cost add up to those of the run."""
+    operations: list[Inference | Embeddings] = []
+    operations += [it.operation for it in inferences if isinstance(it.operation, Inference)]
+    operations += [it.operation for it in nodes if type(it.operation) is Embeddings]
+    return operations
+
+
+def tokens_of(operations: list[Inference | Embeddings]) -> int | None:
+    total: int | None = _sum([*map(_tokens, operations)])
+    return total
+
+
+def _tokens(operation: Inference | Embeddings) -> int | None:
+    usage = operation.usage
+    if usage is None or any((it or 0) < 0 for it in (usage.input_tokens, usage.output_tokens)):
+        return None
+    return usage.total
+
+
+def _possible(amount: Any) -> Any:
+    """Return an amount; None if nothing can cost so much."""
+    return amount if amount is not None and 0 <= amount < math.inf else None
+
+
+def rolled_up_tokens(root: Node | None) -> int | None:
+    """Return the total that the span of a run has itself.
+
+    None of a run of ours: its usage has the tokens of the runs inside as well, and its own total is
+    `agentool.metrics.total_tokens`.
+    """
+    if root is None or has_summed_usage(root.span):
+        return None
+    operation = root.operation
+    usage = operation.usage if isinstance(operation, AgentInvocation) else None
+    return usage.total if usage is not None else None
+
+
+def _total_tokens(
+    operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
+) -> int | float | None:
+    tokens: int | float | None = tokens_of(operations)
+    if tokens is None:
+        tokens = number(attributes.get(agentool.METRICS_TOTAL_TOKENS))
+    return rolled_up_tokens(root) if tokens is None else tokens
+
+
+def _total_cost(
+    operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
+) -> int | float | None:
+    cost: int | float | None = _sum([_possible(it.cost_usd) for it in operations])
+    if cost is None:
+        cost = number(attributes.get(agentool.METRICS_TOTAL_COST_USD))
+    if cost is None and root is not None:
+        cost = number(root.operation.extra.get(agentool.COST_USD))
+    return cost
+
+
+def _duration(
+    times: tuple[int | None, int | None], attributes: dict[str, Any]
+) -> int | float | None:
+    duration = number(attributes.get(agentool.METRICS_TOTAL_DURATION_MS))
+    start_ns, end_ns = times
+    if duration is None and start_ns is not None and end_ns is not None:
+        return millis(end_ns - start_ns)
+    return duration
+
+
+def _sum(values: list[Any]) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,37 @@
+"""The spans of one run, before it is rebuilt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.reading.rebuild.judgements import Judgement
+from agentool_otel.reading.rebuild.tree import Node
+
+__all__ = ["UNMATCHED_TOOLS", "RunSpans"]
+
+UNMATCHED_TOOLS = "unmatched_tools"
+"""Member of a trace's metadata: names of tools that were called in spans outside the run, perhaps
+at its request. Several runs requested them at once, and nothing else tells the calls apart."""
+
+
+class RunSpans:
+    """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
+
+    __slots__ = ("copies", "judgements", "link", "nodes", "root", "trace_id")
+
+    def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
+        self.trace_id = trace_id
+        """The rebuilt trace's id."""
+        self.root = root
+        self.nodes = nodes
+        self.link: dict[str, Any] = {}
+        """References to other traces, for its metadata."""
+        self.copies = 0
+        """How many less complete copies of spans its OTel traces had; for the report."""
+        self.judgements: list[Judgement] = []
+        """The judgements of it in its OTel trace; not part of it."""
+
+    @property
+    def all_nodes(self) -> list[Node]:
+        """The nodes with the root, if there is one, first."""
+        return self.nodes if self.root is None else [self.root, *self.nodes]

@@ -1,0 +1,16 @@
+"""Where spans are read from.
+
+    opening     what a person writes, a path or a URL, to the source that reads it
+    source      what every place offers: one method, and optional others with defaults
+    several     several sources read as one
+    contents    the spans of a source, and the trace documents between them
+    files/      files and streams, here or wherever fsspec reads
+    servers/    what readers of servers are made of
+    stores/     JSON in which stores keep and export spans
+    recorded_steps  keeps steps as span records, for logs that are read afterwards
+    log_readers logs of agents, whose events become spans
+    grouping/   spans in any order to whole traces
+    offloaded   texts that were stored apart from their span
+
+A source knows transport and framing and yields `SpanRecord`s; what attributes mean is for dialects.
+"""

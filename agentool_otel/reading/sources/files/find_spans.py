@@ -1,0 +1,211 @@
+"""From any JSON value to the pieces of it that hold spans or traces.
+
+API responses, exports and test fixtures wrap them in objects and lists of their own. The wrapping
+needs no name here, because a piece is recognised by its own members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.atif import is_trajectory
+from agentool_otel.model.spec_documents import document_class
+from agentool_otel.reading.sources.files.damage import with_marks
+from agentool_otel.reading.sources.files.tables import rows_of
+from agentool_otel.reading.sources.log_readers import LogReader, log_reader_of
+from agentool_otel.reading.sources.stores import go_stdout, log_record
+from agentool_otel.reading.sources.stores.store_format import Container, Object
+
+__all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
+
+_LEVELS = (
+    5  # of objects around a piece; the deepest met is a row in a message in a list in an answer
+)
+_OTLP = frozenset({
+    "resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "resourceMetrics",
+    "resource_metrics",
+})  # fmt: skip
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
+           "instrumentation_library_spans", "ilSpans")  # fmt: skip
+
+
+Kind = Literal["otlp", "log record", "trace", "trajectory", "document"]
+
+
+class Foreign(ValueError):
+    """JSON, but nothing that is known here."""
+
+
+class Piece(NamedTuple):
+    """An object, and what it is."""
+
+    value: Object
+    what: Container | type[LogReader] | Kind
+    """A class is the reader of the log that it is an event of."""
+
+
+def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
+    """Yield the pieces of a JSON value in their order.
+
+    Raises:
+        RecursionError: the value is nested more deeply than the interpreter's stack allows.
+        ValueError: a piece holds text that cannot be read.
+    """
+    if isinstance(value, dict):
+        members = _piece_or_members(value, levels)
+        if isinstance(members, Piece):
+            yield members
+            return
+        levels -= 1
+    elif isinstance(value, list):
+        members = value
+    else:
+        return
+    inner = (it for member in members if isinstance(member, (dict, list))
+             for it in pieces(member, levels))  # fmt: skip
+    if isinstance(value, list):
+        yield from _items_or_inside(value, inner, levels)
+    elif document_class(value) is not None:
+        yield from _document_or_spans(value, inner)
+    else:
+        yield from inner
+
+
+def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> Iterator[Piece]:
+    """Yield the pieces of a list's items; where they are none, those that a store wrapped in it."""
+    first = next(inner, None)
+    if first is not None:
+        yield first
+        yield from inner
+    elif levels and value:
+        from agentool_otel.reading.sources.stores import registry as known
+
+        if (wrapped := known.inside(value)) is not None:
+            yield from pieces(wrapped, levels)
+
+
+def _document_or_spans(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield the spans inside a value that has the members of a document; the document where there
+    are none."""
+    found = False
+    for piece in inner:
+        if piece.what != "document":
+            found = True
+            yield piece
+    if not found:
+        yield Piece(value, "document")
+
+
+def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
+    """Return the piece that an object is; where it is none, the values to look for pieces in."""
+    if (otlp := _otlp(value)) is not None:
+        return Piece(otlp, "otlp")
+    for recognises, kind in _KINDS:
+        if recognises(value):
+            return Piece(value, kind)
+    if (reader := log_reader_of(value)) is not None:
+        return Piece(value, reader)
+    if (printed := go_stdout.log_record(value)) is not None:
+        return Piece(printed, "log record")
+    if levels and (rows := rows_of(value)) is not None:
+        return rows
+    # Twenty shapes, of which a recording of ours has none.
+    from agentool_otel.reading.sources.stores import attribute_map, shapes
+    from agentool_otel.reading.sources.stores import registry as known
+
+    container = shapes.recognise(value)
+    if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
+        return Piece(value, container)
+    if (message := known.inside(value)) is not None:
+        return (message,)
+    return value.values() if levels else ()
+
+
+TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")
+"""Members whose value has a say in what an object of texts is; of all others, their being there."""
+
+
+def container_of(row: dict[str, str]) -> Container | None:
+    """Return the container that an object of texts is; None where it is something else. So are all
+    that have the same members, and the same values of those that are `TELLING`."""
+    try:
+        inside = [*pieces(row)]
+    except (RecursionError, ValueError):
+        return None
+    if len(inside) == 1 and inside[0].value is row and isinstance(inside[0].what, Container):
+        return inside[0].what
+    return None
+
+
+def _otlp(value: Object) -> Object | None:
+    """Return an OTLP document: as it is, as Tempo spells it, or a part of one by itself."""
+    if not _OTLP.isdisjoint(value):
+        return value
+    batches = value.get("batches")
+    if isinstance(batches, list) and any(map(_holds_scopes, batches)):
+        return {"resourceSpans": batches}
+    if _holds_scopes(value):
+        return {"resourceSpans": [value]}
+    if isinstance(value.get("spans"), list) and isinstance(value.get("scope"), dict):
+        return {"resourceSpans": [{"scopeSpans": [value], "resource": value.get("resource")}]}
+    return None
+
+
+def _holds_scopes(value: Json) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in _SCOPES)
+
+
+def _is_trace(value: Object) -> bool:
+    """A ReasoningTrace: a trace id and steps with types, even if some are not as they should be."""
+    steps = value.get("steps")
+    return (
+        "trace_id" in value
+        and isinstance(steps, list)
+        and (not steps or any(isinstance(step, dict) and "type" in step for step in steps))
+    )
+
+
+_KINDS: tuple[tuple[Callable[[Object], bool], Kind], ...] = (
+    (is_trajectory, "trajectory"),
+    (_is_trace, "trace"),
+    (log_record.recognises, "log record"),
+)
+"""In order of decision, before logs of agents, tables and containers."""
+
+
+def normal(value: Json) -> Json:
+    """Return OTLP/JSON with camelCase keys, no nulls and marks in place of lone surrogates, which
+    UTF-8 cannot hold. Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
+
+    Raises:
+        RecursionError: the value is nested more deeply than the interpreter's stack allows.
+    """
+    if value.__class__ is dict:
+        return {_camel(k): normal(v) for k, v in value.items() if v is not None}
+    if value.__class__ is list:
+        return [normal(item) for item in value]
+    return with_marks(value) if isinstance(value, str) else value
+
+
+def _camel(key: str) -> str:
+    if "_" not in key:
+        return key
+    first, *others = key.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def scope_name(scope: Json) -> str:
+    """Return the name of an instrumentation scope, or an empty one."""
+    name = scope.get("name") if scope.__class__ is dict else None
+    return name if isinstance(name, str) else ""
+
+
+def short(value: Json) -> str:
+    """Return in a few words what a value is."""
+    if value.__class__ is dict:
+        return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing in it'}"
+    if value.__class__ is list:
+        return f"a list of {short(value[0])}" if value else "an empty list"
+    return f"{type(value).__name__}"

@@ -1,0 +1,59 @@
+"""Lines of one span each: what stands around the span is the same for most of a file.
+
+A line that begins and ends as one before it, with one JSON value between, means what that one
+meant. So the value is all that has to be looked at.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentool_otel.model.spans import Attributes
+from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.trace_ids import FIRST, traced
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+
+__all__ = ["Framed", "Frames"]
+
+
+class _Frame(NamedTuple):
+    after: bytes
+    scope: str
+    resource: Attributes
+
+
+class Framed(NamedTuple):
+    """The span of a line, with the scope and resource around it."""
+
+    begin: int
+    trace_id: str
+    span: bytes
+    scope: str
+    resource: Attributes
+
+
+class Frames:
+    """Templates of lines by the text before the span, some thousand of them."""
+
+    def __init__(self) -> None:
+        self._frames = Remembered[_Frame]()
+
+    def learn(self, line: bytes, begin: int, end: int, span: UndecodedSpan) -> None:
+        """Learn from a line that holds one span, between two places, and no more."""
+        if line.find(FIRST) == begin:
+            frame = _Frame(line[end:], span.scope, span.resource)
+            self._frames.put(line[:begin], frame)
+
+    def find(self, line: bytes) -> Framed | None:
+        """Return the span of a line in a known frame; None if it is another, or not one value."""
+        begin = line.find(FIRST)
+        if begin < 0 or (frame := self._frames.known.get(line[:begin])) is None:
+            return None
+        after, scope, resource = frame
+        if not line.endswith(after):
+            return None
+        span = line[begin : len(line) - len(after)]
+        try:
+            return Framed(begin, traced(span), span, scope, resource)
+        except (ValueError, RecursionError):
+            return None

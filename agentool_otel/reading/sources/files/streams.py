@@ -1,0 +1,113 @@
+"""Streams of bytes: files on disk, files elsewhere, standard input, any other stream."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from agentool_otel.errors import SourceDenied, SourceUnreachable
+from agentool_otel.ground.near_names import instead_of
+from agentool_otel.ground.urls import shown
+from agentool_otel.reading.sources.files.compression import Feed, unpacked
+from agentool_otel.reading.sources.files.remote_files import RemoteFile
+
+__all__ = ["STDIN", "SpanFile", "head", "name_of", "opened", "stdin", "unpacked_bytes"]
+
+SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
+STDIN = "standard input"
+
+
+@contextmanager
+def opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
+    """Open a path unbuffered. A stream that was handed in stays open.
+
+    Raises:
+        SourceDenied: it may not be read.
+        SourceUnreachable: it cannot be opened.
+    """
+    if isinstance(file, RemoteFile):
+        try:
+            yield cast("BinaryIO", file)
+        finally:
+            file.release()
+        return
+    if not isinstance(file, Path):
+        yield file
+        return
+    try:
+        raw = io.FileIO(file)
+    except PermissionError as error:
+        raise SourceDenied(
+            f"{shown(file)} may not be read: {error.strerror}; hint: ls -l {shown(file)}"
+        ) from None
+    except FileNotFoundError:
+        meant = instead_of(file, folders=False)
+        end = f"; hint: {meant}" if meant else ""
+        raise SourceUnreachable(f"{shown(file)} does not exist{end}") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SourceUnreachable(f"{shown(file)} cannot be opened: {reason}") from None
+    with raw:
+        yield raw
+
+
+@contextmanager
+def unpacked_bytes(file: SpanFile) -> Generator[io.BufferedReader[Any]]:
+    """Open a file and read it without its compression.
+
+    Raises:
+        SourceDenied: it may not be read.
+        SourceUnreachable: it cannot be opened.
+        MissingDependencyError: it is zstd, which this Python cannot read by itself.
+        EOFError: it breaks off or is damaged; raised at the end, when all that came was read.
+    """
+    with opened(file) as raw:
+        feeds, stream = unpacked(Feed(getattr(raw, "read1", raw.read)))
+        yield stream
+        for feed in feeds:
+            if feed.error is not None:
+                raise EOFError(str(feed.error)) from feed.error
+
+
+def head(file: SpanFile, size: int) -> bytes:
+    """Return how a file begins, without its compression, in at most `size` bytes. What was looked
+    at of standard input is still there to be read.
+
+    Raises: as `unpacked_bytes`, except for damage.
+    """
+    if isinstance(file, io.BufferedReader):
+        file = io.BytesIO(file.peek(size))
+    with opened(file) as raw:
+        return unpacked(Feed(getattr(raw, "read1", raw.read)))[1].read(size)
+
+
+def name_of(file: SpanFile) -> str:
+    """Return what to call a file in messages."""
+    if isinstance(file, Path):
+        return shown(file)
+    return STDIN if file is _standard_input() else str(getattr(file, "name", "input"))
+
+
+_buffers: dict[int, tuple[object, io.BufferedReader[Any]]] = {}
+
+
+def stdin() -> io.BufferedReader[Any]:
+    """Return standard input, buffered so that its beginning can be looked at; always the same."""
+    raw: Any = sys.stdin.buffer
+    if isinstance(raw, io.BufferedReader):
+        return raw  # pyright: ignore[reportUnknownVariableType] # of bytes
+    kept = _buffers.get(0)
+    if kept is None or kept[0] is not raw:
+        kept = _buffers[0] = (raw, io.BufferedReader(raw))
+    return kept[1]
+
+
+def _standard_input() -> object:
+    """Return what `stdin` has returned, if anything."""
+    raw = getattr(sys.stdin, "buffer", None)
+    kept = _buffers.get(0)
+    return kept[1] if kept is not None and kept[0] is raw else raw

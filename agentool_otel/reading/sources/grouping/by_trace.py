@@ -1,0 +1,244 @@
+"""Spans in any order to whole traces, in bounded memory.
+
+Spans are held as they are while they fit into a budget. Beyond it all of them go to disk in buckets
+by a hash of their trace id (`_spill.py`), and each bucket is then grouped by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
+
+import msgspec
+
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.model.spans import Damage, Deduplicated, SpanEvent, SpanRecord, is_fragment
+from agentool_otel.reading.sources.files.trace_counts import SLOTS, Census
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+from agentool_otel.reading.sources.grouping.span_size import span_size
+from agentool_otel.reading.sources.grouping.spill import LEVELS, Spill
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["by_trace", "grouped", "whole"]
+
+_MIB = 1 << 20
+_START = attrgetter("start_ns", "span_id")
+_OF_EVENT = re.compile(r"events\[(\d+)\]")
+
+_Span = SpanRecord | UndecodedSpan
+_Traces = dict[str, list[_Span]]
+
+
+def by_trace(
+    spans: Iterable[SpanRecord | UndecodedSpan],
+    budget_bytes: int = 64 * _MIB,
+    census: Census | None = None,
+) -> Iterator[list[SpanRecord]]:
+    """Yield the spans of one trace after another, sorted by start and span id.
+
+    The outcome does not depend on the order or the repetition of `spans`; of several copies of a
+    span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
+    sorted by start as long as all of them fit into `budget_bytes`; above it in no particular
+    order. One trace has to fit into memory. Temporary files have no name, and are gone when the
+    iterator is exhausted or closed, or the process ends.
+
+    With a `census` of the same spans, traces come as they complete.
+
+    Raises:
+        SourceError: the temporary folder is full.
+    """
+    for trace in grouped(spans, budget_bytes, census):
+        if decoded := whole(trace):
+            yield decoded
+
+
+def grouped(
+    spans: Iterable[SpanRecord | UndecodedSpan],
+    budget_bytes: int = 64 * _MIB,
+    census: Census | None = None,
+) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+    """Yield the spans of one trace after another as they came, for `whole`. The rest as `by_trace`,
+    which does both.
+    """
+    traces: _Traces = {}
+    size = 0
+    spans = iter(spans)
+    if census is not None:
+        yield from _counted(spans, census, budget_bytes, traces)
+        size = sum(span_size(span) for trace in traces.values() for span in trace)
+    for span in spans:
+        _add(traces, span)
+        size += span_size(span)
+        if isinstance(span, UndecodedSpan) and not span.data:
+            size += span.length  # to sort all by start, all would be read once more
+        if size > budget_bytes and len(traces) > 1:
+            yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
+            return
+    yield from _settled(traces)
+
+
+def _counted(
+    spans: Iterator[_Span], census: Census, budget: int, traces: _Traces
+) -> Iterator[list[_Span]]:
+    """Yield traces as their last span passes; leave the others in `traces` when the spans end or
+    those that are open outgrow the budget."""
+    slots: dict[int, list[_Span]] = {}
+    sizes: dict[int, int] = {}
+    counts = census.counts
+    held = 0
+    for span in spans:
+        size = span_size(span)
+        held += size
+        slot = hash(span.trace_id) % SLOTS
+        here = slots.get(slot)
+        if here is None:
+            here = slots[slot] = []
+            sizes[slot] = 0
+        here.append(span)
+        sizes[slot] += size
+        if len(here) == counts[slot]:
+            del slots[slot]
+            held -= sizes.pop(slot)
+            yield from _apart(here)
+        elif held > budget:
+            break
+    for here in slots.values():
+        for span in here:
+            _add(traces, span)
+
+
+def _apart(spans: list[_Span]) -> Iterable[list[_Span]]:
+    """Return the traces among spans that share a slot; mostly there is one."""
+    if len({span.trace_id for span in spans}) == 1:
+        return [spans]
+    traces: _Traces = {}
+    for span in spans:
+        _add(traces, span)
+    return traces.values()
+
+
+def _from_disk(spans: Iterable[_Span], budget: int, level: int) -> Iterator[list[_Span]]:
+    with Spill(budget, level) as spill:
+        spill.add(spans)
+        for bucket in spill.buckets():
+            # One trace cannot be split, nor can traces whose hashes are equal to the last bit.
+            if bucket.size > budget and bucket.several and level + 1 < LEVELS:
+                yield from _from_disk(bucket.spans(), budget, level + 1)
+            else:
+                traces: _Traces = {}
+                for span in bucket.spans():
+                    _add(traces, span)
+                for trace_id in sorted(traces):
+                    yield traces.pop(trace_id)
+
+
+def _add(traces: _Traces, span: _Span) -> None:
+    trace = traces.get(span.trace_id)
+    if trace is None:
+        traces[span.trace_id] = [span]
+    else:
+        trace.append(span)
+
+
+def _settled(traces: _Traces) -> Iterator[list[_Span]]:
+    """Yield the traces in order, letting go of each."""
+    starts = {trace_id: min(map(_start_of, spans)) for trace_id, spans in traces.items()}
+    for trace_id in sorted(starts, key=lambda key: (starts[key], key)):
+        yield traces.pop(trace_id)
+
+
+def _start_of(span: _Span) -> int:
+    if isinstance(span, UndecodedSpan):
+        return span.decoder.start_of(span)
+    return span.start_ns or 0
+
+
+def whole(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
+    """Return the spans of a trace, decoded, each once, in order of start."""
+    records = [
+        span.decoder.decode(span) if isinstance(span, UndecodedSpan) else span for span in spans
+    ]
+    best = {span.span_id: span for span in records if span is not None}
+    copies = 0
+    if len(best) < len(records) or None in [span.start_ns for span in best.values()]:
+        known = [span for span in records if span is not None]
+        best = _without_copies(known)
+        copies = _copies(known)
+    try:
+        whole = sorted(best.values(), key=_START)
+    except TypeError:  # a span without a start
+        whole = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
+    return Deduplicated(whole, copies) if copies else whole
+
+
+def _copies(spans: list[SpanRecord]) -> int:
+    """Count the spans that are there again. A fragment is joined, and no copy; nor is what judges a
+    trace a part of it, however often it was written."""
+    whole = [
+        span.span_id
+        for span in spans
+        if not is_fragment(span) and gen_ai.EVALUATION_NAME not in span.attributes
+    ]
+    return len(whole) - len(set(whole))
+
+
+def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
+    """Return the most complete copy of each span, with the log records that belong to it."""
+    best: dict[str, SpanRecord] = {}
+    joined: dict[str, list[SpanRecord]] = {}
+    for span in spans:
+        if span.start_ns is None and span.events and is_fragment(span):
+            joined.setdefault(span.span_id, []).append(span)
+        other = best.setdefault(span.span_id, span)
+        if other is not span and _completeness(span) > _completeness(other):
+            best[span.span_id] = span
+    for span_id, fragments in joined.items():
+        best[span_id] = _with_events(best[span_id], fragments)
+    return best
+
+
+def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
+    """Return a span with the log records of its fragments, each once, among its own events."""
+    if is_fragment(span):
+        span = msgspec.structs.replace(span, events=[], damaged=())
+    own = {_settled_text(event) for event in span.events}
+    logged = (event for fragment in fragments for event in fragment.events)
+    new = {key: event for event in logged if (key := _settled_text(event)) not in own}
+    events = span.events + [new[key] for key in sorted(new)]
+    events.sort(key=lambda event: event.time_ns or 0)
+    damaged = [it for record in (span, *fragments) for it in _damage_among(record, events)]
+    return msgspec.structs.replace(span, events=events, damaged=tuple(damaged))
+
+
+def _damage_among(record: SpanRecord, events: list[SpanEvent]) -> Iterator[Damage]:
+    """Yield what is damaged in a record, by where its events are among all of them now."""
+    for damage in record.damaged:
+        of_event = _OF_EVENT.match(damage.where)
+        if of_event is None:
+            yield damage
+            continue
+        event = record.events[int(of_event[1])]
+        for place, other in enumerate(events):
+            if other is event:  # else it is a copy, of which one is enough
+                yield Damage(f"events[{place}]{damage.where[of_event.end() :]}", damage.cut)
+
+
+def _settled_text(value: SpanRecord | SpanEvent) -> str:
+    return repr(msgspec.to_builtins(value, order="sorted", builtin_types=(bytes,)))
+
+
+def _completeness(span: SpanRecord) -> tuple[bool, bool, int, int, str]:
+    return (
+        span.end_ns is not None,
+        span.start_ns is not None,
+        len(span.attributes) + len(span.events),
+        span.end_ns or 0,
+        # Nothing is better about one of them any more, but the choice has to be the same each time.
+        _settled_text(span),
+    )
+
+
+def _drained(traces: _Traces) -> Iterator[_Span]:
+    while traces:
+        yield from traces.popitem()[1]

@@ -1,0 +1,37 @@
+"""How much memory spans take, about."""
+
+from __future__ import annotations
+
+from sys import getsizeof
+from typing import Any
+
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+
+__all__ = ["span_size"]
+
+
+def span_size(span: SpanRecord | UndecodedSpan) -> int:
+    """Estimate the memory that a span takes, in a tenth of the time that reading it took."""
+    if isinstance(span, UndecodedSpan):
+        return 350 + len(span.data)  # which may lie in their file only
+    size = 1000 + 100 * len(span.attributes)
+    for value in span.attributes.values():
+        kind = value.__class__
+        if kind is str:
+            length = len(value)
+            size += length if length < 256 or value.isascii() else getsizeof(value)
+        elif kind is list or kind is dict:
+            size += _nested(value)
+    for event in span.events:
+        size += 300 + _nested(event.attributes)
+    return size + 500 * len(span.links)
+
+
+def _nested(value: Any) -> int:
+    size = 0
+    for item in value.values() if value.__class__ is dict else value:
+        size += 100 + getsizeof(item)
+        if item.__class__ is list or item.__class__ is dict:
+            size += _nested(item)
+    return size

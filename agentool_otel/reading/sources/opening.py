@@ -1,0 +1,178 @@
+"""From what a person writes, a path or a URL, to the source that reads it.
+
+Everything that reads a place comes through here, so that what one command reads the others do.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+
+from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground.near_names import instead_of
+from agentool_otel.ground.plugins import plugins
+from agentool_otel.ground.urls import shown, without_credentials
+from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.files.streams import STDIN, stdin
+from agentool_otel.reading.sources.several import SeveralSources
+from agentool_otel.reading.sources.source import Source, completed
+
+__all__ = ["is_recording", "open_source", "open_spans"]
+
+_SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
+
+
+def open_source(where: str | Path | None = None) -> Source:
+    """Return the source for a path, a folder, a glob pattern, `-` for standard input, or a URL.
+
+    The URL of a server is of a scheme that an entry point is named for, any other of fsspec's.
+    With nothing given it is the folder that programs record into: `AGENTOOL_DIR`, or `.agentool`.
+    Of a folder, files with the names of `_SUFFIXES` at any depth are read, sorted by path; a file
+    or a pattern that is named is read whatever its name.
+
+    Raises:
+        SourceUnreachable: nothing is there.
+        SourceDenied: it may not be looked at.
+        SourceError: the scheme of a URL is not known.
+        MissingDependencyError: the library for a URL is not installed.
+    """
+    if where is None:
+        folder = recordings_folder()
+        if not folder.is_dir():
+            raise SourceUnreachable(
+                f"no recording here (looked in {folder}): nothing has been recorded, or spans went "
+                "to an endpoint or to the program's own tracer provider\n"
+                "hint: agentool-otel run -- python app.py records a program; or name a SOURCE"
+            )
+        return _files(folder)
+    if where == "-":
+        return SpanFiles([stdin()], STDIN)
+    if isinstance(where, str) and (scheme := re.match(r"([A-Za-z][\w+.-]*)://", where)):
+        return _remote(scheme[1], where)
+    return _files(Path(where))
+
+
+def open_spans(places: Sequence[str]) -> Source:
+    """Return one source for several places; with none, that of `open_source` by default.
+
+    A place that cannot be opened is a problem, and the others are read.
+
+    Raises: as `open_source`, if there is nothing to read in any of them.
+    """
+    if len(places) > 1:
+        return SeveralSources([(shown(place), _opened(place)) for place in places])
+    return open_source(places[0] if places else None)
+
+
+def _opened(place: str) -> Source | AgentoolError:
+    try:
+        return open_source(place)
+    except AgentoolError as error:
+        return error
+
+
+def _remote(scheme: str, where: str) -> Source:
+    """Return the source that an entry point is named for; what follows `+` in a scheme, such as
+    `https`, is how the source gets there, and its own matter."""
+    if meant := _server_meant(where):
+        raise SourceError(f"{shown(where)} is no SOURCE; hint: {meant}")
+    known = plugins("agentool_otel.sources")
+    name = scheme.lower().partition("+")[0]
+    if name in known:
+        return completed(known[name].load()(where), without_credentials(where))
+    if is_remote(scheme.lower()):
+        files = remote_files(where, _SUFFIXES)
+        return SpanFiles(files, without_credentials(where))
+    from agentool_otel.ground.installing import install_command
+
+    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
+    raise SourceError(
+        f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
+        f", with {install_command('remote', 'fsspec')}"
+        "; hint: name a file, a folder or `-` for standard input"
+    )
+
+
+def _server_meant(where: str) -> str:
+    """Return the server that a place without its scheme may mean, as a question; "" for none."""
+    place = re.fullmatch(r"(?:http(s?):/+)?([\w.-]+:(16686|3200))(/.*)?", where)
+    if place is None:
+        return ""
+    scheme = {"16686": "jaeger", "3200": "tempo"}[place[3]] + ("+https" if place[1] else "")
+    return f"did you mean {scheme}://{place[2]}?"
+
+
+def _source_meant(where: str) -> str:
+    """Return the source that a place with the number or the id of a run after it may mean, as a
+    question; "" for none."""
+    place, _, run = where.rpartition("#")
+    if not run or not os.path.exists(place):
+        return ""
+    return f"did you mean {shown(place)!r}? only diff takes #{run}; --last 1 takes the newest run"
+
+
+def _files(path: Path) -> Source:
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        folder = quote(shown(path.parent))
+        raise SourceDenied(
+            f"{shown(path)} may not be read: {error.strerror}; hint: ls -ld {folder}"
+        ) from None
+    except (OSError, ValueError):
+        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        files = [file for file in matches if file.is_file()]
+        if not files:
+            hint = (
+                _server_meant(str(path))
+                or _source_meant(str(path))
+                or instead_of(path)
+                or "name a file, a folder, a glob pattern or `-`"
+            )
+            raise SourceUnreachable(f"{shown(path)} does not exist; hint: {hint}") from None
+        return SpanFiles(files, shown(path))
+    if not path.is_dir():
+        return SpanFiles([path])
+    files = _recordings(path)
+    if not files:
+        names = ", ".join("*" + suffix for suffix in _SUFFIXES)
+        raise SourceUnreachable(
+            f"no recording in {shown(path)} (looked for {names}); hint: agentool-otel run -- "
+            "python app.py records a program, agentool-otel recover gives what a killed one left"
+        )
+    source = SpanFiles(files, shown(path))
+    source.folders = (path,)
+    return source
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file is read where its folder is named, by its name."""
+    return path.suffix in _SUFFIXES
+
+
+def _recordings(folder: Path) -> list[Path]:
+    """Return the recordings in a folder, and the folders in it that may not be looked into: reading
+    those says so."""
+    denied: list[Path] = []
+    files: list[Path] = []
+
+    def skipped(error: OSError) -> None:
+        denied.append(Path(error.filename))
+
+    for inner, _, names in os.walk(folder, onerror=skipped):
+        files += (Path(inner, name) for name in names)
+    files = [file for file in files if is_recording(file) and _is_file(file)]
+    return sorted(files) + sorted(denied)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:  # reading it says so
+        return True

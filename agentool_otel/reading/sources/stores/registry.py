@@ -1,0 +1,28 @@
+"""The stores whose exports are read, ours and third parties': entry points, each a `Container`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.ground.plugins import loaded
+from agentool_otel.reading.sources.stores.store_format import Container, Object
+
+__all__ = ["inside", "store_of", "stores"]
+
+
+@cache
+def stores() -> tuple[Container, ...]:
+    """Return every installed store, sorted by the name of its entry point."""
+    return tuple(loaded("agentool_otel.stores").values())
+
+
+def store_of(value: Object) -> Container | None:
+    """Return the store that an object is from; None if it is from none, or only wrapped by one."""
+    return next((store for store in stores() if store.recognises(value)), None)
+
+
+def inside(value: Json) -> Json:
+    """Return what a store has wrapped an object or a list around; None if it is not wrapped."""
+    unwrapped = (store.inside(value) for store in stores() if store.inside is not None)
+    return next((it for it in unwrapped if it is not None), None)
