@@ -45,7 +45,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.tracing.spans.live import KINDS
-from agentool_otel.tracing.spans.session import SCOPE, session
+from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 __all__ = ["plan", "replay"]
 
@@ -110,7 +110,7 @@ def replay(
         ConfigurationError: if the dialect is not one that can be written.
     """
     words = None if dialect == "gen_ai" else writing_dialect(dialect)
-    provider = tracer_provider or session.provider or otel.get_tracer_provider()
+    provider = tracer_provider or settings.provider or otel.get_tracer_provider()
     for document in _documents(traces):
         _emit(document.trace_id, plan(document, words), provider)
 

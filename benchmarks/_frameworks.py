@@ -175,10 +175,10 @@ def _attach(provider: Any) -> None:
     """Attach every instrumentor to a provider that is not the global one, as the others are."""
     from agentool_otel.content.policy import Policy
     from agentool_otel.tracing.setup.frameworks import attach, instrumentors
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.configure(provider=provider, policy=Policy(capture=True))
-    session.enabled = True
+    settings.configure(provider=provider, policy=Policy(capture=True))
+    settings.enabled = True
     attach(instrumentors(), threads=True)
 
 

@@ -21,7 +21,7 @@ from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.second_vocabulary import with_names_beside
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink
@@ -139,8 +139,8 @@ def finished(count: int, copies: bool = False) -> list[ReadableSpan]:
     kept = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(kept))
-    session.configure(provider=provider, policy=Policy(capture=True))
-    session.copies = copies
+    settings.configure(provider=provider, policy=Policy(capture=True))
+    settings.copies = copies
     call = tool(search)
 
     @agent(name="bench")
@@ -163,7 +163,7 @@ def disturbance(url: str, rounds: int, seconds: float) -> dict[str, Compared]:
     pipeline.send(OtlpTarget(url, "http/protobuf"), folder=None)
     mine = TracerProvider(shutdown_on_exit=False)
     mine.add_span_processor(pipeline)
-    session.configure(provider=mine, policy=Policy(capture=True))
+    settings.configure(provider=mine, policy=Policy(capture=True))
     official = provider_of(ALWAYS_ON, OTLPSpanExporter(f"{url}/v1/traces"))
     decorated, by_hand = tool(search), reference(official.get_tracer("ref"), search)
     against: dict[str, list[tuple[float, float]]] = {"untraced": [], "SDK": []}

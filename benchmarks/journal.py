@@ -16,7 +16,7 @@ from agentool_otel.tracing.export.disk.files import AppendFile
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink
@@ -121,8 +121,8 @@ class _Behind:
         self.provider.add_span_processor(pipeline)
 
     def _use(self) -> None:
-        session.configure(provider=self.provider, policy=Policy(capture=True))
-        session.opened = self.pipeline.opened if self.pipeline.keeps_open else None
+        settings.configure(provider=self.provider, policy=Policy(capture=True))
+        settings.opened = self.pipeline.opened if self.pipeline.keeps_open else None
 
     def cost(self, runs: int) -> float:
         """Return CPU microseconds per tool call."""

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
 
 from agentool_otel.content.policy import Policy
 from agentool_otel.tracing.capture import agent, tool
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sizes import Size
@@ -76,7 +76,7 @@ def measure(rounds: int, runs: int) -> dict[str, Compared]:
     costs: dict[str, list[tuple[float, float]]] = {what: [] for what in cases}
     for number in range(rounds + 1):
         for what, case in cases.items():
-            session.configure(provider=case.provider, policy=Policy(capture=True))
+            settings.configure(provider=case.provider, policy=Policy(capture=True))
             ours = case.cost(agent(name="bench"), decorated[what], runs)
             by_sdk = reference_agent(case.provider.get_tracer("ref"))
             other = case.cost(by_sdk, case.by_hand, runs)
@@ -103,7 +103,7 @@ def serialised(calls: int) -> dict[str, list[int]]:
         counts[what] = []
         for sampler in (ALWAYS_ON, ALWAYS_OFF):
             policy = Policy(capture=True, redact=count)
-            session.configure(provider=provider_of(sampler), policy=policy)
+            settings.configure(provider=provider_of(sampler), policy=policy)
             texts = 0
             for _ in range(calls):
                 decorated("told")

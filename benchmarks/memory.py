@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 import agentool_otel
 from agentool_otel.content.policy import Policy
 from agentool_otel.tracing.capture import agent, tool
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from benchmarks._child import in_child, rss_mb
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target
@@ -64,7 +64,7 @@ def queued(runs: int) -> tuple[float, float]:
     hold = _Hold()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(hold)
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
     by_hand = reference(provider.get_tracer("ref"), search)
     return _held(tool(search), hold, runs), _held(by_hand, hold, runs)
 
@@ -97,7 +97,7 @@ def _held(call: Function, hold: _Hold, runs: int) -> float:
 def growth(runs: int, ours: bool) -> float:
     """Return by how many MB the process grows from a tenth of the runs to the last one."""
     provider = provider_of(ALWAYS_ON)
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
     tracer = provider.get_tracer("ref")
     run: Callable[[bool], None] = _our_run if ours else lambda ends: _sdk_run(tracer, ends)
     start = 0.0

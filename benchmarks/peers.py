@@ -123,10 +123,10 @@ def _processor(kept: Keep) -> BatchSpanProcessor:
 def _agentool(kept: Keep) -> Decorators:
     from agentool_otel.content.policy import Policy
     from agentool_otel.tracing.capture import agent, tool
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     provider = _provider(kept)
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
     return Decorators(agent, tool, provider.force_flush)
 
 

@@ -1,6 +1,6 @@
 """What every test may use: finished spans, and a model server on this machine.
 
-Our own errors are raised in tests, not logged: see `tracing.spans.session.guarded`.
+Our own errors are raised in tests, not logged: see `tracing.spans.settings.guarded`.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class Spans:
     def without_content(self) -> None:
         """Capture no content from here on."""
         from agentool_otel.content.policy import Policy
-        from agentool_otel.tracing.spans.session import session
+        from agentool_otel.tracing.spans.settings import settings
 
-        session.configure(policy=Policy(capture=False))
+        settings.configure(policy=Policy(capture=False))
 
 
 def _tree(spans: Sequence[ReadableSpan]) -> str:
@@ -116,20 +116,20 @@ def spans() -> Iterator[Spans]:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.content.policy import Policy
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     before = trace.get_current_span()
-    session.reset()
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.reset()
+    settings.configure(provider=provider, policy=Policy(capture=True))
     found = Spans(exporter)
     try:
         yield found
-        capture, generation = session.policy.capture, session.dialect.generation
+        capture, generation = settings.policy.capture, settings.dialect.generation
     finally:
-        session.reset()
+        settings.reset()
     assert trace.get_current_span() is before, "a span stayed in the context"
     from agentool_otel.semconv.table import GENERATIONS
     from agentool_otel.testing.conformance import assert_conformant
@@ -144,14 +144,14 @@ def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
     from importlib import import_module
 
     from agentool_otel.tracing.export.logs import LoggerProvider
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
     from tests.export.logged import RESOURCE, Provided
 
     found = Provided()
     provider = LoggerProvider(found.put, lambda _: found.wanted, lambda: RESOURCE)
     insides = import_module("opentelemetry._logs._internal")
     monkeypatch.setattr(insides, "_LOGGER_PROVIDER", provider)
-    session.configure()  # loggers are made anew
+    settings.configure()  # loggers are made anew
     return found
 
 

@@ -23,7 +23,7 @@ from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.model.spec_documents import document_class
 from agentool_otel.reading.rebuild.conversion import converted
 from agentool_otel.reading.rebuild.declared import declaration
-from agentool_otel.reading.rebuild.judgements import Anchor
+from agentool_otel.reading.rebuild.evaluation_spans import Anchor
 from agentool_otel.reading.rebuild.runs import trace_ids_of
 from agentool_otel.reading.rebuild.tree import Node, has_summed_usage
 from agentool_otel.reading.sources.contents import Contents
@@ -33,7 +33,7 @@ from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import inputs_of
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 
 __all__ = ["Exported"]
 

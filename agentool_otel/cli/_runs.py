@@ -17,8 +17,8 @@ from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.reading.rebuild.containment import at_own_cost
 from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.error_isolation import at_own_cost
 from agentool_otel.reading.rebuild.runs import trace_ids_of
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.rebuild.tree import Node, grow

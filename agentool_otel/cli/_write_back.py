@@ -30,7 +30,7 @@ from agentool_otel.tracing.export.disk.recording import SUFFIX
 from agentool_otel.tracing.export.masking.logs import mask_log
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.otlp_variables import timeout_s
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 from agentool_otel.tracing.export.send.otlp import (
     OtlpExporter,
     OtlpTarget,

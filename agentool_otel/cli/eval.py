@@ -31,8 +31,8 @@ from agentool_otel.evaluation.scopes import SCOPES, Scope
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.reading.rebuild.containment import at_own_cost
 from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.error_isolation import at_own_cost
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents

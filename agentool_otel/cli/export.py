@@ -19,9 +19,9 @@ from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
-from agentool_otel.tracing.export.copies import without_copies
+from agentool_otel.tracing.export.duplicate_attributes import without_copies
 from agentool_otel.tracing.export.masking.spans import Masking
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 
 __all__ = ["command", "send"]

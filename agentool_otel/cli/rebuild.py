@@ -24,9 +24,9 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.formats import Loss, Writer, format_named, words
-from agentool_otel.reading.rebuild.containment import Report, at_own_cost
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.declared import documents_of
+from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents

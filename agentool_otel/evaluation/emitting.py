@@ -17,7 +17,7 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.rebuild.judgements import Anchor
+from agentool_otel.reading.rebuild.evaluation_spans import Anchor
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
 if TYPE_CHECKING:

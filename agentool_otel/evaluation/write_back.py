@@ -26,8 +26,8 @@ from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.times import to_ns
 from agentool_otel.otlp.log_record import LogRecord
-from agentool_otel.reading.rebuild.judgements import Anchor
-from agentool_otel.reading.rebuild.results import attributes_of
+from agentool_otel.reading.rebuild.evaluation_spans import Anchor
+from agentool_otel.reading.rebuild.result_spans import attributes_of
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Written", "anchor_of_document", "written"]

@@ -19,12 +19,12 @@ from typing import Any, Generic, TypeVar
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.reading.rebuild.containment import Report, at_own_cost
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import Answered
 from agentool_otel.reading.rebuild.correlation.linked_traces import gather
 from agentool_otel.reading.rebuild.correlation.loose_calls import LooseRun
 from agentool_otel.reading.rebuild.correlation.open_requests import SettledTrace
 from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
 from agentool_otel.reading.rebuild.runs import (
     Remainder,
     Waiting,

@@ -42,9 +42,9 @@ tracing.setup.sdk_variables tracing.setup.service tracing.setup.spans tracing.se
 EXPORT = """
 tracing.export tracing.export.batched tracing.export.incomplete tracing.export.log_destination
 tracing.export.log_records tracing.export.logs tracing.export.otlp_variables
-tracing.export.pipeline tracing.export.stores tracing.export.disk tracing.export.disk.files
+tracing.export.pipeline tracing.export.sinks tracing.export.disk tracing.export.disk.files
 tracing.export.disk.journal tracing.export.disk.names tracing.export.disk.recording
-tracing.export.disk.recovery tracing.export.disk.remains tracing.export.disk.spool
+tracing.export.disk.recovery tracing.export.disk.leftovers tracing.export.disk.spool
 tracing.export.masking tracing.export.masking.logs tracing.export.masking.spans
 tracing.export.send tracing.export.send.attempt tracing.export.send.connection
 tracing.export.send.deadline tracing.export.send.otlp

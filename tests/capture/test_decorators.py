@@ -375,9 +375,9 @@ def test_without_content_names_and_order_remain(spans: Any) -> None:
 
 
 def test_switched_off_a_decorated_call_makes_no_span(spans: Any) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.enabled = False
+    settings.enabled = False
     assert add(1) == 3
     assert spans.finished() == []
 
@@ -394,10 +394,10 @@ def test_suppressed_instrumentation_is_respected(spans: Any) -> None:
 
 
 def test_a_users_span_inside_a_tool_is_its_child(spans: Any) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    assert session.provider is not None
-    tracer = session.provider.get_tracer("app")
+    assert settings.provider is not None
+    tracer = settings.provider.get_tracer("app")
 
     @tool
     def work() -> None:

@@ -11,13 +11,13 @@ from opentelemetry.context import attach, detach
 from agentool_otel.loading import rebuild
 from agentool_otel.tracing.capture import agent, run
 from agentool_otel.tracing.capture.model_calls import model_call
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.records import records
 
 
 @pytest.fixture
 def variable(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "case_id", "from-variable")
+    monkeypatch.setattr(settings, "case_id", "from-variable")
 
 
 def cases(spans: Any) -> dict[str, Any]:

@@ -119,12 +119,12 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
     from opentelemetry.sdk.trace import TracerProvider
 
     from agentool_otel.content.policy import Policy
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.reset()
+    settings.reset()
     try:
         provider = TracerProvider(shutdown_on_exit=False)
-        session.configure(provider=provider, policy=Policy(capture=True))
+        settings.configure(provider=provider, policy=Policy(capture=True))
         with agentool_otel.model_call(
             other, messages=asked, system=other, tools=[asked, other], provider=other, url=other,
             temperature=other, max_tokens=other, stop_sequences=other, conversation_id=other,
@@ -137,19 +137,19 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
         with agentool_otel.embeddings(other, dimensions=other) as embedded:
             embedded.output(asked)
     finally:
-        session.reset()
+        settings.reset()
 
 
 def test_a_bug_of_ours_never_reaches_the_block(
     spans: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from agentool_otel.providers import answers
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     def broken(_: Any) -> Any:
         raise ZeroDivisionError("a bug")
 
-    session.strict = False
+    settings.strict = False
     monkeypatch.setattr(answers, "shape_of", broken)
     with agentool_otel.model_call("m", provider="own") as call:
         call.output(ANTHROPIC)
@@ -166,9 +166,9 @@ def test_a_list_changed_during_the_call_is_recorded_as_it_was_before(spans: Any)
 
 
 def test_switched_off_nothing_is_recorded_and_nothing_is_read(spans: Any) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.enabled = False
+    settings.enabled = False
     with agentool_otel.model_call("m", messages="Hi") as call:
         call.output(object())
         call.usage(1, 2)
@@ -184,14 +184,14 @@ def test_a_call_that_is_not_sampled_reads_nothing(
 
     from agentool_otel.providers import answers
     from agentool_otel.tracing.capture import model_calls
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     def read(_: Any) -> Any:
         raise AssertionError("content was read")
 
     monkeypatch.setattr(model_calls, "jsonable", read)
     monkeypatch.setattr(answers, "jsonable", read)
-    session.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
+    settings.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
     with agentool_otel.model_call("m", messages=[{"role": "user", "content": "Hi"}]) as call:
         call.output(ANTHROPIC)
         call.usage(1, 2)

@@ -123,9 +123,9 @@ def test_what_is_known_at_the_start_is_on_an_open_span(spans: Any) -> None:
     """So that a call under way is found with its question after a kill."""
     from opentelemetry import trace
 
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.opened = lambda _: None
+    settings.opened = lambda _: None
     with agentool_otel.model_call("m", provider="own", messages="Hi"):
         span: Any = trace.get_current_span()
         assert "Hi" in span.attributes["gen_ai.input.messages"]

@@ -11,7 +11,7 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.loading import rebuild
 from agentool_otel.tracing.capture import agent, run
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.records import records
 
 
@@ -99,7 +99,7 @@ def test_an_error_that_was_reported_is_an_event_too(spans: Any) -> None:
 
 
 def test_without_content_a_reported_error_has_no_message(spans: Any) -> None:
-    session.configure(policy=Policy(capture=False))
+    settings.configure(policy=Policy(capture=False))
     with run("a") as r:
         r.tool_result(r.tool_call("t"), error="no such page")
     tool_span, _ = spans.finished()

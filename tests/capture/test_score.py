@@ -24,7 +24,7 @@ from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.tracing.capture import scores
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.export.logged import Provided
 from tests.export.receiver import HttpReceiver
 from tests.records import records
@@ -124,7 +124,7 @@ def test_a_score_comes_back_in_every_generation_of_the_names(
     spans: Any, provided: Provided, generation: str
 ) -> None:
     """One that has no event for it has the span."""
-    session.configure(dialect=GenAI(generation))
+    settings.configure(dialect=GenAI(generation))
     score(finished_run(), "helpful", True, comment="yes")
     found = rebuilt(spans)
     assert [essence(it) for it in found.scores] == [("helpful", 1.0, True, "pass")]
@@ -175,7 +175,7 @@ def test_a_trace_id_alone_finds_the_run_of_the_trace(spans: Any) -> None:
 
 def test_a_comment_is_content(spans: Any, provided: Provided) -> None:
     """The name, the value and the label are not."""
-    session.configure(policy=Policy(capture=False))
+    settings.configure(policy=Policy(capture=False))
     score(finished_run(), "helpful", 1, label="good", comment="the patient said")
     [judged] = scored(spans)
     assert judged.attributes is not None
@@ -189,9 +189,9 @@ def test_a_comment_is_masked_redacted_and_kept_off_spans_like_content(
 ) -> None:
     made = finished_run()
     score(made, "a", 1, comment="my key is sk-proj-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
-    session.configure(policy=Policy(capture=True, redact=lambda name, text: text.upper()))
+    settings.configure(policy=Policy(capture=True, redact=lambda name, text: text.upper()))
     score(made, "b", 1, comment="quiet")
-    session.configure(policy=Policy(capture=True, on_spans=False, in_events=True))
+    settings.configure(policy=Policy(capture=True, on_spans=False, in_events=True))
     score(made, "c", 1, comment="beside")
     on_spans = [(it.attributes or {}).get(COMMENT) for it in scored(spans)]
     assert "sk-proj" not in str(on_spans[0])
@@ -235,7 +235,7 @@ def test_nothing_happens_where_nothing_is_recorded(spans: Any, provided: Provide
     score(AgentRun("never begun"), "helpful", True)
     score(trace.INVALID_SPAN, "helpful", True)
     score(f"00-{TRACE}-{SPAN}-00", "helpful", True)  # not sampled there
-    session.enabled = False
+    settings.enabled = False
     score(made, "helpful", True)
     assert scored(spans) == []
     assert provided.records == []
@@ -245,7 +245,7 @@ def provided_by(sampler: Any) -> InMemorySpanExporter:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(sampler, shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     return exporter
 
 
@@ -264,7 +264,7 @@ def test_a_score_is_sampled_like_its_trace(spans: Any, provided: Provided) -> No
 
 
 def test_without_an_sdk_nothing_happens() -> None:
-    session.reset()
+    settings.reset()
     score(TRACE, "helpful", True)
     score(finished_run(), "helpful", True)
 
@@ -272,7 +272,7 @@ def test_without_an_sdk_nothing_happens() -> None:
 def piped(pipeline: Pipeline) -> TracerProvider:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     return provider
 
 

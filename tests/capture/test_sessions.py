@@ -135,7 +135,7 @@ def test_runs_of_a_session_have_its_id_in_their_traces(spans: Any) -> None:
 def test_invalid_metadata_is_left_out_and_the_run_continues(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.tracing.spans.session import session as settings
+    from agentool_otel.tracing.spans.settings import settings
 
     monkeypatch.setattr(settings, "strict", False)
     wrong: Any = 7

@@ -20,7 +20,7 @@ from agentool_otel.reading.sources.grouping.by_trace import by_trace
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import core
 from agentool_otel.tracing.export.masking.spans import Masking
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 
 __all__ = ["FIELDS", "masked", "recordings", "spans_in", "texts_in", "texts_on", "texts_within"]
 

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agentool_otel import model_call, run
 from agentool_otel.loading import rebuild
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.records import records
 
 INPUT, OUTPUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
@@ -60,12 +60,12 @@ def played(agent: Agent, *, with_usage: bool) -> list[Any]:
     """Return the spans of a run."""
     exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider)
-    session.agent_usage = with_usage
+    settings.configure(provider=provider)
+    settings.agent_usage = with_usage
     try:
         play(agent)
     finally:
-        session.reset()
+        settings.reset()
     return list(exporter.get_finished_spans())
 
 

@@ -15,7 +15,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans.events import Masked
 from agentool_otel.tracing.spans.exceptions import Signals, signals
 from agentool_otel.tracing.spans.live import begin
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.export.logged import Provided
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
@@ -54,7 +54,7 @@ def test_the_environment_selects_where_exceptions_are_recorded(said: str, wanted
 def test_an_exception_is_recorded_where_requested(
     spans: Any, provided: Provided, said: str, on_span: int, logged: int
 ) -> None:
-    session.exceptions = signals({environment.EXCEPTIONS: said})
+    settings.exceptions = signals({environment.EXCEPTIONS: said})
     with pytest.raises(ValueError, match="luck"):
         fail("no luck")
     assert (len(spans.only().events), len(provided.records)) == (on_span, logged)
@@ -69,7 +69,7 @@ def test_an_exception_is_recorded_where_requested(
 def test_the_exception_event_of_a_client_operation_has_its_standard_name(
     spans: Any, provided: Provided
 ) -> None:
-    session.exceptions = Signals(spans=False, logs=True)
+    settings.exceptions = Signals(spans=False, logs=True)
     failed_call()
     (record,) = provided.records
     assert (record.event_name, record.severity_number) == (gen_ai.EVENT_OPERATION_EXCEPTION, 13)
@@ -82,21 +82,21 @@ def test_an_exception_is_recorded_once_however_many_spans_it_passes(
     def clerk() -> None:
         fail("no luck")
 
-    session.exceptions = Signals(spans=False, logs=True)
+    settings.exceptions = Signals(spans=False, logs=True)
     with pytest.raises(ValueError, match="luck"):
         clerk()
     assert len(provided.records) == 1
 
 
 def test_without_a_consumer_the_exception_stays_on_the_span(spans: Any, provided: Provided) -> None:
-    session.exceptions = Signals(spans=False, logs=True)
+    settings.exceptions = Signals(spans=False, logs=True)
     provided.wanted = False
     failed_call()
     assert [event.name for event in spans.only().events] == ["exception"]
 
 
 def only_in_events(**more: Any) -> None:
-    session.configure(policy=Policy(capture=True, on_spans=False, in_events=True, **more))
+    settings.configure(policy=Policy(capture=True, on_spans=False, in_events=True, **more))
 
 
 def called() -> None:
@@ -183,9 +183,9 @@ def test_an_event_that_cannot_be_emitted_costs_only_the_event(
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    provider: Any = session.logger()
+    provider: Any = settings.logger()
     monkeypatch.setattr(provider, "emit", broken)
-    session.strict = False
+    settings.strict = False
     only_in_events()
     called()
     assert spans.only().end_time is not None

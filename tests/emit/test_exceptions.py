@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agentool_otel.tracing.capture import agent, run, tool
 from agentool_otel.tracing.spans import exceptions
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 
 @tool
@@ -27,10 +27,10 @@ def exporter() -> Iterator[InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     exceptions._seen.clear()
     yield exporter
-    session.reset()
+    settings.reset()
 
 
 def recorded(exporter: InMemorySpanExporter) -> list[tuple[str, list[Any]]]:
@@ -119,8 +119,8 @@ def test_no_exception_is_remembered_after_the_enclosing_spans_end() -> None:
 
 
 def test_below_foreign_spans_few_exceptions_are_remembered() -> None:
-    assert session.provider is not None
-    tracer = session.provider.get_tracer("theirs")
+    assert settings.provider is not None
+    tracer = settings.provider.get_tracer("theirs")
     for _ in range(1000):
         with trace.use_span(tracer.start_span("theirs")), pytest.raises(ValueError):
             fail("no")

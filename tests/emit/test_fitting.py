@@ -22,7 +22,7 @@ from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.reading.sources.offloaded import rehydrated
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 LARGE = {"rows": [{"id": i, "text": "x" * 50} for i in range(200)]}
 
@@ -160,7 +160,7 @@ def _recorded(spans: Any, store: Any, path: Path, result: Any = LARGE) -> Any:
     def search(query: str) -> Any:
         return result
 
-    session.configure(policy=Policy(capture=True, sizes=Sizes(attribute=1000), store=store))
+    settings.configure(policy=Policy(capture=True, sizes=Sizes(attribute=1000), store=store))
     with agentool_otel.run("r"):
         search("q")
     path.write_bytes(encode_spans(spans.finished()))
@@ -211,7 +211,7 @@ def test_a_span_file_cannot_make_its_reader_open_connections() -> None:
 def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:
     from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
-    from agentool_otel.tracing.spans.spans import set_all
+    from agentool_otel.tracing.spans.sdk_spans import set_all
 
     provider = TracerProvider(shutdown_on_exit=False, span_limits=SpanLimits(max_attributes=32))
     started = {gen_ai.OPERATION_NAME: "chat", gen_ai.REQUEST_MODEL: "m"}

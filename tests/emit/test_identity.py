@@ -34,7 +34,7 @@ from agentool_otel.tracing.capture import agent, carry, run, session, step, tool
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.live import begin
-from agentool_otel.tracing.spans.session import session as settings_in_force
+from agentool_otel.tracing.spans.settings import settings as tracing_settings
 
 AGENT, CONVERSATION, USER = "gen_ai.agent.name", "gen_ai.conversation.id", "user.id"
 OURS = {AGENT: "outer", CONVERSATION: "s1", USER: "u1"}
@@ -277,7 +277,7 @@ class _Asked(Sampler):
 @pytest.mark.parametrize("way", ["decorated tool", "reported tool", "chat"])
 def test_a_sampler_sees_the_names(spans: Any, way: str) -> None:
     sampler = _Asked()
-    settings_in_force.configure(provider=TracerProvider(sampler=sampler, shutdown_on_exit=False))
+    tracing_settings.configure(provider=TracerProvider(sampler=sampler, shutdown_on_exit=False))
     with run("outer", session_id="s1", user_id="u1") as r:
         WAYS[way](r)
     assert sampler.shown == [OURS, OURS]
@@ -296,8 +296,8 @@ def test_a_span_found_open_after_a_kill_has_the_names(spans: Any, way: str) -> N
 
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Begun())
-    settings_in_force.configure(provider=provider, policy=Policy(capture=True))
-    settings_in_force.opened = lambda span_id: found.append(identity(begun[span_id]))
+    tracing_settings.configure(provider=provider, policy=Policy(capture=True))
+    tracing_settings.opened = lambda span_id: found.append(identity(begun[span_id]))
     with run("outer", session_id="s1", user_id="u1") as r:
         WAYS[way](r)
     assert found == [OURS, OURS]

@@ -53,7 +53,7 @@ from agentool_otel.tracing.export.metric_points import collect_sums
 from agentool_otel.tracing.spans import metric_sums, metrics
 from agentool_otel.tracing.spans.metric_sums import Instrument, Scope, Sums
 from agentool_otel.tracing.spans.run import Run
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings as tracing_settings
 from agentool_otel.tracing.spans.steps import Timeline
 from tests.emit.test_metrics import OPENAI, OTHERS
 
@@ -123,7 +123,7 @@ class OfTheSdk:
 def fresh() -> Iterator[None]:
     yield
     metrics.configure()
-    session.reset()
+    tracing_settings.reset()
 
 
 def within(span_id: int, sampled: bool) -> Context:
@@ -206,7 +206,7 @@ def test_sums_are_what_instruments_of_the_sdk_collect(
 ) -> None:
     """Names, units, attributes, buckets, temporality, exemplars: whatever is measured, and whenever
     it is collected."""
-    session.configure(dialect=GenAI(generation))
+    tracing_settings.configure(dialect=GenAI(generation))
     collections: list[list[Any]] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(metric_sums, "_QUEUE", queue)
@@ -320,7 +320,7 @@ def test_where_another_way_of_adding_up_was_chosen_the_sdk_adds_up(
         aggregation = {sdk.Histogram: ExponentialBucketHistogramAggregation()}
     else:
         monkeypatch.setenv("OTEL_METRICS_EXEMPLAR_FILTER", "always_off")
-    session.configure(dialect=GenAI("latest"))
+    tracing_settings.configure(dialect=GenAI("latest"))
     ours = Ours(CUMULATIVE, aggregation)
     assert not ours.adds_up
     metrics.record(ToolExecution(name="t"), 1.0, None, Context())
@@ -332,7 +332,7 @@ def test_where_another_way_of_adding_up_was_chosen_the_sdk_adds_up(
 
 def test_a_value_for_a_provider_of_the_application_is_recorded_at_once() -> None:
     """Its views decide what becomes of it."""
-    session.configure(dialect=GenAI("latest"))
+    tracing_settings.configure(dialect=GenAI("latest"))
     reader = InMemoryMetricReader()
     view = View(instrument_name="gen_ai.*", attribute_keys={"gen_ai.tool.name"})
     metrics.configure(sdk.MeterProvider([reader], shutdown_on_exit=False, views=[view]))
@@ -345,7 +345,7 @@ def test_a_value_for_a_provider_of_the_application_is_recorded_at_once() -> None
 
 
 def test_attributes_that_cannot_be_told_apart_by_hash_are_recorded() -> None:
-    session.configure(dialect=GenAI("latest"))
+    tracing_settings.configure(dialect=GenAI("latest"))
     ours = Ours(CUMULATIVE)
     try:
         ours.provider.get_meter("m").create_histogram("h").record(1.0, {"list": ["a"]})

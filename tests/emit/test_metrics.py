@@ -29,13 +29,13 @@ from agentool_otel.semconv.table import GENERATIONS, METRICS
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.live import begin
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 
 class Collected:
     def __init__(self, generation: str):
         self._reader = InMemoryMetricReader()
-        session.configure(dialect=GenAI(generation))
+        settings.configure(dialect=GenAI(generation))
         metrics.configure(MeterProvider([self._reader], shutdown_on_exit=False))
 
     def scopes(self) -> Any:

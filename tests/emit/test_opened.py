@@ -23,7 +23,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture import agent, run, step, tool
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 CHANGING = {
     *(agentool.SPAN_START_NS, agentool.SPAN_END_NS, agentool.SPAN_PARENT_ID),
@@ -94,9 +94,9 @@ CALLS: dict[str, Callable[[], object]] = {
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    session.reset()
+    settings.reset()
     yield
-    session.reset()
+    settings.reset()
 
 
 def record(
@@ -106,8 +106,8 @@ def record(
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider, policy=policy or Policy(capture=True))
-    session.opened = (lambda _: None) if told else None
+    settings.configure(provider=provider, policy=policy or Policy(capture=True))
+    settings.opened = (lambda _: None) if told else None
     call()
     return list(exporter.get_finished_spans())
 
@@ -169,7 +169,7 @@ def test_the_callback_runs_before_the_body() -> None:
         order.append("body")
 
     def call() -> None:
-        session.opened = order.append
+        settings.opened = order.append
         add([1], body)
 
     (span,) = record(call, True)
@@ -181,7 +181,7 @@ def test_the_callback_does_not_run_for_an_unsampled_span() -> None:
     told: list[int] = []
 
     def call() -> None:
-        session.opened = told.append
+        settings.opened = told.append
         for each in CALLS.values():
             each()
 

@@ -18,13 +18,13 @@ from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.spans.fast_span import OwnSpan
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
-    session.reset()
+    settings.reset()
 
 
 def span_around(body: Callable[[Any], object], **options: Any) -> ReadableSpan:
@@ -32,7 +32,7 @@ def span_around(body: Callable[[Any], object], **options: Any) -> ReadableSpan:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
 
     @tool(name="work")
     def work(city: str) -> str:
@@ -124,7 +124,7 @@ def test_the_steps_of_an_agent_inside_a_tool_are_on_its_span() -> None:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     agent(name="outer")(tool(name="work")(inner))()
     steps = {span.name: len(span.events) for span in exporter.get_finished_spans()}
     assert steps["invoke_agent inner"] == 2
@@ -145,6 +145,6 @@ def test_processors_get_sdk_spans_at_start_and_end() -> None:
 
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Watch())
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     agent(name="a")(tool(name="t")(lambda: body(trace.get_current_span())))()
     assert told == [("start", True)] * 2 + [("body", True)] + [("end", True)] * 2

@@ -18,7 +18,7 @@ from agentool_otel import model_call, tool
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.tracing.spans import requested_calls
 from agentool_otel.tracing.spans.live import begin
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 ID, NAME = "gen_ai.tool.call.id", "gen_ai.tool.name"
 ARGUMENTS = "gen_ai.tool.call.arguments"
@@ -224,5 +224,5 @@ def test_a_model_called_in_another_thread_is_told_by_the_span_around(spans: Any)
 
 def served(number: str) -> Any:
     """Return the span of a request to a web server, as a web framework makes it current."""
-    assert session.provider is not None
-    return session.provider.get_tracer("web").start_as_current_span(f"request {number}")
+    assert settings.provider is not None
+    return settings.provider.get_tracer("web").start_as_current_span(f"request {number}")

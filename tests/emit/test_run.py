@@ -13,14 +13,14 @@ from agentool_otel.tracing.capture import agent
 from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.requested_calls import take
 from agentool_otel.tracing.spans.run import Run, current_run
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 
 @pytest.fixture(autouse=True)
 def provider() -> Iterator[None]:
-    session.configure(provider=TracerProvider(shutdown_on_exit=False))
+    settings.configure(provider=TracerProvider(shutdown_on_exit=False))
     yield
-    session.reset()
+    settings.reset()
 
 
 @agent

@@ -13,8 +13,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased, TraceIdRati
 
 from agentool_otel.content.policy import Policy
 from agentool_otel.tracing.capture import agent, tool
-from agentool_otel.tracing.spans import spans as seam
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans import sdk_spans as seam
+from agentool_otel.tracing.spans.settings import settings
 
 TIMES = {"agentool.span.start_ns", "agentool.span.end_ns", "agentool.span.parent_id"}
 
@@ -33,14 +33,14 @@ def clerk(question: str) -> str:
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
-    session.reset()
+    settings.reset()
 
 
 def record(**options: Any) -> list[ReadableSpan]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
     clerk("1+2?")
     return list(exporter.get_finished_spans())
 
@@ -110,7 +110,7 @@ def test_processors_see_the_sampling_attributes_at_span_start() -> None:
 
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Watch())
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     clerk("?")
     assert started[1]["gen_ai.tool.name"] == "add"
     assert started[1]["gen_ai.operation.name"] == "execute_tool"

@@ -134,7 +134,7 @@ def test_a_request_that_cannot_be_rewritten_loses_only_the_names() -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"\x0a", b"\x0a\x05\x0a\x7f\x7f\x7f\x7f", b"\xff" * 40])
 def test_a_damaged_request_raises_nothing(damage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentool_otel.tracing.spans.session.session.strict", False)
+    monkeypatch.setattr("agentool_otel.tracing.spans.settings.settings.strict", False)
     assert with_names_beside(damage, MOST) == damage
 
 

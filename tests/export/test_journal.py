@@ -26,11 +26,11 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.disk import journal, recording
+from agentool_otel.tracing.export.disk.leftovers import Remains, Survey, remains_in
 from agentool_otel.tracing.export.disk.recovery import complete_recordings
-from agentool_otel.tracing.export.disk.remains import Remains, Survey, remains_in
 from agentool_otel.tracing.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.tracing.export.pipeline import Pipeline
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.export.samples import span_with, values
 
 ENDED_NS = 1_900_000_000_000_000_000
@@ -56,15 +56,15 @@ def recorded(folder: Path) -> dict[str, SpanRecord]:
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
-    session.reset()
+    settings.reset()
 
 
 def in_a_tool(pipeline: Pipeline, value: Any, body: Callable[[], object]) -> None:
     """Call a decorated tool with a value; it runs something inside."""
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
-    session.configure(provider=provider, policy=Policy(capture=True))
-    session.opened = pipeline.opened
+    settings.configure(provider=provider, policy=Policy(capture=True))
+    settings.opened = pipeline.opened
 
     @tool(name="work")
     def work(value: Any) -> None:

@@ -18,7 +18,7 @@ from agentool_otel.ground import environment
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.export.logged import record
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply
 
@@ -119,14 +119,14 @@ def test_a_loss_of_content_is_reported_when_only_log_records_hold_it(
     hint: str,
 ) -> None:
     policy = Policy(capture=True, on_spans=on_spans, in_events=not on_spans)
-    session.configure(policy=policy, dialect=GenAI(generation))
+    settings.configure(policy=policy, dialect=GenAI(generation))
     try:
         with HttpReceiver(lacks="/v1/logs") as receiver, caplog.at_level(logging.WARNING):
             pipeline = sending(receiver.endpoint, tmp_path)
             log(pipeline, "a")
             pipeline.shutdown()
     finally:
-        session.reset()
+        settings.reset()
     (said,) = caplog.messages
     _, ending = said.split("dropped, and with them ")
     assert ending == f"{lost}; hint: {hint.format(environment.CAPTURE)} keeps that on spans"

@@ -20,8 +20,8 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.export.masking.spans import Masking
-from agentool_otel.tracing.spans.session import session
-from agentool_otel.tracing.spans.spans import own_event_class
+from agentool_otel.tracing.spans.sdk_spans import own_event_class
+from agentool_otel.tracing.spans.settings import settings
 
 SECRET = "hunter22hunter"
 CONTENT = (gen_ai.TOOL_CALL_RESULT, agentool.STEP_CONTENT)
@@ -29,9 +29,9 @@ CONTENT = (gen_ai.TOOL_CALL_RESULT, agentool.STEP_CONTENT)
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    session.reset()
+    settings.reset()
     yield
-    session.reset()
+    settings.reset()
 
 
 @tool
@@ -50,7 +50,7 @@ def recorded(call: Callable[[], object], policy: Policy) -> list[ReadableSpan]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider, policy=policy)
+    settings.configure(provider=provider, policy=policy)
     call()
     return list(exporter.get_finished_spans())
 

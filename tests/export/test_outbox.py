@@ -29,7 +29,7 @@ from agentool_otel.tracing.export.disk import spool
 from agentool_otel.tracing.export.disk.files import AppendFile, Place
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from agentool_otel.tracing.spans.session import suppressed
+from agentool_otel.tracing.spans.settings import suppressed
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply, names_in
 from tests.export.samples import span_with
 

@@ -17,7 +17,7 @@ from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"
 WHOLE = SpanRecord(

@@ -53,7 +53,7 @@ def carrying() -> Iterator[None]:
 @pytest.fixture
 def tracer(spans: Any) -> Any:
     """The user's own tracer, of the same provider."""
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    assert session.provider is not None
-    return session.provider.get_tracer("app")
+    assert settings.provider is not None
+    return settings.provider.get_tracer("app")

@@ -9,7 +9,7 @@ import pytest
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.tracing.capture import tool
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 CALL = Inference(
     provider="x_ai", request_model="m", usage=Usage(input_tokens=1, cache_write_tokens=2)
@@ -34,6 +34,6 @@ def test_latest_is_the_baseline() -> None:
     ],
 )
 def test_every_scope_has_its_schema_url(spans: Any, generation: str, url: str) -> None:
-    session.configure(dialect=GenAI(generation))
+    settings.configure(dialect=GenAI(generation))
     tool(lambda: None)()
     assert spans.only().instrumentation_scope.schema_url == url

@@ -9,7 +9,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import agentool_otel as ao
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from tests.conftest import Spans
@@ -48,7 +48,7 @@ def test_their_span_stays_current_for_the_program(spans: Spans, theirs: Any) -> 
 
 
 def test_a_span_of_the_same_provider_between_ours_is_the_parent(spans: Spans) -> None:
-    tracer = session.tracer("program")
+    tracer = settings.tracer("program")
     with ao.run("clerk"), tracer.start_as_current_span("step"):
         search("a")
     assert parents(spans)["execute_tool search"] == "step"

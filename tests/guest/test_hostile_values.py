@@ -17,7 +17,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.content.policy import Policy
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.guest.hostile import CORPUS, TOUCHED
 
 Use = Callable[[Any], Any]
@@ -128,7 +128,7 @@ def _input(value: Any) -> Any:
 
 
 def _redacted(value: Any) -> Any:
-    session.configure(policy=Policy(capture=True, redact=lambda name, text: text))
+    settings.configure(policy=Policy(capture=True, redact=lambda name, text: text))
     return _tool(value)
 
 

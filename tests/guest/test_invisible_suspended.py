@@ -259,12 +259,12 @@ def test_values_beyond_the_limit_are_counted(spans: Any) -> None:
 
 
 def test_yielded_values_are_not_encoded_if_nothing_is_recorded(spans: Any) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     class Value:
         def to_dict(self) -> dict[str, Any]:
             raise AssertionError("looked at")
 
-    session.enabled = False
+    settings.enabled = False
     made = agent(lambda: (Value() for _ in range(2)))
     assert len(list(made())) == 2

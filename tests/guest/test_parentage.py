@@ -27,7 +27,7 @@ from opentelemetry import baggage, context, trace
 from agentool_otel.tracing.capture import agent, child_environment, run, tool
 from agentool_otel.tracing.capture.context import inherited
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 
 @tool
@@ -386,7 +386,7 @@ def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) ->
     def look() -> None:
         seen.append(baggage.get_baggage("tenant"))
 
-    session.inherited = inherited(told)
+    settings.inherited = inherited(told)
     contextvars.Context().run(look)
     assert spans.tree() == "parent\n  execute_tool look"
     assert spans.finished()[-1].parent.span_id == span.get_span_context().span_id
@@ -395,13 +395,13 @@ def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) ->
 
 @pytest.mark.parametrize("said", [{}, {"TRACEPARENT": "nonsense"}, {"TRACEPARENT": ""}])
 def test_an_environment_without_a_valid_trace_is_ignored(spans: Any, said: dict[str, str]) -> None:
-    session.inherited = inherited(said)
+    settings.inherited = inherited(said)
     work()
     assert spans.only().parent is None
 
 
 def test_the_users_own_span_wins_over_the_parent_process(spans: Any, tracer: Any) -> None:
-    session.inherited = inherited({"TRACEPARENT": f"00-{'1' * 32}-{'2' * 16}-01"})
+    settings.inherited = inherited({"TRACEPARENT": f"00-{'1' * 32}-{'2' * 16}-01"})
     with tracer.start_as_current_span("mine"):
         work()
     assert spans.tree() == "mine\n  execute_tool work"

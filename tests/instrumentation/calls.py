@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import agentool_otel
 from agentool_otel.tracing.capture import threads
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 for module in (
     "openai",
@@ -46,8 +46,8 @@ def step(what: Any) -> None:
 
 def in_force() -> dict[str, Any]:
     said = agentool_otel.status()
-    policy = session.policy
-    resource = getattr(session.provider, "resource", None)
+    policy = settings.policy
+    resource = getattr(settings.provider, "resource", None)
     return {
         **{name: said[name] for name in ("enabled", "destination", "joined_provider", "content")},
         "logs": said["logs"]["destination"],
@@ -62,15 +62,15 @@ def in_force() -> dict[str, Any]:
         "store": type(policy.store).__name__,
         "service": None if resource is None else resource.attributes["service.name"],
         "threads": threads._carrying,
-        "handed_down": session.handed_down,
-        "journal": session.opened is not None,
+        "handed_down": settings.handed_down,
+        "journal": settings.opened is not None,
     }
 
 
 def answer(asked: dict[str, Any]) -> Any:
     try:
         os.environ.update(asked["environ"])
-        session.reset()
+        settings.reset()
         for what in asked["steps"]:
             step(what)
         return in_force()

@@ -133,7 +133,7 @@ print(json.dumps(status()["destination"]))
 
 def test_what_is_named_while_the_sdk_is_disabled_is_remembered(tmp_path: Path) -> None:
     code = "agentool_otel.instrument(redact=redact); del __import__('os').environ[DISABLED]\n"
-    code += "from agentool_otel.tracing.spans.session import session; session.reset()\n"
+    code += "from agentool_otel.tracing.spans.settings import settings; settings.reset()\n"
     code = code.replace("DISABLED", "'OTEL_SDK_DISABLED'")
     program = f"{AGENT}{REDACT}{code}agentool_otel.instrument(); clerk('a secret')"
     run(tmp_path, program, OTEL_SDK_DISABLED="true")
@@ -416,11 +416,11 @@ def call(named): ready.wait(); agentool_otel.instrument(**named)
 threads = [threading.Thread(target=call, args=(named,)) for named in calls]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 found = status()
 print(json.dumps([
-    found["destination"], found["content"], session.policy.redact is calls[3]["redact"],
-    session.provider.resource.attributes["service.name"],
+    found["destination"], found["content"], settings.policy.redact is calls[3]["redact"],
+    settings.provider.resource.attributes["service.name"],
     [name for name, it in found["instrumentors"].items() if it["enabled"]],
 ]))
 """

@@ -17,7 +17,7 @@ import pytest
 import agentool_otel
 from agentool_otel.integrations.agent_tool.documents.checking import read
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects
 
@@ -64,7 +64,7 @@ def test_a_fault_of_ours_is_not_the_programs(spans: Any, monkeypatch: pytest.Mon
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     for name in ("read", "close"):
         monkeypatch.setattr(AgentToolEvents, name, broken)
     call = Call()
@@ -195,7 +195,7 @@ class Odd(Mapping[str, Any]):
 
 
 def test_what_cannot_be_read_is_given_back(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     odd = Odd()
     assert Call().emitter.record(odd) is odd
 

@@ -20,7 +20,7 @@ from agentool_otel.integrations.agent_tool.events.from_spans import objects_in_s
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated
 from tests.seed_systems.agent_tool_spans import at
 from tests.strategies import values
@@ -40,17 +40,17 @@ def exporter() -> Iterator[Any]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    session.configure(provider=provider)
+    settings.configure(provider=provider)
     try:
         yield exporter
     finally:
-        session.reset()
+        settings.reset()
 
 
 def spans_of(exporter: Any, told: list[Any], content: bool = True) -> list[Any]:
     """Return the spans of what an emitter is told."""
     exporter.clear()
-    session.configure(policy=Policy(capture=content))
+    settings.configure(policy=Policy(capture=content))
     emitter = AgentToolEmitter()
     for it in told:
         emitter.record(it)

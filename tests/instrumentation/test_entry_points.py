@@ -91,7 +91,7 @@ def test_a_tracer_provider_that_is_handed_in_gets_the_spans(calls: Any, model: A
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -101,7 +101,7 @@ def test_a_tracer_provider_that_is_handed_in_gets_the_spans(calls: Any, model: A
         calls.chat()
         assert [span.name for span in exporter.get_finished_spans()] == ["chat gpt-5"]
     finally:
-        session.reset()
+        settings.reset()
 
 
 def test_a_meter_provider_that_is_handed_in_gets_the_metrics(calls: Any, model: Any) -> None:

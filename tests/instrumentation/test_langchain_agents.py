@@ -111,10 +111,10 @@ def test_what_a_user_traces_inside_a_tool_is_below_it(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
     import agentool_otel
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     def body(query: str) -> str:
-        with session.tracer("mine").start_as_current_span("mine"):
+        with settings.tracer("mine").start_as_current_span("mine"):
             return str(rank(query))
 
     @agentool_otel.tool

@@ -11,7 +11,7 @@ import pytest
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.langchain.instrumentor import models
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.instrumentation.langchain_agents import instrumented, no_span
 
 __all__ = ["instrumented"]
@@ -263,7 +263,7 @@ def test_a_stream_that_is_left_early_is_no_error(spans: Any, model: Any, made: A
 
 
 def test_what_the_reader_of_a_stream_does_is_not_below_it(spans: Any, made: Any) -> None:
-    tracer = session.tracer("mine")
+    tracer = settings.tracer("mine")
     with tracer.start_as_current_span("reader") as reader:
         for _ in made().stream("Hello"):
             with tracer.start_as_current_span("piece"):
@@ -365,7 +365,7 @@ def test_a_retriever_says_what_was_asked_and_found(spans: Any, way: str) -> None
 
     class Shelf(BaseRetriever):
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-            with session.tracer("mine").start_as_current_span("mine"):
+            with settings.tracer("mine").start_as_current_span("mine"):
                 return [Document("A standard.", id="d1", metadata={"score": 0.5, "page": 3})]
 
     ask(Shelf(), way, "otel")
@@ -444,7 +444,7 @@ def test_a_model_that_tells_of_no_client_has_no_server(subject: Any) -> None:
 
 
 def test_a_client_that_raises_costs_the_address_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     assert models.server_of_model(Untold(Refusing())) == (None, None)
 
 

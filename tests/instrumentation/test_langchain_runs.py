@@ -65,9 +65,9 @@ def test_many_runs_leave_nothing_behind() -> None:
     """A tenth of them never finishes."""
     pytest.importorskip("langchain_core")
     from agentool_otel.integrations.langchain.instrumentor.handler import Handler
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.reset()  # spans that nobody records
+    settings.reset()  # spans that nobody records
     runs = Runs(limit=1000)
     handler = Handler(runs)
     for n in range(20_000):

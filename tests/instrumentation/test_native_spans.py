@@ -43,11 +43,11 @@ class Library:
         from agentool_otel.testing.captured import AgentTraces
         from agentool_otel.tracing.export.in_memory import InMemory
         from agentool_otel.tracing.setup.own_provider import OwnProvider
-        from agentool_otel.tracing.spans.session import session
+        from agentool_otel.tracing.spans.settings import settings
 
         self.provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
         self.provider.add_span_processor(memory)
-        session.configure(provider=self.provider)
+        settings.configure(provider=self.provider)
         self._recorded = AgentTraces(memory)
 
     def work(self) -> None:
@@ -66,16 +66,16 @@ class Library:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.reset()
+    settings.reset()
     library, module = Library(), ModuleType("a_library_with_spans")
     vars(module)["work"] = library.work
     monkeypatch.setitem(sys.modules, module.__name__, module)
     yield library
     LibraryInstrumentor().uninstrument()
     LibraryInstrumentor._instance = Moved._instance = None
-    session.reset()
+    settings.reset()
 
 
 def call() -> None:

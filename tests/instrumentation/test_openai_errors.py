@@ -11,7 +11,7 @@ from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach,
 from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from agentool_otel.tracing.spans.live import OWNER_KEY
-from agentool_otel.tracing.spans.owners import CLIENTS
+from agentool_otel.tracing.spans.suppression import CLIENTS
 
 openai = pytest.importorskip("openai")
 
@@ -169,9 +169,9 @@ def test_a_call_that_is_not_sampled_costs_no_proxy(client: Any, spans: Any) -> N
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
-    session.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
+    settings.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
     with client.chat.completions.create(**ASK, stream=True) as stream:
         assert type(stream) is openai.Stream
     assert not spans.finished()
@@ -188,12 +188,12 @@ def test_a_bug_of_ours_costs_the_telemetry_and_not_the_call(
     client: Any, spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentool_otel.providers.openai_chat import ChatReading
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     def fail(*_: Any) -> None:
         raise RuntimeError("a bug of ours")
 
-    session.strict = False
+    settings.strict = False
     monkeypatch.setattr(ChatReading, "add", fail)
     monkeypatch.setattr(ChatReading, "whole", fail)
     assert client.chat.completions.create(**ASK).choices

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 import agentool_otel
 from agentool_otel.testing.loopback_model import LoopbackModel, Request, ToolCall, Turn
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 ERROR = "no such page"
 NAME = "search"
@@ -296,8 +296,8 @@ def below_one_span(conversations: list[Any], tool: Callable[[dict[str, Any]], st
 
 def _server_span() -> Any:
     """Return the span of a request to a web server, as a web framework makes it current."""
-    assert session.provider is not None
-    tracer = session.provider.get_tracer("web")
+    assert settings.provider is not None
+    tracer = settings.provider.get_tracer("web")
     return tracer.start_as_current_span("POST /", kind=SpanKind.SERVER)
 
 

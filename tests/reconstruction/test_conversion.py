@@ -22,7 +22,7 @@ from agentool_otel.reading.rebuild.conversion import converted
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.grouping.by_trace import by_trace
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 from tests.dialects.test_beside import replayed
 from tests.strategies import exact, traces
 

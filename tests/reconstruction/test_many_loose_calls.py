@@ -17,8 +17,8 @@ from agentool_otel.errors import SourceError
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.rebuild.correlation import spooled
-from agentool_otel.reading.rebuild.correlation.spooled import Rows
+from agentool_otel.reading.rebuild.correlation import disk_store
+from agentool_otel.reading.rebuild.correlation.disk_store import Rows
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from tests.records import Collected
 from tests.strategies import exact
@@ -31,9 +31,9 @@ chances = st.randoms(use_true_random=False)
 @pytest.fixture
 def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave room for one thing at a time."""
-    monkeypatch.setattr(spooled, "_IN_MEMORY", 16)
-    monkeypatch.setattr(spooled, "_UNITS", 3)
-    monkeypatch.setattr(spooled, "_BLOCK", 2)
+    monkeypatch.setattr(disk_store, "_IN_MEMORY", 16)
+    monkeypatch.setattr(disk_store, "_UNITS", 3)
+    monkeypatch.setattr(disk_store, "_BLOCK", 2)
 
 
 def sessions(chance: random.Random) -> Iterator[list[tuple[str, str]]]:
@@ -73,8 +73,8 @@ def test_runs_do_not_depend_on_the_order_of_calls_or_where_they_are_spooled(
     mixed = chance.sample(spans, len(spans))
     assert rebuilt(mixed) == on_disk
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spooled, "_IN_MEMORY", 1 << 20)
-        patch.setattr(spooled, "_UNITS", 1 << 14)
+        patch.setattr(disk_store, "_IN_MEMORY", 1 << 20)
+        patch.setattr(disk_store, "_UNITS", 1 << 14)
         assert rebuilt(mixed) == on_disk
 
 

@@ -25,7 +25,7 @@ from agentool_otel.reading.rebuild.conversion import converted
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.conformance import assert_conformant
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 from tests.laws import many
 from tests.records import Collected
 from tests.strategies import exact, maybe, numbers, times, values, with_unknown

@@ -18,7 +18,7 @@ from agentool_otel.dialects import linking_dialects
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.rebuild import results
+from agentool_otel.reading.rebuild import result_spans as results
 from agentool_otel.reading.rebuild import trace as rebuilt_traces
 from agentool_otel.reading.rebuild.correlation import linked_traces
 from agentool_otel.reading.rebuild.report.trace_report import report_on

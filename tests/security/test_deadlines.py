@@ -189,8 +189,8 @@ def test_a_program_ends_although_the_name_of_its_receiver_is_still_looked_up(
 
 
 def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> None:
+    from agentool_otel.tracing.export.disk.leftovers import Survey
     from agentool_otel.tracing.export.disk.recovery import send_remains
-    from agentool_otel.tracing.export.disk.remains import Survey
 
     with SlowReceiver(SCRIPTS["headers"]) as receiver:
         url = f"http://{receiver.endpoint}"

@@ -24,7 +24,7 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings as tracing_settings
 from tests.export.receiver import HttpReceiver
 from tests.security.children import descriptors_below, folder, in_child, needs_fork, users
 
@@ -50,9 +50,9 @@ def instrumented(endpoint: str = "") -> tuple[Pipeline, TracerProvider]:
         pipeline.record(HERE)
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
-    session.configure(provider=provider, policy=Policy(capture=True))
-    session.opened = pipeline.opened
-    session.enabled = True
+    tracing_settings.configure(provider=provider, policy=Policy(capture=True))
+    tracing_settings.opened = pipeline.opened
+    tracing_settings.enabled = True
     return pipeline, provider
 
 
@@ -179,7 +179,7 @@ def test_a_lock_that_was_lost_with_its_descriptor_is_taken_again(folder: Path, u
     """Else another process would take this one for dead, and recover the files it writes."""
 
     def program() -> None:
-        from agentool_otel.tracing.export.disk.remains import Survey, remains_in
+        from agentool_otel.tracing.export.disk.leftovers import Survey, remains_in
 
         instrumented()
         ask("0")

@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.export.disk.remains import Survey
+from agentool_otel.tracing.export.disk.leftovers import Survey
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.export.receiver import HttpReceiver

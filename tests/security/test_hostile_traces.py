@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from agentool_otel.cli import main
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
-from agentool_otel.reading.rebuild import members
 from agentool_otel.reading.rebuild import trace as rebuilt_traces
+from agentool_otel.reading.rebuild import trace_fields as members
 from agentool_otel.reading.rebuild.correlation import unknown_messages
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.rebuild.tree import Node, grow

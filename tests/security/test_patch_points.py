@@ -175,7 +175,7 @@ def test_an_instrumentor_that_fails_keeps_the_others_in_force(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from agentool_otel.tracing.setup import frameworks
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     class Broken:
         framework = "broken"
@@ -190,7 +190,7 @@ def test_an_instrumentor_that_fails_keeps_the_others_in_force(
             self.enabled = True
 
     whole = Whole()
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     known = {"broken": Broken(), "whole": whole}
     monkeypatch.setattr(frameworks, "_loaded", known)
     monkeypatch.setattr(frameworks, "_points", known)

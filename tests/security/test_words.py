@@ -21,7 +21,7 @@ import agentool_otel
 from agentool_otel.cli import main
 from agentool_otel.ground import words
 from agentool_otel.otlp.protobuf_encoder import encode_span
-from agentool_otel.tracing.export.disk.remains import Survey
+from agentool_otel.tracing.export.disk.leftovers import Survey
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 from tests.click_runner import CliRunner

@@ -22,7 +22,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.replaying import replay
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
-from agentool_otel.tracing.export.readable import Readable
+from agentool_otel.tracing.export.readable_spans import Readable
 from tests.click_runner import CliRunner
 
 __all__ = ["Exported", "exported", "through_commands"]

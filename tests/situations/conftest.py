@@ -33,11 +33,11 @@ class Stage:
         """Attach every instrumentor, or none; capture content, or not."""
         from agentool_otel.content.policy import Policy
         from agentool_otel.tracing.setup.frameworks import attach, instrumentors
-        from agentool_otel.tracing.spans.session import session
+        from agentool_otel.tracing.spans.settings import settings
 
-        session.reset()
-        session.configure(provider=self._provider, policy=Policy(capture=content))
-        session.enabled = session.agent_usage = True  # as in a recording
+        settings.reset()
+        settings.configure(provider=self._provider, policy=Policy(capture=content))
+        settings.enabled = settings.agent_usage = True  # as in a recording
         attach(instrumentors() if attached else (), threads=attached)
         self._memory.forget()
 
@@ -88,12 +88,12 @@ def _stage() -> Iterator[Stage]:
 def stage(_stage: Stage) -> Iterator[Stage]:
     """Everything attached, content captured; put back afterwards."""
     from agentool_otel.tracing.setup.frameworks import attach
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     _stage.set()
     yield _stage
     attach((), threads=False)
-    session.reset()
+    settings.reset()
 
 
 @pytest.fixture

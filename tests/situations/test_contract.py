@@ -125,7 +125,7 @@ def test_an_error_of_ours_is_never_the_programs(
     stage.set(attached=False)
     outcome, error = play(stage, driver, situation)
     stage.set()
-    monkeypatch.setattr("agentool_otel.tracing.spans.session.session.strict", False)
+    monkeypatch.setattr("agentool_otel.tracing.spans.settings.settings.strict", False)
     owner, _, name = broken.rpartition(".")
     if owner:
         monkeypatch.setattr(live.LiveSpan, name, fails)

@@ -25,7 +25,7 @@ from agentool_otel.testing.captured import AgentTraces, captured_traces
 from agentool_otel.testing.loopback_model import LoopbackModel
 from agentool_otel.tracing.setup.frameworks import instrumentors
 from agentool_otel.tracing.setup.runtime import runtime
-from agentool_otel.tracing.spans.session import Session, session
+from agentool_otel.tracing.spans.settings import Settings, settings
 
 
 @agentool_otel.tool
@@ -43,18 +43,18 @@ def boss(question: str) -> str:
     return clerk(question)
 
 
-def settings() -> dict[str, Any]:
-    return {name: getattr(session, name) for name in Session.__slots__}
+def current_settings() -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in Settings.__slots__}
 
 
 @pytest.fixture(autouse=True)
 def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a block does, the program is as it was, and nothing was written."""
     monkeypatch.chdir(tmp_path)
-    before, named, start = settings(), runtime.standing, threading.Thread.start
+    before, named, start = current_settings(), runtime.standing, threading.Thread.start
     attached = {name: it.enabled for name, it in instrumentors().items()}
     yield
-    assert settings() == before
+    assert current_settings() == before
     assert runtime.standing == named
     assert threading.Thread.start is start
     assert {name: it.enabled for name, it in instrumentors().items()} == attached
@@ -160,9 +160,9 @@ def test_an_earlier_provider_gets_nothing_of_the_test_and_all_of_what_follows() 
     before = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(before))
-    earlier = settings()
+    earlier = current_settings()
     try:
-        session.configure(provider=provider, policy=Policy(capture=False))
+        settings.configure(provider=provider, policy=Policy(capture=False))
         with captured_traces() as traces:
             clerk("inside")
         assert before.get_finished_spans() == ()
@@ -171,7 +171,7 @@ def test_an_earlier_provider_gets_nothing_of_the_test_and_all_of_what_follows() 
         assert [it.input for it in traces.traces()] == ["inside"]
     finally:
         for name, value in earlier.items():
-            setattr(session, name, value)
+            setattr(settings, name, value)
 
 
 def test_spans_of_other_instrumentations_come_from_the_application_s_provider(

@@ -26,7 +26,7 @@ from agentool_otel.integrations.agent_tool.events.translator import AgentToolEve
 from agentool_otel.providers.fields import is_a, plain_text, record
 from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, within
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["AgentToolEmitter"]
 
@@ -169,8 +169,8 @@ _set_up: list[object] = []
 def _flush_at_exit() -> None:
     """Have all emitters flushed when the program ends. Functions that are registered last are
     called first, so that a provider that is shut down there has to be set up by now."""
-    if _set_up != [session.provider]:
-        _set_up[:] = [session.provider]
+    if _set_up != [settings.provider]:
+        _set_up[:] = [settings.provider]
         atexit.unregister(_flush_all)
         atexit.register(_flush_all)
 

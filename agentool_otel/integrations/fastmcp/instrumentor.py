@@ -24,7 +24,7 @@ from agentool_otel.tracing.instrumentation.mcp_requests import (
     start_request,
     target_of,
 )
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["FastMCPInstrumentor"]
 

@@ -5,7 +5,7 @@ runs           which spans make which run
 wrappers       runs that only stand around another one
 run_spans      the spans of one run, before it is rebuilt
 trace          a rebuilt run: its trace, report and judgements
-members        the members of a trace: who ran, when, in which conversation
+trace_fields   the fields of a trace: who ran, when, in which conversation
 metrics        tokens, cost and time of a run
 inputs_outputs what went into a run and what came out
 status         how it ended, and the signal that says so

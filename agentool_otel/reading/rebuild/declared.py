@@ -19,8 +19,8 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.spec_documents import CLASSES
-from agentool_otel.reading.rebuild.judgements import work_of
-from agentool_otel.reading.rebuild.results import verdicts_in
+from agentool_otel.reading.rebuild.evaluation_spans import work_of
+from agentool_otel.reading.rebuild.result_spans import verdicts_in
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["declaration", "documents_of"]

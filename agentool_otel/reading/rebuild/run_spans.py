@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.reading.rebuild.judgements import Judgement
+from agentool_otel.reading.rebuild.evaluation_spans import Judgement
 from agentool_otel.reading.rebuild.tree import Node
 
 __all__ = ["UNMATCHED_TOOLS", "RunSpans"]

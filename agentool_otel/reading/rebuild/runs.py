@@ -19,7 +19,7 @@ from agentool_otel.model.operations import (
     Unclassified,
 )
 from agentool_otel.model.spans import SpanRecord, copies_of
-from agentool_otel.reading.rebuild.containment import Report, at_own_cost
+from agentool_otel.reading.rebuild.correlation.disk_store import unpacked
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import (
     Answered,
     AnsweredCalls,
@@ -39,9 +39,9 @@ from agentool_otel.reading.rebuild.correlation.open_requests import (
     SettledTrace,
     open_run,
 )
-from agentool_otel.reading.rebuild.correlation.spooled import unpacked
 from agentool_otel.reading.rebuild.cost import Prices
-from agentool_otel.reading.rebuild.judgements import Judgement, work_of
+from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
+from agentool_otel.reading.rebuild.evaluation_spans import Judgement, work_of
 from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reading.rebuild.trace import Batch, Rebuilt

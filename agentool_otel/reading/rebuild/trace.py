@@ -13,19 +13,19 @@ from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.operations import Inference
 from agentool_otel.reading.rebuild.cost import Prices, add_cost
+from agentool_otel.reading.rebuild.evaluation_spans import Anchor, anchor_of
 from agentool_otel.reading.rebuild.frameworks import framework_of
-from agentool_otel.reading.rebuild.judgements import Anchor, anchor_of
-from agentool_otel.reading.rebuild.members import document_of
 from agentool_otel.reading.rebuild.report.fidelity import Fidelity
 from agentool_otel.reading.rebuild.report.gaps import everything_in, gaps_of, with_hidden
 from agentool_otel.reading.rebuild.report.span_notes import may_hide
 from agentool_otel.reading.rebuild.report.trace_report import report_on
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
+from agentool_otel.reading.rebuild.trace_fields import document_of
 from agentool_otel.reading.rebuild.tree import Node
 
 if TYPE_CHECKING:
-    from agentool_otel.reading.rebuild.results import Verdicts
+    from agentool_otel.reading.rebuild.result_spans import Verdicts
 
 __all__ = ["Batch", "Rebuilt"]
 
@@ -146,7 +146,7 @@ class Rebuilt:
         return self._verdicts().scores
 
     def _verdicts(self) -> Verdicts:
-        from agentool_otel.reading.rebuild.results import verdicts_in  # few traces are judged
+        from agentool_otel.reading.rebuild.result_spans import verdicts_in  # few traces are judged
 
         return verdicts_in(self._judgements)
 

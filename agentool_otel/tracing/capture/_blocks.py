@@ -18,7 +18,7 @@ from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -28,7 +28,7 @@ from agentool_otel.tracing.capture.labels import labels, metadata_text
 from agentool_otel.tracing.spans.live import LiveSpan, begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import current_run
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -293,11 +293,11 @@ class _ReasoningCall:
 def add_reasoning(run: Any, content: str, context_tokens: int | None = None) -> None:
     """Add a thought that has no span of its own to a run's timeline."""
     said: dict[str, Any] = {agentool.STEP_CONTENT: content}
-    session.policy.clean(said)
-    session.policy.fit(said)
+    settings.policy.clean(said)
+    settings.policy.fit(said)
     if context_tokens is not None:
         said[agentool.STEP_CONTEXT_TOKENS] = context_tokens
-    beside = agentool.STEP_CONTENT in said and not session.policy.on_spans
+    beside = agentool.STEP_CONTENT in said and not settings.policy.on_spans
     add = run.timeline.add_beside if beside else run.timeline.add
     add(run.timeline.next_index(), "reasoning", time_ns(), said)
 
@@ -329,7 +329,7 @@ def _json(value: Any) -> Any:
 def _output_of(value: Any) -> Mapping[str, Any]:
     """Return the output of an agent that is no text as an attribute. None is an output, too: a
     rebuild looks for no other."""
-    if type(value) is str or type(value) is Yielded or not session.policy.capture:
+    if type(value) is str or type(value) is Yielded or not settings.policy.capture:
         return _NOTHING
     if value is None:
         return _NULL_OUTPUT
@@ -339,6 +339,6 @@ def _output_of(value: Any) -> Mapping[str, Any]:
 
 def _as_messages(role: str, value: Any) -> list[dict[str, Any]] | None:
     """A run's input or output as one message; None where there is nothing to say."""
-    if value is None or not session.policy.capture:
+    if value is None or not settings.policy.capture:
         return None
     return [message(role, [text(as_text(value))])]

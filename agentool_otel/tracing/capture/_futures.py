@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from agentool_otel.tracing.capture.generators import Call
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["follow", "is_future"]
 

@@ -18,7 +18,7 @@ from opentelemetry import context as api
 from opentelemetry.context import Context, attach, detach, get_current
 
 from agentool_otel.ground import environment
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["carry", "child_environment", "extract", "inherited", "inject", "restore"]
 
@@ -68,7 +68,7 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     Args:
         environ: the environment to start from, this process's by default.
     """
-    child = {**session.handed_down, **(os.environ if environ is None else environ)}
+    child = {**settings.handed_down, **(os.environ if environ is None else environ)}
     carrier: dict[str, str] = {}
     inject(carrier)
     child.update({key.upper().replace("-", "_"): value for key, value in carrier.items()})

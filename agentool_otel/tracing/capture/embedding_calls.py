@@ -13,8 +13,8 @@ from agentool_otel.providers.openai_embeddings import EmbeddingsReading
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.capture.model_calls import server
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.owners import CLIENTS, is_owned
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.suppression import CLIENTS, is_owned
 
 __all__ = ["EmbeddingsCall", "embeddings"]
 

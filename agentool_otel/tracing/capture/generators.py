@@ -81,9 +81,9 @@ class Yielded:
         if not self.wanted or self.size >= self.LIMIT:
             return
         from agentool_otel.content.policy import encode
-        from agentool_otel.tracing.spans.session import guarded, session
+        from agentool_otel.tracing.spans.settings import guarded, settings
 
-        if session.policy.capture:
+        if settings.policy.capture:
             with guarded("recording a yielded value"):
                 text = encode(value)
                 self.texts.append(text)

@@ -16,9 +16,9 @@ from agentool_otel.providers.tools import definitions
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS, recorded_above
 from agentool_otel.tracing.spans.requested_calls import awaits_results
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS, recorded_above
 
 __all__ = ["ModelCall", "model_call", "server"]
 
@@ -127,7 +127,7 @@ class ModelCall(Block):
         live = begin(operation, owner=_OWNED, content_follows=True)
         if live is None or not live.recording:
             return live
-        if session.policy.capture:
+        if settings.policy.capture:
             # Taken now: the caller may change the list while the call is under way.
             with guarded("reading the input of a model call"):
                 operation = replace(operation, **_read(*self._content))

@@ -13,7 +13,7 @@ from agentool_otel.providers.fields import get, integer, items, number, record, 
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.capture.model_calls import server
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["RetrievalCall", "retrieval"]
 
@@ -38,7 +38,7 @@ class RetrievalCall(Block):
                 its score. An empty list says that nothing was found.
         """
         with guarded("reading the documents of a retrieval"):
-            if self._recording and session.policy.capture:
+            if self._recording and settings.policy.capture:
                 if self._documents is None:
                     self._documents = []
                 self._documents += [identified(_document(it)) for it in items(jsonable(results))]
@@ -55,7 +55,7 @@ class RetrievalCall(Block):
         live = begin(operation, content_follows=True)
         if live is None or not live.recording:
             return live
-        if session.policy.capture and self.query is not None:
+        if settings.policy.capture and self.query is not None:
             operation = replace(operation, query=as_text(self.query))
         live.opened(operation)
         self._known, self._documents = operation, None

@@ -28,7 +28,7 @@ from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.labels import labels, metadata_text
 from agentool_otel.tracing.spans.identity import identify, named
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["AgentRun", "run"]
 """The statuses of a run that make its span an error; the status is the `error.type`."""
@@ -295,7 +295,7 @@ def _said(
     value: Any, role: str, messages: str, other: str, ending: str | None = None
 ) -> dict[str, Any]:
     """A run's input or output as an attribute: a text as a message, anything else as JSON."""
-    if value is None or not session.policy.capture:
+    if value is None or not settings.policy.capture:
         return {}
     if type(value) is str:
         return {messages: encode([message(role, [text(value)], ending)])}

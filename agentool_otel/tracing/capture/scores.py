@@ -17,8 +17,8 @@ from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.times import from_ns
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture.runs import AgentRun
-from agentool_otel.tracing.spans.judging import Judged, judge
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.evaluation_events import Judged, judge
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["score"]
 

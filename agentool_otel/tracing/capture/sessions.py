@@ -10,7 +10,7 @@ from opentelemetry.context import attach, get_current
 from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.identity import identify, named
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["UserSession", "session"]
 

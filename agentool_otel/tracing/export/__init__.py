@@ -1,7 +1,7 @@
 """Where finished spans and log records go: the local recording, an endpoint, any SDK exporter.
 
 pipeline           the processor behind a tracer provider: masks, journals, hands on
-stores             what the pipeline asks of where spans go
+sinks              the protocol of what the pipeline writes to
 log_destination    where log records go
 disk/              the local recording, and the journal of spans that are open or not sent yet
 send/              OTLP requests to an endpoint: spooled, sent, sent again

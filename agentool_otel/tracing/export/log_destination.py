@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentool_otel.tracing.export.disk.files import Place
 from agentool_otel.tracing.export.disk.journal import Journal
-from agentool_otel.tracing.export.stores import (
+from agentool_otel.tracing.export.sinks import (
     CLOSING_S,
     NO_COUNTS,
     Counts,

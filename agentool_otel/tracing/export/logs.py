@@ -15,7 +15,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.tracing.export.log_records import log_record_of
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -25,7 +25,7 @@ __all__ = ["LoggerProvider", "resource_in_force"]
 
 def resource_in_force() -> Resource:
     """What spans come from: of the provider in force, which knows its process after a fork too."""
-    resource: Resource | None = getattr(session.provider, "resource", None)
+    resource: Resource | None = getattr(settings.provider, "resource", None)
     if resource is not None:
         return resource
     from opentelemetry.sdk.resources import Resource

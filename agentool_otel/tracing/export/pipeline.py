@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 from agentool_otel.tracing.export.batched import Batched
-from agentool_otel.tracing.export.disk import recovery, remains
+from agentool_otel.tracing.export.disk import leftovers, recovery
 from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
 from agentool_otel.tracing.export.disk.journal import Journal
 from agentool_otel.tracing.export.disk.recording import RecordedLogs, RecordingExporter
@@ -31,7 +31,7 @@ from agentool_otel.tracing.export.log_destination import LogDestination
 from agentool_otel.tracing.export.masking.logs import mask_log
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from agentool_otel.tracing.export.stores import (
+from agentool_otel.tracing.export.sinks import (
     CLOSING_S,
     NO_COUNTS,
     Store,
@@ -40,7 +40,7 @@ from agentool_otel.tracing.export.stores import (
     counts_of,
     reason_of,
 )
-from agentool_otel.tracing.spans.session import SCOPE, session
+from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
@@ -99,7 +99,7 @@ class Pipeline(SpanProcessor):
             return
         _complete_recordings(place)
         self._place, self._store, self._put_document = place, store, store.put_document
-        self._journal = Journal(place, remains.RECORDING, ended_up_to=lambda: store.size)
+        self._journal = Journal(place, leftovers.RECORDING, ended_up_to=lambda: store.size)
         self._go_on_with(still_open)
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
@@ -244,7 +244,7 @@ class Pipeline(SpanProcessor):
             self.begin()
             if journal is not None and span.get_span_context().trace_flags.sampled:
                 scope = span.instrumentation_scope
-                if scope is not None and session.starts(scope.name):
+                if scope is not None and settings.starts(scope.name):
                     self._opening[span.get_span_context().span_id] = span
                 else:
                     journal.started(span, self._shown(span))
@@ -438,6 +438,6 @@ def masked() -> tuple[Pipeline, Masking]:
 
 
 def _complete_recordings(place: Place) -> None:
-    survey = remains.Survey(place.folder)
+    survey = leftovers.Survey(place.folder)
     recovery.complete_recordings(place.folder, survey)
     survey.log()

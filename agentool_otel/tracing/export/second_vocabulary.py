@@ -15,7 +15,7 @@ from agentool_otel.model.spans import Attributes
 from agentool_otel.otlp.protobuf_decoder import decode_span, scope_name
 from agentool_otel.otlp.protobuf_encoder import with_attributes
 from agentool_otel.semconv import openinference as oi
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["with_names_beside"]
 

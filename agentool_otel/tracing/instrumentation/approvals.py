@@ -12,7 +12,7 @@ from typing import Any
 from agentool_otel.content.policy import encode
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["answered", "asked"]
 

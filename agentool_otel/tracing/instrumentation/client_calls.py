@@ -25,9 +25,9 @@ from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.owners import note_call, recorded_above
 from agentool_otel.tracing.spans.requested_calls import awaits_results
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.suppression import note_call, recorded_above
 
 __all__ = [
     "ClientCall",

@@ -132,9 +132,9 @@ class AgentInstrumentor:
         """
         chosen = self._parsed(options)
         if chosen.tracer_provider is not None:
-            from agentool_otel.tracing.spans.session import session
+            from agentool_otel.tracing.spans.settings import settings
 
-            session.configure(provider=chosen.tracer_provider)
+            settings.configure(provider=chosen.tracer_provider)
         if chosen.meter_provider is not None:
             from agentool_otel.tracing.spans import metrics
 

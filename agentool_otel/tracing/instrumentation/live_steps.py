@@ -18,10 +18,10 @@ from agentool_otel.model.operations import Inference, Operation, Plan, ToolExecu
 from agentool_otel.model.recorder import Content
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
-from agentool_otel.tracing.spans.owners import CLIENTS
-from agentool_otel.tracing.spans.session import guarded, policy_in, session
-from agentool_otel.tracing.spans.spans import context_with
+from agentool_otel.tracing.spans.sdk_spans import context_with
+from agentool_otel.tracing.spans.settings import guarded, policy_in, settings
 from agentool_otel.tracing.spans.steps import event_room
+from agentool_otel.tracing.spans.suppression import CLIENTS
 
 __all__ = ["LiveRecorder", "LiveStep", "inside", "within"]
 
@@ -155,7 +155,7 @@ class LiveRecorder:
         return _Around(current)
 
     def room(self) -> int | None:
-        return event_room(session.tracer(self._scope))
+        return event_room(settings.tracer(self._scope))
 
 
 def _what(operation: Operation) -> str:

@@ -24,7 +24,7 @@ from agentool_otel.tracing.instrumentation.instrumentor import Wrapper
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.live import executes_tool
 from agentool_otel.tracing.spans.run import requested_id
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = [
     "REQUEST_KEY",

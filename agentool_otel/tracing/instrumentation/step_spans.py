@@ -31,7 +31,7 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,7 +62,7 @@ def start_step(
         content: returns what is known before the work begins. It is written at once: an open span
             is found with it after a kill.
         parent: context of the parent, the current one by default.
-        owner: what this step records already, such as `tracing.spans.owners.CLIENTS`: their
+        owner: what this step records already, such as `tracing.spans.suppression.CLIENTS`: their
             calls inside it have no span.
         start_ns: when it began, if not now.
     """

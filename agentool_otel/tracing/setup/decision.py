@@ -24,7 +24,7 @@ from agentool_otel.tracing.setup import spans as setup_spans
 from agentool_otel.tracing.setup.configuration import Configuration
 from agentool_otel.tracing.setup.sdk_variables import import_sdk, limits, sampler
 from agentool_otel.tracing.spans.exceptions import signals as exception_signals
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.send.otlp import OtlpTarget
@@ -104,7 +104,7 @@ def decide(
         logs=logs.description if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
         beside=environment.recordings_folder() if spans.way == "record" else None,
-        messages=(dialect or session.dialect).tells_messages,
+        messages=(dialect or settings.dialect).tells_messages,
     )
     policy = content_policy.policy(
         configuration.content,

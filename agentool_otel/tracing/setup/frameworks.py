@@ -17,7 +17,7 @@ from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.words import logger
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.tracing.setup.packages import PACKAGES
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor

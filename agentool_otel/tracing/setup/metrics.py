@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.tracing.spans import metrics as emit_metrics
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
@@ -163,7 +163,7 @@ def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
             super().shutdown(min(timeout_millis, _END_MS), **kwargs)
 
     reader = Reader(exporter)
-    resource: Any = getattr(session.provider, "resource", None)
+    resource: Any = getattr(settings.provider, "resource", None)
     provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
     _collection = _Collection(provider, redirected)
     sums = Sums()

@@ -25,7 +25,7 @@ from agentool_otel.tracing.setup.decision import frameworks_wanted
 from agentool_otel.tracing.setup.frameworks import attach, instrumentors
 from agentool_otel.tracing.setup.runtime import runtime
 from agentool_otel.tracing.spans import metrics
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["redirected"]
 
@@ -39,11 +39,11 @@ def redirected(to: SpanProcessor) -> Generator[None]:
     is undone at the end.
     """
     before = runtime.standing
-    carried = session.enabled and runtime.carries_into_threads()
+    carried = settings.enabled and runtime.carries_into_threads()
     known = instrumentors()
     attached = {name for name, it in known.items() if it.enabled}
     meters = metrics.provider()
-    with session.redirected(_provider(to), Policy(capture=True)), _application_spans(to):
+    with settings.redirected(_provider(to), Policy(capture=True)), _application_spans(to):
         try:
             _no_metrics()
             attach(frameworks_wanted(before, frozenset(known)) | attached, threads=True)

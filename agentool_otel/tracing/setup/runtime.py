@@ -30,7 +30,7 @@ from agentool_otel.tracing.setup.sdk_variables import import_sdk
 from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Masked, Status
 from agentool_otel.tracing.spans.exceptions import signals
 from agentool_otel.tracing.spans.native_spans import is_covered
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 from agentool_otel.tracing.spans.uncaught import record_uncaught
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Runtime:
     def forked(self) -> None:
         """Renew the lock in a forked child: its holder stayed in the parent."""
         self.lock = threading.RLock()
-        session.last_call = None  # the parent's, which has its own end
+        settings.last_call = None  # the parent's, which has its own end
 
     # ---------------------------------------------------------------------------- public calls
 
@@ -216,9 +216,9 @@ class Runtime:
         with self.lock:
             self.standing = self.of_run
             attach((), threads=False)
-            session.inherited = None
-            session.enabled = False
-            if self.pipeline is not None and not session.fixed:
+            settings.inherited = None
+            settings.enabled = False
+            if self.pipeline is not None and not settings.fixed:
                 self.pipeline.pause()
                 metrics.pause(self.pipeline)
         self.flush(5.0)
@@ -227,7 +227,7 @@ class Runtime:
         """Write out or send what has ended; False if that took longer."""
         millis = int(timeout_s * 1000)
         done = self.pipeline is None or self.pipeline.force_flush(millis)
-        provider_flush = getattr(session.provider, "force_flush", None)
+        provider_flush = getattr(settings.provider, "force_flush", None)
         if callable(provider_flush) and self._application is not None:
             done = bool(provider_flush(millis)) and done
         return done
@@ -237,10 +237,10 @@ class Runtime:
         decision, pipeline = self.decision, self.pipeline
         joined = self._application is not None
         return Status(
-            enabled=session.enabled and session.provider is not None,
+            enabled=settings.enabled and settings.provider is not None,
             destination=decision and decision.spans.description_with(joined),
             joined_provider=joined,
-            content=session.policy.capture,
+            content=settings.policy.capture,
             journal=environment.journal_wanted(),
             spans=None if pipeline is None or not self._attached else Counts(**pipeline.counts()),
             logs=Destination(
@@ -263,7 +263,7 @@ class Runtime:
             "destination": decision and decision.spans.description_with(joined),
             "spans": None if pipeline is None or not self._attached else pipeline.counts(),
             "reason": "" if pipeline is None else pipeline.reason,
-            "content": session.policy.capture,
+            "content": settings.policy.capture,
             "service": None if self._own is None else service.service_of(self._own),
         }
 
@@ -298,8 +298,8 @@ class Runtime:
     def _apply(self, standing: Configuration) -> None:
         application = self._application_provider()
         decision = self._decide(standing, application)
-        if session.fixed:
-            session.enabled = True
+        if settings.fixed:
+            settings.enabled = True
         else:
             self._put_into_force(decision, application, standing.service_name)
         attach(decision.frameworks, decision.threads)
@@ -336,10 +336,10 @@ class Runtime:
         """Change what differs from the decision in force."""
         before, self.decision = self.decision, None  # what fails half-way is done by the next call
         if decision.dialect is not None:
-            session.configure(dialect=decision.dialect)
-        if self.masking is not None and content_policy.tightens(session.policy, decision.policy):
+            settings.configure(dialect=decision.dialect)
+        if self.masking is not None and content_policy.tightens(settings.policy, decision.policy):
             self.masking.distrust_open_spans()
-        session.configure(policy=content_policy.stricter(session.policy, decision.policy))
+        settings.configure(policy=content_policy.stricter(settings.policy, decision.policy))
         if self.pipeline is None:
             self._begin(decision, application, service_name)
         elif before is None or decision.spans is not before.spans:
@@ -348,7 +348,7 @@ class Runtime:
         if self.pipeline is not None:
             self._direct_the_rest(self.pipeline, decision, before)
         self._name_service(service_name)
-        session.configure(policy=decision.policy)
+        settings.configure(policy=decision.policy)
         self._configure_session(decision, application)
         _record_uncaught_at_exit()
         self.decision = decision
@@ -362,7 +362,7 @@ class Runtime:
         """Make or join the tracer provider."""
         self._application = application
         if application is not None:
-            session.configure(provider=application)
+            settings.configure(provider=application)
             if not decision.ours:
                 return
         # The SDK starts threads in a forked child; it hangs if this is first imported after its
@@ -383,7 +383,7 @@ class Runtime:
         )
         self.pipeline = pipeline
         self._attach(decision.spans, provider)
-        session.configure(provider=provider)
+        settings.configure(provider=provider)
         if application is None:
             self._own, self._service_name = provider, service_name
             trace.set_tracer_provider(provider)
@@ -416,13 +416,13 @@ class Runtime:
     ) -> None:
         pipeline = self.pipeline
         local = application is None and decision.spans.way == "record"
-        session.copies = local or environment.copies_wanted()
-        session.agent_usage = environment.agent_usage_wanted(default=local)
-        session.first = None if pipeline is None else pipeline.begin
-        session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
-        session.exceptions = signals(os.environ)
-        session.enabled = True
-        session.inherited = inherited(os.environ)
+        settings.copies = local or environment.copies_wanted()
+        settings.agent_usage = environment.agent_usage_wanted(default=local)
+        settings.first = None if pipeline is None else pipeline.begin
+        settings.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+        settings.exceptions = signals(os.environ)
+        settings.enabled = True
+        settings.inherited = inherited(os.environ)
 
     def _join(self, provider: trace.TracerProvider) -> None:
         """Move to the provider that the application has set after us.
@@ -436,7 +436,7 @@ class Runtime:
             if self.pipeline is not None and callable(add):
                 add(self.pipeline)
             self._application = provider
-            policy = session.policy
+            policy = settings.policy
             if self.decision is None or not self.decision.content_decided:
                 policy = msgspec.structs.replace(policy, capture=False, store=None)
                 _log.warning(
@@ -445,10 +445,10 @@ class Runtime:
                     "go there too; content=True or %s=SPAN_ONLY captures it",
                     environment.CAPTURE,
                 )
-            session.configure(provider=provider, policy=policy)
+            settings.configure(provider=provider, policy=policy)
             _record_uncaught_at_exit()
-            session.copies = environment.copies_wanted()
-            session.agent_usage = environment.agent_usage_wanted()
+            settings.copies = environment.copies_wanted()
+            settings.agent_usage = environment.agent_usage_wanted()
             if self._service_name is not None:
                 self._notice_unused_name(self._service_name)
 
@@ -473,7 +473,7 @@ class Runtime:
             import_sdk()
         except MissingDependencyError as error:
             environment.notice(f"nothing is recorded: {error}")
-            session.has_sdk = False
+            settings.has_sdk = False
             return False
         return True
 

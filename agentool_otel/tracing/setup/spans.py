@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agentool_otel.ground import environment
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
@@ -87,13 +87,13 @@ def put_into_force(pipeline: Pipeline, spans: Plan) -> None:
     """Point the pipeline there, and processes that begin as children of this one."""
     folder = environment.recordings_folder()
     journal = environment.journal_wanted()
-    session.handed_down = {}
+    settings.handed_down = {}
     if spans.target is not None:
         pipeline.send(spans.target, folder if journal else None)
-        session.handed_down = spans.target.as_variables()
+        settings.handed_down = spans.target.as_variables()
     elif spans.way == "record":
         pipeline.record(folder, journal)
-        session.handed_down = {environment.FOLDER: str(folder.absolute())}
+        settings.handed_down = {environment.FOLDER: str(folder.absolute())}
     elif spans.way == "print":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 

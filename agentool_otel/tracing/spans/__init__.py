@@ -1,9 +1,9 @@
 """From operation to OpenTelemetry span, live or replayed.
 
-    session           the process-wide settings: tracers, dialect, content policy, on and off
+    settings          the settings of the process: tracers, dialect, content policy, on and off
     live              starting and ending the span of an operation, whichever class it has
     live_tool         the same for decorated tools, of which there are most
-    spans             starting, filling and ending spans, and which SDK insides that takes
+    sdk_spans         starting, filling and ending spans, and which SDK internals that takes
     fast_span         the SDK's recording span, made and ended with less work
     run               the agent run in progress, as far as its spans need to know of it
     start_attributes  attributes that are set before the user's code runs in the span
@@ -12,7 +12,7 @@
     failure           status, error type and exception of a span that fails
     events            log records in the context of a span
     content_events    content on such events instead of, or beside, spans
-    judging           a judgement of a span: a span below it, and an event
+    evaluation_events  evaluation results: a span below the judged one, and an event
     native_spans      spans that libraries write of themselves, and which are replaced
     metrics           the convention's metrics, recorded only when somebody collects them
     metric_sums       their values, added up until a meter provider of ours collects them

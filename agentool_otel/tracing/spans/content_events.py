@@ -21,7 +21,7 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT, SHAPES
 from agentool_otel.tracing.spans import events
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["emit_content"]
 
@@ -45,8 +45,8 @@ def emit_content(
         about: attributes that the span has already, and the event is to have as well.
     """
     content = CONTENT & attributes.keys()
-    inference = inference and gen_ai.EVENT_INFERENCE_DETAILS in session.dialect.generation.events
-    if content or (inference and session.policy.capture):
+    inference = inference and gen_ai.EVENT_INFERENCE_DETAILS in settings.dialect.generation.events
+    if content or (inference and settings.policy.capture):
         with guarded("emitting the event of an operation"):
             event = {**about} | {
                 key: _structured(key, value)
@@ -57,9 +57,9 @@ def emit_content(
             if inference:
                 name = gen_ai.EVENT_INFERENCE_DETAILS
             scope = events.scope_of(span)
-            event = session.dialect.named(event)
+            event = settings.dialect.named(event)
             events.emit(name, events.Masked(event), context, scope=scope, time_ns=time_ns)
-    session.policy.keep_off(attributes)
+    settings.policy.keep_off(attributes)
 
 
 _OURS = "agentool."

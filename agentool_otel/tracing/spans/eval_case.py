@@ -14,7 +14,7 @@ from opentelemetry.context import Context
 from agentool_otel.content.policy import label
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.run import RUN_KEY
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["case_attributes"]
 
@@ -26,6 +26,6 @@ def case_attributes(context: Context) -> Mapping[str, str]:
     names the case for all that happens in it."""
     if context.get(RUN_KEY) is not None:
         return _NONE
-    case_id = baggage.get_baggage(agentool.CASE_ID, context) or session.case_id
+    case_id = baggage.get_baggage(agentool.CASE_ID, context) or settings.case_id
     text = label(case_id) if case_id else ""
     return {agentool.CASE_ID: text} if text else _NONE

@@ -13,7 +13,7 @@ from opentelemetry import trace
 from agentool_otel.ground import environment
 from agentool_otel.semconv import core, gen_ai
 from agentool_otel.tracing.spans.exceptions import exception_attributes
-from agentool_otel.tracing.spans.session import SCOPE, guarded, session
+from agentool_otel.tracing.spans.settings import SCOPE, guarded, settings
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -35,7 +35,7 @@ def collected(scope: str = SCOPE) -> bool:
     """Whether log records that are emitted now go anywhere."""
     from opentelemetry import _logs
 
-    enabled = getattr(session.logger(scope), "enabled", None)
+    enabled = getattr(settings.logger(scope), "enabled", None)
     if enabled is None:  # before 1.38
         return type(_logs.get_logger_provider()).__name__ != "ProxyLoggerProvider"
     return bool(enabled())
@@ -73,7 +73,7 @@ def emit(
     record.context, record.event_name = context, name
     record.trace_id, record.span_id = about.trace_id, about.span_id
     record.trace_flags = about.trace_flags
-    session.logger(scope).emit(record)
+    settings.logger(scope).emit(record)
 
 
 def record_exception(
@@ -85,14 +85,14 @@ def record_exception(
     conventions name the event of a client operation, the core ones that of any other.
     """
     attributes = exception_attributes(error)
-    on_span = session.exceptions.spans
+    on_span = settings.exceptions.spans
     with guarded("emitting an exception"):
         scope = scope_of(span)
         if not collected(scope):
             on_span = True
         elif (
             getattr(span, "kind", None) is trace.SpanKind.CLIENT
-            and gen_ai.EVENT_OPERATION_EXCEPTION in session.dialect.generation.events
+            and gen_ai.EVENT_OPERATION_EXCEPTION in settings.dialect.generation.events
         ):
             name = gen_ai.EVENT_OPERATION_EXCEPTION
             emit(name, attributes, context, scope=scope, time_ns=time_ns, severity=_WARN)
@@ -113,14 +113,14 @@ class Alone(NamedTuple):
 
 def alone() -> Alone | None:
     """Return what would be lost with the log records of this process."""
-    policy = session.policy
+    policy = settings.policy
     apart = f"{environment.exporter_variable('logs')}=none"
     if policy.capture and not policy.on_spans:
         instead = f"{environment.CAPTURE}=SPAN_ONLY"
-        if session.tells_messages:
+        if settings.tells_messages:
             instead = f"{instead} with {apart}"
         return Alone("message, argument and result content", instead)
-    return Alone("the messages of model calls", apart) if session.tells_messages else None
+    return Alone("the messages of model calls", apart) if settings.tells_messages else None
 
 
 def scope_of(span: trace.Span) -> str:

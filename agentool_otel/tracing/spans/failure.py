@@ -12,7 +12,7 @@ from agentool_otel.content.policy import mask_text
 from agentool_otel.semconv import core
 from agentool_otel.tracing.spans import exceptions
 from agentool_otel.tracing.spans.exceptions import error_type_of, exception_attributes, str_of
-from agentool_otel.tracing.spans.session import policy_in, session
+from agentool_otel.tracing.spans.settings import policy_in, settings
 
 __all__ = ["fail"]
 
@@ -61,13 +61,13 @@ def fail(
 def _record_reported(span: trace.Span, error_type: str, message: str, at_ns: int) -> None:
     """Record a failure that was reported, not raised: to some backends a span without an exception
     event has not failed. Source: MLflow 3.17, LangSmith's OTLP ingestion (2026-11)."""
-    if session.exceptions.spans:
+    if settings.exceptions.spans:
         event = {core.EXCEPTION_TYPE: error_type, core.EXCEPTION_MESSAGE: mask_text(message)}
         span.add_event(core.EXCEPTION_EVENT, event, at_ns)
 
 
 def _record(span: trace.Span, context: Context, error: BaseException, at_ns: int) -> None:
-    if session.exceptions.logs:
+    if settings.exceptions.logs:
         from agentool_otel.tracing.spans.events import record_exception
 
         record_exception(span, context, error, at_ns)

@@ -43,14 +43,14 @@ from agentool_otel.tracing.spans.requested_calls import (
     retire,
 )
 from agentool_otel.tracing.spans.run import RUN_KEY, Run
-from agentool_otel.tracing.spans.session import SCOPE, policy_in, session, suppressed
-from agentool_otel.tracing.spans.spans import (
+from agentool_otel.tracing.spans.sdk_spans import (
     context_with,
     end_span,
     parent_of,
     start_span,
     where_ours_go,
 )
+from agentool_otel.tracing.spans.settings import SCOPE, policy_in, settings, suppressed
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
 from agentool_otel.tracing.spans.steps import Timeline
 
@@ -136,13 +136,13 @@ class LiveSpan:
         Returns:
             False if nobody keeps open spans: then all of it has to come with `end`.
         """
-        if session.opened is None or not self.recording:
+        if settings.opened is None or not self.recording:
             return False
         policy = self.policy
         self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})}, policy)
         self.essentials.clear()
         attributes = self._at_start.fitted()
-        if isinstance(operation, Inference) and session.tells_messages:
+        if isinstance(operation, Inference) and settings.tells_messages:
             self._emit_messages(attributes, self._at_start.cuts, time_ns())
         policy.keep_off(attributes)
         self.started = report_open(self.span, attributes, self.started)
@@ -177,23 +177,23 @@ class LiveSpan:
             operation = self._rolled_up(operation)
         start = self._at_start
         new = operation if start is None else start.without_encoded(operation)
-        attributes = session.dialect.draft(new).attributes
+        attributes = settings.dialect.draft(new).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
         self._end_steps(operation, attributes, end_ns)
         error_type, message = operation.error_type, operation.error_message
         fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
-        if session.copies:
+        if settings.copies:
             attributes[agentool.SPAN_END_NS] = end_ns
         policy = self.policy
         attributes, cuts = self._fitted(attributes, policy)
-        if isinstance(operation, Inference) and session.tells_messages:
+        if isinstance(operation, Inference) and settings.tells_messages:
             self._emit_messages(attributes, cuts, end_ns)
         if policy.in_events:
             attributes = {**identity_for(operation, self.context), **attributes}
             self._emit_content(attributes, end_ns, isinstance(operation, Inference))
-        end_span(span, session.dialect.named(attributes), self.started, end_ns)
+        end_span(span, settings.dialect.named(attributes), self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
 
     def _fitted(
@@ -235,7 +235,7 @@ class LiveSpan:
 
     def rename(self, operation: Operation) -> None:
         """Name the span as it would be if it began with an operation, which has no content."""
-        self.name(session.dialect.draft(operation).name)
+        self.name(settings.dialect.draft(operation).name)
 
     def name(self, name: str) -> None:
         """Name the span, which is known better than when it began."""
@@ -279,7 +279,7 @@ class LiveSpan:
             return operation
         if outer is not None:
             outer.include(run)
-        return run.rolled_up(operation, session.agent_usage)
+        return run.rolled_up(operation, settings.agent_usage)
 
     @staticmethod
     def _end_tool(
@@ -324,7 +324,7 @@ class LiveSpan:
                 run.handed_to.remove(name)
             else:
                 self._add_handoff(run, name or "agent")
-        self.run = Run(Timeline(session.tracer(scope), self.span, self.context))
+        self.run = Run(Timeline(settings.tracer(scope), self.span, self.context))
         self.context = set_value(RUN_KEY, self.run, set_value(_TRANSFER_KEY, False, self.context))
 
     def begin_memory(self, run: Run, operation: MemoryOperation) -> None:
@@ -443,12 +443,12 @@ def begin(
 def _note_last_call(span: trace.Span, operation: Operation) -> None:
     """Note a span outside any run, whose failure would be that of the program."""
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)):
-        session.last_call = None  # a run has its own failure
+        settings.last_call = None  # a run has its own failure
     elif isinstance(operation, McpRequest):
         if operation.method == mcp.METHOD_TOOLS_CALL:
-            session.last_call = span.get_span_context()
+            settings.last_call = span.get_span_context()
     elif isinstance(operation, _STEPS):
-        session.last_call = span.get_span_context()
+        settings.last_call = span.get_span_context()
 
 
 def _is_step(operation: McpRequest, parent: Context | None) -> bool:
@@ -468,10 +468,10 @@ def executes_tool(context: Context | None = None) -> bool:
 def parent_for(context: Context) -> Context | None:
     """Return the context that a span started in another one has its parent in; None where
     telemetry is switched off or suppressed."""
-    if not session.enabled or suppressed(context):
+    if not settings.enabled or suppressed(context):
         return None
-    if session.inherited is not None and not parent_of(context):
-        return Context({**session.inherited, **context})
+    if settings.inherited is not None and not parent_of(context):
+        return Context({**settings.inherited, **context})
     return where_ours_go(context)
 
 
@@ -481,21 +481,21 @@ def _start(
     parent = parent_for(get_current() if parent is None else parent)
     if parent is None:
         return None
-    name, kind, attributes = session.dialect.draft(operation)
+    name, kind, attributes = settings.dialect.draft(operation)
     if around := identity_for(operation, parent):
         attributes = {**around, **attributes}
     if case := case_attributes(parent):
         attributes = {**case, **attributes}
-    tracer = session.tracer(scope)
+    tracer = settings.tracer(scope)
     if start_ns is None:
         start_ns = time_ns()
     clean_names(attributes)
-    attributes = session.dialect.named(attributes)
+    attributes = settings.dialect.named(attributes)
     span = start_span(tracer, span_name(name), parent, KINDS[kind], attributes, start_ns)
     live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.started = len(attributes)
-    if live.recording and session.copies:
+    if live.recording and settings.copies:
         live.essentials[agentool.SPAN_START_NS] = start_ns
         if kind != "INTERNAL":
             live.essentials[agentool.SPAN_KIND] = kind

@@ -26,8 +26,14 @@ from agentool_otel.tracing.spans.failure import fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
-from agentool_otel.tracing.spans.session import session
-from agentool_otel.tracing.spans.spans import context_with, end_span, held_by, parent_of, start_span
+from agentool_otel.tracing.spans.sdk_spans import (
+    context_with,
+    end_span,
+    held_by,
+    parent_of,
+    start_span,
+)
+from agentool_otel.tracing.spans.settings import settings
 from agentool_otel.tracing.spans.start_attributes import report_open
 
 __all__ = ["Tool", "ToolSpan"]
@@ -41,7 +47,7 @@ class Tool:
     def __init__(self, operation: ToolExecution):
         self.operation = operation
         self.name = operation.name
-        self.span_name, kind, attributes = session.dialect.draft(operation)
+        self.span_name, kind, attributes = settings.dialect.draft(operation)
         self.kind = KINDS[kind]
         self.at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
         """Attributes that a sampler may want."""
@@ -76,7 +82,7 @@ class ToolSpan:
     )
 
     def __init__(self, tool: Tool, parent: Context):
-        tracer = session.tracer()
+        tracer = settings.tracer()
         self._start_ns = start_ns = time_ns()
         self._tool = tool
         identity: Any = parent.get(IDENTITY_KEY)
@@ -86,7 +92,7 @@ class ToolSpan:
             tool.span_name,
             parent,
             tool.kind,
-            session.dialect.named(known),
+            settings.dialect.named(known),
             start_ns,
         )
         self.context = context_with(parent, span)
@@ -96,7 +102,7 @@ class ToolSpan:
         self.recording = span.is_recording()
         if not self.recording:
             return
-        held = held_by(span) if session.direct else None
+        held = held_by(span) if settings.direct else None
         self._direct = held is not None
         """Whether attributes are on the span as soon as they are known."""
         self._known = len(known)
@@ -104,7 +110,7 @@ class ToolSpan:
         attributes.update(tool.rest)
         self._parent = parent
         self._parent_id = parent_of(parent)
-        if session.copies:
+        if settings.copies:
             attributes[agentool.SPAN_START_NS] = start_ns
             if self._parent_id:
                 attributes[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
@@ -113,7 +119,7 @@ class ToolSpan:
         self._redacted: list[str] | None = None
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
         if self._run is None:
-            session.last_call = span.get_span_context()
+            settings.last_call = span.get_span_context()
 
     def called(self, bound: dict[str, Any]) -> None:
         """Record the arguments: on the timeline of the run, and on the span if somebody keeps open
@@ -122,7 +128,7 @@ class ToolSpan:
         Args:
             bound: the arguments by name.
         """
-        policy = session.policy
+        policy = settings.policy
         if policy.redact is not None:
             self._redacted = []
         self._arguments = policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted)
@@ -134,13 +140,13 @@ class ToolSpan:
             index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
             run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
-        if session.opened is not None:
+        if settings.opened is not None:
             self._open()
 
     def _open(self) -> None:
         """Set what is known before the user's code runs: an open span is found with it."""
         attributes = {} if self._direct else self._attributes.copy()
-        policy = session.policy
+        policy = settings.policy
         if self._redacted:
             note_redacted(attributes, self._redacted)
         if self._arguments is not None and policy.on_spans:
@@ -156,7 +162,7 @@ class ToolSpan:
 
     def encoded_result(self, value: Any) -> str | None:
         """Return what the tool gave back as the content policy wants it."""
-        return session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value, self._redacted)
+        return settings.policy.encoded(gen_ai.TOOL_CALL_RESULT, value, self._redacted)
 
     def end(self, result: str | None, error: BaseException | None) -> None:
         """End the span.
@@ -174,7 +180,7 @@ class ToolSpan:
             return
         end_ns = time_ns()
         ending = tool_payload(self._arguments, result)
-        policy = session.policy
+        policy = settings.policy
         if self._redacted:
             note_redacted(ending, self._redacted)
         if error is not None:
@@ -191,7 +197,7 @@ class ToolSpan:
             index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
             failed = None if error is None else error_type_of(error)
             timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
-        if session.copies:
+        if settings.copies:
             ending[agentool.SPAN_END_NS] = end_ns
         if not self._direct:
             ending = {**self._attributes, **ending}
@@ -201,7 +207,7 @@ class ToolSpan:
             content_events.emit_content(
                 span, self.context, ending, end_ns, about=self._tool.at_start
             )
-        end_span(span, session.dialect.named(ending), self._known, end_ns)
+        end_span(span, settings.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
             finished = self._tool.operation
             if error is not None:

@@ -15,7 +15,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.spans import events
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["emit_messages"]
 
@@ -49,13 +49,13 @@ def emit_messages(
         if not events.collected(scope):
             return emitted
         about = {key: attributes[key] for key in (gen_ai.PROVIDER_NAME,) if key in attributes}
-        about = session.dialect.named(about)
+        about = settings.dialect.named(about)
         for key in (*_INPUTS, gen_ai.OUTPUT_MESSAGES):
             text = attributes.get(key)
             if not isinstance(text, str) or key in cut:
                 continue
             at_ns = start_ns if key in _INPUTS else end_ns
-            for name, body in session.dialect.message_events(key, text):
+            for name, body in settings.dialect.message_events(key, text):
                 events.emit(
                     name,
                     events.Masked(about),

@@ -36,7 +36,7 @@ from agentool_otel.semconv import core, gen_ai, mcp, openai
 from agentool_otel.semconv.table import METRICS, Generation
 from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.metric_sums import Instrument, Scope, Sums
-from agentool_otel.tracing.spans.session import SCOPE, session
+from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
     from opentelemetry import metrics as otel
@@ -281,12 +281,12 @@ def _active() -> _Meters | None:
         _lookups += 1
         if _lookups & 63 != 1 or (provider := _found()) is None:
             return None
-    elif meters.generation is session.dialect.generation:
+    elif meters.generation is settings.dialect.generation:
         return meters
     else:
         provider = meters.provider
     sums = _own[1] if _own is not None and _own[0] is provider else None
-    _meters = _Meters(provider, session.dialect.generation, sums)
+    _meters = _Meters(provider, settings.dialect.generation, sums)
     return _meters
 
 

@@ -18,7 +18,7 @@ from agentool_otel.tracing.spans.requested_calls import (
     current_answers,
     take,
 )
-from agentool_otel.tracing.spans.spans import parent_of
+from agentool_otel.tracing.spans.sdk_spans import parent_of
 from agentool_otel.tracing.spans.steps import Timeline
 
 __all__ = ["RUN_KEY", "Run", "current_run", "requested_id"]

@@ -1,6 +1,6 @@
 """The attributes of a span that are set before the user's code runs in it: they survive a kill.
 
-Only where somebody keeps open spans: `session.opened` is called with each span once it has them.
+Only where somebody keeps open spans: `settings.opened` is called with each span once it has them.
 Its end does not encode the same content again.
 """
 
@@ -16,8 +16,8 @@ from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, note_redacted
 from agentool_otel.model.operations import UNSET, Operation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.spans.session import session
-from agentool_otel.tracing.spans.spans import set_all, unmark
+from agentool_otel.tracing.spans.sdk_spans import set_all, unmark
+from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["StartAttributes", "report_open"]
 
@@ -34,7 +34,7 @@ class StartAttributes:
     __slots__ = ("_attributes", "_content", "_policy", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any], policy: Policy):
-        attributes = session.dialect.draft(operation).attributes
+        attributes = settings.dialect.draft(operation).attributes
         attributes.update(more)
         policy.clean(attributes)
         self._policy = policy
@@ -88,15 +88,15 @@ _CONTENT: dict[str, Any] = {
 
 
 def report_open(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
-    """Set the attributes of a started span, and report it to `session.opened`.
+    """Set the attributes of a started span, and report it to `settings.opened`.
 
     Args:
         span: the span.
         attributes: under the baseline's names.
         known: as for `set_all`, like the result.
     """
-    assert session.opened is not None
-    known = set_all(span, session.dialect.named(attributes), known)
-    session.opened(span.get_span_context().span_id)
+    assert settings.opened is not None
+    known = set_all(span, settings.dialect.named(attributes), known)
+    settings.opened(span.get_span_context().span_id)
     unmark(span)
     return known

@@ -13,7 +13,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.ground import environment
 from agentool_otel.semconv import agentool, core, gen_ai
-from agentool_otel.tracing.spans.spans import add_events
+from agentool_otel.tracing.spans.sdk_spans import add_events
 
 __all__ = ["Timeline", "event_room"]
 

@@ -19,8 +19,8 @@ from opentelemetry.context import Context
 
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.failure import fail
-from agentool_otel.tracing.spans.session import guarded, session
-from agentool_otel.tracing.spans.spans import context_with, end_span, parent_of, start_span
+from agentool_otel.tracing.spans.sdk_spans import context_with, end_span, parent_of, start_span
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["record_uncaught", "uncaught"]
 
@@ -33,8 +33,8 @@ def record_uncaught() -> None:
 
     To be called once, when the program ends and spans are still taken.
     """
-    call, session.last_call = session.last_call, None
-    if call is None or not session.enabled:
+    call, settings.last_call = settings.last_call, None
+    if call is None or not settings.enabled:
         return
     with guarded("recording the exception that ended the program"):
         error = uncaught()
@@ -63,10 +63,10 @@ def _record(error: BaseException, call: trace.SpanContext) -> None:
     context = context_with(Context(), trace.NonRecordingSpan(call))
     now = time_ns()
     attributes: dict[str, Any] = {agentool.UNCAUGHT: True}
-    if session.copies:
+    if settings.copies:
         attributes[agentool.SPAN_START_NS] = attributes[agentool.SPAN_END_NS] = now
         attributes[agentool.SPAN_PARENT_ID] = trace.format_span_id(call.span_id)
-    tracer = session.tracer()
+    tracer = settings.tracer()
     span = start_span(tracer, _NAME, context, trace.SpanKind.INTERNAL, {}, now)
     inside = context_with(context, span)
     fail(span, inside, parent_of(context), None, None, error, attributes, now)

@@ -30,10 +30,10 @@ def native(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The SDK's and FastMCP's own tracers are of the user's provider, which our spans go to too."""
     from opentelemetry import trace
 
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     pytest.importorskip("mcp.shared._otel")
-    provider = session.provider
+    provider = settings.provider
     assert provider is not None
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     tracer = provider.get_tracer("mcp-python-sdk")

@@ -93,21 +93,21 @@ def test_under_a_provider_of_ours_its_own_spans_are_replaced(
     from agentool_otel.testing.captured import AgentTraces
     from agentool_otel.tracing.export.in_memory import InMemory
     from agentool_otel.tracing.setup.own_provider import OwnProvider
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
     provider.add_span_processor(memory)
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     tracer = provider.get_tracer("mcp-python-sdk")
     monkeypatch.setattr(import_module("mcp.shared._otel"), "_tracer", tracer)
-    session.reset()
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.reset()
+    settings.configure(provider=provider, policy=Policy(capture=True))
     for each in instrumented:
         if not attached:
             each.uninstrument()
     use(server(), lambda client: client.call_tool("search_web", ASKED))
     scopes = {it.scope for it in AgentTraces(memory).spans()}
-    session.reset()
+    settings.reset()
     if attached:
         assert scopes == {"agentool_otel.instrumentation.mcp"}
     else:

@@ -118,10 +118,10 @@ def scene(_stage: Stage, model: LoopbackModel) -> Iterator[Scene]:
     """Everything attached, content captured; put back afterwards."""
     from opentelemetry import trace
 
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     _stage.set()
     before = trace.get_current_span()
     yield Scene(_stage, model)
     assert trace.get_current_span() is before
-    session.reset()
+    settings.reset()

@@ -56,12 +56,12 @@ def switched_on() -> Iterator[Any]:
 def test_under_a_provider_of_the_users_a_rebuild_of_both_counts_each_call_once(
     spans: Any, instrumented: Any, switched_on: Any, version: int
 ) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     run()
     alone = steps(spans), tokens(spans)
     spans.forget()
-    switched_on(session.provider, version=version)
+    switched_on(settings.provider, version=version)
     run()
     theirs = [it for it in spans.finished() if it.instrumentation_scope.name == "pydantic-ai"]
     assert len(theirs) == len(TREE), "theirs are all written"
@@ -81,11 +81,11 @@ def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switche
     from agentool_otel.testing.captured import AgentTraces
     from agentool_otel.tracing.export.in_memory import InMemory
     from agentool_otel.tracing.setup.own_provider import OwnProvider
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     provider, memory = OwnProvider(shutdown_on_exit=False), InMemory()
     provider.add_span_processor(memory)
-    session.configure(provider=provider, policy=Policy(capture=True))
+    settings.configure(provider=provider, policy=Policy(capture=True))
     switched_on(provider)
     run()
     recorded = AgentTraces(memory).spans()
@@ -110,7 +110,7 @@ def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
 def test_theirs_are_the_same_with_ours_as_without(
     spans: Any, instrumented: Any, switched_on: Any
 ) -> None:
-    from agentool_otel.tracing.spans.session import session
+    from agentool_otel.tracing.spans.settings import settings
 
     refused = pydantic_ai(".exceptions").ModelHTTPError(500, "one", "broken")
     fallback = pydantic_ai(".models.fallback").FallbackModel
@@ -123,7 +123,7 @@ def test_theirs_are_the_same_with_ours_as_without(
         spans.forget()
         return [(it.name, sorted(it.attributes)) for it in finished]
 
-    switched_on(session.provider)
+    switched_on(settings.provider)
     with_ours = theirs()
     instrumented.uninstrument()
     assert theirs() == with_ours

@@ -19,8 +19,8 @@ from agentool_otel.cli import main
 from agentool_otel.errors import AgentoolError
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
+from agentool_otel.tracing.export.disk.leftovers import RECORDING, Survey
 from agentool_otel.tracing.export.disk.recovery import complete_recordings, send_remains
-from agentool_otel.tracing.export.disk.remains import RECORDING, Survey
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
 from tests.click_runner import CliRunner

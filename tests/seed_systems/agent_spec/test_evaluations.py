@@ -13,7 +13,7 @@ import pytest
 from agentool_otel.integrations.agent_spec.instrumentor.evaluations import evaluated
 from agentool_otel.integrations.agent_spec.results import eval_results
 from agentool_otel.model.documents import EvalResult
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 
 SAMPLES = {
     "q1": {"reference": "Paris", "response": "Paris"},
@@ -151,7 +151,7 @@ def test_check_71_an_evaluator_that_cannot_be_read_evaluates(
     async def evaluate() -> str:
         return "done"
 
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     assert asyncio.run(evaluated(evaluate, Closed(), (), {})) == "done"
 
 

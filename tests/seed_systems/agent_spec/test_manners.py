@@ -26,7 +26,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
 from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
 from agentool_otel.integrations.agent_spec.instrumentor.steps import current_step
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings as tracing_settings
 from tests.seed_systems.agent_spec.recorded import current, everything, named
 from tests.seed_systems.agent_spec.specs import (
     agent,
@@ -162,7 +162,7 @@ def test_check_65_what_the_garbage_collector_ends_waits_for_no_lock_of_ours(atta
 
     held, ended, running = threading.Lock(), threading.Event(), forgotten()
     next(running)
-    provider: Any = session.provider
+    provider: Any = tracing_settings.provider
     provider.add_span_processor(Locked())
     inside_the_sdk = {"__name__": "opentelemetry.sdk.trace", "running": running}
     with held:
@@ -173,7 +173,7 @@ def test_check_65_what_the_garbage_collector_ends_waits_for_no_lock_of_ours(atta
 def test_check_65_a_conversation_whose_id_cannot_be_read_runs(
     attached: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(tracing_settings, "strict", False)
     assert executed(lambda it: it + 1, Hostile(), (1,), {}) == 2
 
 

@@ -14,7 +14,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
 from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
 from agentool_otel.integrations.agent_spec.instrumentor.span_types import SPAN_TYPES
-from agentool_otel.tracing.spans.session import session
+from agentool_otel.tracing.spans.settings import settings
 from tests.seed_systems.agent_spec.recorded import current, everything, lines, named
 from tests.seed_systems.agent_spec.specs import (
     ANSWER,
@@ -202,7 +202,7 @@ def test_check_65_an_error_of_ours_is_not_the_programs(
     def fails(*_: Any, **__: Any) -> Any:
         raise RuntimeError("a bug of ours")
 
-    monkeypatch.setattr(session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     for place in ("started", "event", "ended"):
         monkeypatch.setattr(
             f"agentool_otel.integrations.agent_spec.instrumentor.listener.{_WITHIN[place]}", fails

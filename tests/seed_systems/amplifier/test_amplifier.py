@@ -316,12 +316,12 @@ def test_check_57_our_own_fault_is_not_the_sessions(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
-    from agentool_otel.tracing.spans.session import session as emit_session
+    from agentool_otel.tracing.spans.settings import settings
 
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(emit_session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
     for name in ("read", "session", "deny", "end_call"):
         monkeypatch.setattr(AmplifierEvents, name, broken)
     asked = {"calls": FIVE[:2]}

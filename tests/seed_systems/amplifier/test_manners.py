@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from agentool_otel.integrations.amplifier.hook import mounting
 from agentool_otel.integrations.amplifier.hook import session_hook as hook
-from agentool_otel.tracing.spans.session import session as emit_session
+from agentool_otel.tracing.spans.settings import settings
 from tests.seed_systems.amplifier.sessions import (
     LOOPS,
     call,
@@ -63,7 +63,7 @@ def test_a_call_that_the_user_refused_is_denied(loop: str, spans: Any) -> None:
 def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(emit_session, "strict", False)
+    monkeypatch.setattr(settings, "strict", False)
 
     class Odd:
         @property

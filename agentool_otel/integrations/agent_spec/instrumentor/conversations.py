@@ -25,7 +25,7 @@ from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify, named
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["Begun", "begun_here", "conversing", "executed", "executed_async"]
 
@@ -95,7 +95,7 @@ def conversing(conversation: Any) -> Generator[None]:
 def _notice_without_listener() -> None:
     """Log once that a conversation is not recorded, if that is so."""
     listeners = getattr(sys.modules.get("wayflowcore.events.eventlistener"), _LISTENERS, None)
-    if not session.enabled or listeners is None:
+    if not settings.enabled or listeners is None:
         return
     bases = {base.__name__ for listener in listeners() for base in type(listener).__mro__}
     if _LISTENER not in bases:

@@ -17,7 +17,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.steps import ModelStep, 
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.providers.fields import get, record, string
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.tracing.spans.session import policy_in
+from agentool_otel.tracing.spans.settings import policy_in
 
 __all__ = ["EVENTS", "tell"]
 

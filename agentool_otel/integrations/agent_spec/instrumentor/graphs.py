@@ -26,7 +26,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.failures import raised
 from agentool_otel.providers.fields import get, is_a
 from agentool_otel.tracing.instrumentation.frames import Frame, resumed, steps, steps_async
 from agentool_otel.tracing.spans.identity import identify, named
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
 

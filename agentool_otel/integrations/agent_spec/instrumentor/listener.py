@@ -26,7 +26,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.steps import (
 from agentool_otel.providers.fields import is_a, items, string
 from agentool_otel.tracing.instrumentation.step_spans import OpenSpans
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.session import guarded, withholding_content
+from agentool_otel.tracing.spans.settings import guarded, withholding_content
 
 __all__ = ["Listener", "listener"]
 

@@ -44,11 +44,11 @@ from agentool_otel.tracing.instrumentation.step_spans import (
     start_step,
 )
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
-from agentool_otel.tracing.spans.owners import GRAPHS, CallsBelow, apart
 from agentool_otel.tracing.spans.requested_calls import call_of, note_answer
 from agentool_otel.tracing.spans.run import current_run, requested_id
-from agentool_otel.tracing.spans.session import guarded, policy_in
-from agentool_otel.tracing.spans.spans import parent_of
+from agentool_otel.tracing.spans.sdk_spans import parent_of
+from agentool_otel.tracing.spans.settings import guarded, policy_in
+from agentool_otel.tracing.spans.suppression import GRAPHS, CallsBelow, apart
 
 __all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
 

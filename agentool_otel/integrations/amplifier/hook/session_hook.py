@@ -35,7 +35,7 @@ from agentool_otel.integrations.amplifier.events.translator import AmplifierEven
 from agentool_otel.integrations.amplifier.hook.methods import Around, wrap
 from agentool_otel.providers.fields import get, plain_text, record
 from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, inside, within
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["SessionHook"]
 

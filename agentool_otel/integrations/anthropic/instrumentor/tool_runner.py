@@ -32,8 +32,8 @@ from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.generators import Call, Yielded, async_generator, generator
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
-from agentool_otel.tracing.spans.owners import recorded_above
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.suppression import recorded_above
 
 __all__ = ["PATCHES", "SCOPE"]
 

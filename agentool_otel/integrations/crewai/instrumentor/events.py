@@ -38,7 +38,7 @@ from agentool_otel.tracing.instrumentation.step_spans import (
 from agentool_otel.tracing.spans.exceptions import str_of
 from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.run import requested_id
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["Listener"]
 

@@ -22,8 +22,8 @@ from agentool_otel.model.operations import AgentInvocation, MemoryOperation, Wor
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.owners import apart
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.suppression import apart
 
 __all__ = ["Frame", "OpenStep", "awaited", "called", "innermost"]
 

@@ -46,9 +46,9 @@ from agentool_otel.tracing.instrumentation.frames import Frame, current_frame
 from agentool_otel.tracing.spans.exceptions import str_of
 from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
 from agentool_otel.tracing.spans.run import requested_id
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS, GRAPHS, is_owned
 
 __all__ = ["Handler"]
 
@@ -64,7 +64,7 @@ class Handler(BaseCallbackHandler):
     run_inline = True  # in the caller's own task or thread, so that a frame is the caller's
 
     def __init__(self, runs: Runs) -> None:
-        self.raise_error = session.strict
+        self.raise_error = settings.strict
         self.enabled = True
         self.runs = runs
 

@@ -20,7 +20,7 @@ from agentool_otel.providers.fields import get, items, number, plain_text, strin
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
 from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.session import guarded, session
+from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["PATCHES"]
 
@@ -47,7 +47,7 @@ class _Access:
             self._live = begin(self._operation, scope=SCOPE, content_follows=True)
             if self._live is not None:
                 if self._live.recording:
-                    if session.policy.capture:
+                    if settings.policy.capture:
                         self._operation = replace(self._operation, **_asked(method, self._said))
                     self._live.opened(self._operation)
                 self._token = attach(set_value(_INSIDE_KEY, True, self._live.context))
@@ -77,7 +77,7 @@ class _Access:
         fields: dict[str, Any] = {}
         if self._method in ("get", "search"):
             fields["record_count"] = records_in(value)
-        if session.policy.capture:
+        if settings.policy.capture:
             fields |= _answer(self._method, value)
         return replace(self._operation, **fields)
 

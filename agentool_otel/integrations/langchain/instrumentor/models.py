@@ -15,7 +15,7 @@ from agentool_otel.providers import openai_usage, tools
 from agentool_otel.providers.fields import get, integer, items, number, plain_text, string, texts
 from agentool_otel.providers.langchain import finish_reason, from_message, usage_of
 from agentool_otel.providers.servers import address_in, provider_of, server_of
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["answered", "asked", "offered", "server_of_model"]
 

@@ -27,7 +27,7 @@ from agentool_otel.integrations.langchain.instrumentor.memory import PATCHES as 
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Runs
 from agentool_otel.tracing.instrumentation import frames
 from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Attached, Patch
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["LangChainInstrumentor"]
 

@@ -20,7 +20,7 @@ from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecu
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import OpenSpans, StepSpan, incomplete
 from agentool_otel.tracing.spans.live import LiveSpan
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["LiveRun", "Plumbing", "Runs", "context_below"]
 

@@ -23,7 +23,7 @@ from agentool_otel.tracing.instrumentation.mcp_requests import (
     current_request,
     start_client_request,
 )
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["METHODS", "PATCHES", "PATCHES_1", "PATCHES_2"]
 

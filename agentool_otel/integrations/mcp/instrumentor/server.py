@@ -20,7 +20,7 @@ from agentool_otel.tracing.instrumentation.mcp_requests import (
     current_request,
     start_request,
 )
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["PATCHES_1", "PATCHES_2"]
 

@@ -31,8 +31,8 @@ from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation import approvals
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.identity import identify, named
-from agentool_otel.tracing.spans.owners import CallsBelow
-from agentool_otel.tracing.spans.session import guarded, withholding_content
+from agentool_otel.tracing.spans.settings import guarded, withholding_content
+from agentool_otel.tracing.spans.suppression import CallsBelow
 
 __all__ = ["SCOPE", "TRACE_KEY", "AgentRun", "current_run", "run", "run_streamed"]
 

@@ -54,11 +54,11 @@ from agentool_otel.tracing.instrumentation.step_spans import (
     incomplete,
     start_step,
 )
+from agentool_otel.tracing.spans.evaluation_events import Judged, judge
 from agentool_otel.tracing.spans.exceptions import cause_of, error_type_of, str_of
 from agentool_otel.tracing.spans.identity import identify, named
-from agentool_otel.tracing.spans.judging import Judged, judge
 from agentool_otel.tracing.spans.run import current_run as current_steps
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = [
     "exited",

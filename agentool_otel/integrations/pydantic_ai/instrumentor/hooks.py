@@ -33,8 +33,8 @@ from agentool_otel.tracing.instrumentation import approvals
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.exceptions import cause_of, str_of
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
-from agentool_otel.tracing.spans.owners import BY_HAND, CLIENTS
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS
 
 __all__ = ["capabilities", "first_chunk_came"]
 

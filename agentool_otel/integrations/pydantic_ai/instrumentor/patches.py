@@ -37,7 +37,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["PydanticAIInstrumentor"]
 

@@ -6,5 +6,5 @@ unknown_messages  which calls belong together where nobody knows what they were 
 loose_calls       the spans of an OTel trace that are outside any run
 duplicate_calls   loose calls that a run tells of as well
 linked_traces     runs that several OTel traces tell
-spooled           what waits for the rest, on disk where it is much
+disk_store        what waits for the rest, on disk where it is much
 """

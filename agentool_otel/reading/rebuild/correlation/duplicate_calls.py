@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from agentool_otel.model.operations import Inference
-from agentool_otel.reading.rebuild.correlation.spooled import LARGEST, Rows
+from agentool_otel.reading.rebuild.correlation.disk_store import LARGEST, Rows
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.tree import Node
 

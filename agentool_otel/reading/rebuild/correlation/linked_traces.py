@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from agentool_otel.dialects import LinkingDialect, linking_dialects
 from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
+from agentool_otel.reading.rebuild.correlation.disk_store import Units, unpacked
 from agentool_otel.reading.rebuild.correlation.keys import Keys
-from agentool_otel.reading.rebuild.correlation.spooled import Units, unpacked
 from agentool_otel.reading.rebuild.correlation.union_find import Joining, rank_of
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import gen_ai

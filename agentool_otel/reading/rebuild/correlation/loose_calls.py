@@ -12,15 +12,15 @@ import msgspec
 
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord, copies_of
+from agentool_otel.reading.rebuild.correlation.disk_store import Packed, Rows, Units
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import AnsweredCalls, answered
 from agentool_otel.reading.rebuild.correlation.keys import ids_on, keys_of
 from agentool_otel.reading.rebuild.correlation.neighbours import Neighbours
 from agentool_otel.reading.rebuild.correlation.open_requests import OpenRequests
 from agentool_otel.reading.rebuild.correlation.requested import Evidence, Requested
-from agentool_otel.reading.rebuild.correlation.spooled import Packed, Rows, Units
 from agentool_otel.reading.rebuild.correlation.union_find import Joining, rank_of
 from agentool_otel.reading.rebuild.correlation.unknown_messages import has_messages, same_runs
-from agentool_otel.reading.rebuild.judgements import Judgement
+from agentool_otel.reading.rebuild.evaluation_spans import Judgement
 from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node, is_record
 from agentool_otel.semconv import agentool

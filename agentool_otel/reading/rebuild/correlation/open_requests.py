@@ -19,8 +19,8 @@ import msgspec
 from agentool_otel.model.messages import call_id_of, parts_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
+from agentool_otel.reading.rebuild.correlation.disk_store import Units, unpacked
 from agentool_otel.reading.rebuild.correlation.requested import Evidence, Requested
-from agentool_otel.reading.rebuild.correlation.spooled import Units, unpacked
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.steps.delegation import may_delegate
 from agentool_otel.reading.rebuild.steps.handoff_rules import transfers

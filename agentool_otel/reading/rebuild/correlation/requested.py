@@ -30,7 +30,7 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.rebuild.correlation.spooled import LARGEST, Rows, Sorted
+from agentool_otel.reading.rebuild.correlation.disk_store import LARGEST, Rows, Sorted
 from agentool_otel.reading.rebuild.steps.model_calls import is_details
 from agentool_otel.reading.rebuild.steps.tool_calls import parsed, unpacked
 from agentool_otel.reading.rebuild.tree import Node

@@ -14,8 +14,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from zlib import crc32
 
+from agentool_otel.reading.rebuild.correlation.disk_store import LARGEST, Rows
 from agentool_otel.reading.rebuild.correlation.keys import Key, Keys
-from agentool_otel.reading.rebuild.correlation.spooled import LARGEST, Rows
 
 __all__ = ["Joining", "Rank", "rank_of"]
 

@@ -12,7 +12,6 @@ from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.reading.rebuild.correlation.unknown_messages import has_messages
 from agentool_otel.reading.rebuild.failures import Failure, failure_of, notes_on
 from agentool_otel.reading.rebuild.inputs_outputs import FieldValue, input_of, output_of
-from agentool_otel.reading.rebuild.members import agent_id_of, has_error
 from agentool_otel.reading.rebuild.metrics import (
     leaves,
     rolled_up_tokens,
@@ -38,6 +37,7 @@ from agentool_otel.reading.rebuild.status import Status, status_of
 from agentool_otel.reading.rebuild.steps.builder import StepBuilder
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.steps.order import notes_of
+from agentool_otel.reading.rebuild.trace_fields import agent_id_of, has_error
 from agentool_otel.reading.rebuild.tree import Node, is_adopted
 from agentool_otel.reading.rebuild.values import json_or
 from agentool_otel.semconv import agentool

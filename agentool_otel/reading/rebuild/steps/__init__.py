@@ -7,7 +7,7 @@ call_steps     the request and the result of a tool call, once everything has be
 model_calls    the model calls of a run, each once
 tool_calls     a tool call in the making
 tool_matching  tool spans that carry only a name, matched to the calls that requested them
-other_names    tool spans with another name than the tool that was requested
+tool_aliases   tool spans with another name than the tool that was requested
 handoff_rules  how one agent hands over to another
 handoff_steps  the steps by which an agent hands over
 delegation     a task given to another agent through a tool

@@ -12,9 +12,9 @@ from agentool_otel.reading.rebuild.steps.call_steps import CallSteps
 from agentool_otel.reading.rebuild.steps.handoff_steps import HandoffSteps
 from agentool_otel.reading.rebuild.steps.message_steps import MessageSteps
 from agentool_otel.reading.rebuild.steps.order import Draft, Drafts, in_order
-from agentool_otel.reading.rebuild.steps.other_names import join_other_arguments, join_other_names
 from agentool_otel.reading.rebuild.steps.span_steps import SpanSteps
 from agentool_otel.reading.rebuild.steps.timeline import steps_without_spans
+from agentool_otel.reading.rebuild.steps.tool_aliases import join_other_arguments, join_other_names
 from agentool_otel.reading.rebuild.steps.tool_calls import ToolCalls, has_result
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool

@@ -5,6 +5,6 @@ journal    spans as they open, and end, before anybody has them
 spool      ended spans that wait for an endpoint
 recovery   what dead processes left, closed and sent
 removal    recordings that may be removed
-remains    what a recovery leaves alone, and says so
+leftovers  files that a recovery leaves alone, and reports
 files      files of ours, opened so that nothing of others is touched
 """

@@ -22,7 +22,7 @@ from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
 from agentool_otel.tracing.export.disk import recording, spool
 from agentool_otel.tracing.export.disk.files import AppendFile
-from agentool_otel.tracing.export.disk.remains import (
+from agentool_otel.tracing.export.disk.leftovers import (
     RECORDING,
     Damaged,
     Remains,

@@ -1,7 +1,8 @@
 """The one place that everything passes before it is written or sent.
 
 Spans here, log records in `masking_logs` and metrics in `masking_metrics`, by the same rules.
-Our own spans are masked when they are captured, and marked then (`tracing.spans.spans.set_all`);
+Our own spans are masked when they are captured, and marked then, by
+`tracing.spans.sdk_spans.set_all`;
 of them only what others can have added is looked at. Everything else is looked at whole:
 attributes, events, status, links, scope, resource. What fails is left out: an attribute alone, the
 content of a span that cannot be read, never a batch and never anything unmasked.
@@ -37,8 +38,8 @@ from agentool_otel.semconv.foreign import (
     is_content_event,
 )
 from agentool_otel.semconv.table import NAMED_BY_US, OURS
-from agentool_otel.tracing.spans.session import session
-from agentool_otel.tracing.spans.spans import is_marked, own_event_class
+from agentool_otel.tracing.spans.sdk_spans import is_marked, own_event_class
+from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["Masking"]
 
@@ -77,7 +78,7 @@ class Masking:
 
     @property
     def _policy(self) -> Policy:
-        return self._fixed or session.policy
+        return self._fixed or settings.policy
 
     def counts(self) -> dict[str, int]:
         """Return how much has passed, and what was changed of it."""

@@ -18,7 +18,7 @@ from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.otlp_variables import exporter, timeout_s, vocabulary_beside
 from agentool_otel.tracing.export.send.attempt import Answer, GrpcSender, HttpSender, Sender
 from agentool_otel.tracing.export.send.connection import split
-from agentool_otel.tracing.spans.session import guarded
+from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter

@@ -21,15 +21,15 @@ from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import counted, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
+from agentool_otel.tracing.export.disk.leftovers import Survey
 from agentool_otel.tracing.export.disk.recovery import send_remains
-from agentool_otel.tracing.export.disk.remains import Survey
 from agentool_otel.tracing.export.disk.spool import Spool
 from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
 from agentool_otel.tracing.export.send.attempt import Answer, Sender
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.tracing.spans.events import alone
-from agentool_otel.tracing.spans.session import suppressing
+from agentool_otel.tracing.spans.settings import suppressing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

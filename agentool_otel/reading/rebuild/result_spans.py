@@ -24,7 +24,7 @@ from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.spans import Attributes, SpanRecord, is_fragment
 from agentool_otel.model.times import from_ns, in_calendar, to_ns
 from agentool_otel.reading.rebuild import residue
-from agentool_otel.reading.rebuild.judgements import Judgement
+from agentool_otel.reading.rebuild.evaluation_spans import Judgement
 from agentool_otel.reading.rebuild.values import json_or
 from agentool_otel.semconv import agentool, gen_ai
 

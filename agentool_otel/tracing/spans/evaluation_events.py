@@ -21,8 +21,8 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT
 from agentool_otel.tracing.spans import events
 from agentool_otel.tracing.spans.live import parent_for
-from agentool_otel.tracing.spans.session import SCOPE, guarded, session
-from agentool_otel.tracing.spans.spans import end_span, start_span
+from agentool_otel.tracing.spans.sdk_spans import end_span, start_span
+from agentool_otel.tracing.spans.settings import SCOPE, guarded, settings
 
 __all__ = ["Judged", "judge"]
 
@@ -46,14 +46,14 @@ def judge(judged: Judged, operation: EvaluationResult) -> None:
         return
     now_ns = time_ns()
     at_ns = judged.end_ns or now_ns
-    name, _, attributes = session.dialect.draft(operation)
-    session.policy.clean(attributes)
-    session.policy.fit(attributes)
+    name, _, attributes = settings.dialect.draft(operation)
+    settings.policy.clean(attributes)
+    settings.policy.fit(attributes)
     on_span = dict(attributes)
-    session.policy.keep_off(on_span)
-    on_span = session.dialect.named(on_span)
+    settings.policy.keep_off(on_span)
+    on_span = settings.dialect.named(on_span)
     if about.span_id:
-        tracer = session.tracer()
+        tracer = settings.tracer()
         span = start_span(tracer, name, parent, SpanKind.INTERNAL, on_span, at_ns)
     else:
         span = _root(name, about.trace_id, on_span, at_ns)
@@ -68,7 +68,7 @@ def judge(judged: Judged, operation: EvaluationResult) -> None:
 def _root(name: str, trace_id: int, attributes: dict[str, Any], at_ns: int) -> trace.Span:
     """Start a span in a trace of which no span is known. It has no parent, and the sampler decides
     as it did about the root, where it goes by the trace id."""
-    tracer: Any = session.tracer()
+    tracer: Any = settings.tracer()
     if not hasattr(tracer, "id_generator"):  # not the SDK's: there is no way into a given trace
         return trace.INVALID_SPAN
     tracer = copy.copy(tracer)
@@ -97,11 +97,11 @@ def _emit_event(
     attributes: dict[str, Any], span: trace.Span, context: Context, now_ns: int
 ) -> None:
     name = gen_ai.EVENT_EVALUATION_RESULT
-    if name not in session.dialect.generation.events or not events.collected():
+    if name not in settings.dialect.generation.events or not events.collected():
         return
     with guarded("emitting the event of an evaluation"):
-        if not session.policy.in_events:
+        if not settings.policy.in_events:
             attributes = {key: value for key, value in attributes.items() if key not in CONTENT}
-        event = session.dialect.named(attributes)
+        event = settings.dialect.named(attributes)
         event[agentool.EVAL_SPAN_ID] = f"{span.get_span_context().span_id:016x}"
         events.emit(name, events.Masked(event), context, scope=SCOPE, time_ns=now_ns)

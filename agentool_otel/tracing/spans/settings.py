@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCOPE",
-    "Session",
+    "Settings",
     "guarded",
-    "session",
+    "settings",
     "suppressed",
     "suppressing",
 ]
@@ -39,10 +39,10 @@ _SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUP
 """Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 
-class Session:
+class Settings:
     """Tracers, dialect and content policy in force.
 
-    Before `configure` the session is usable: spans go to whatever provider is global, and content
+    Before `configure` the settings are usable: spans go to whatever provider is global, and content
     is captured only if the environment asks for it, because nobody knows where it would go.
     """
 
@@ -179,7 +179,7 @@ class Session:
 
     def reset(self) -> None:
         """Return to the settings of a fresh process."""
-        Session.__init__(self)
+        Settings.__init__(self)
 
     @contextmanager
     def redirected(self, provider: trace.TracerProvider, policy: Policy) -> Generator[None]:
@@ -188,8 +188,8 @@ class Session:
         Meanwhile nothing can be configured, and the environment counts for nothing. Afterwards
         everything is as it was.
         """
-        before = {name: getattr(self, name) for name in ("provider", *Session.__slots__)}
-        Session.__init__(self)
+        before = {name: getattr(self, name) for name in ("provider", *Settings.__slots__)}
+        Settings.__init__(self)
         self.configure(provider=provider, policy=policy)
         self.exceptions = signals({})
         self.copies = self.agent_usage = False
@@ -201,12 +201,12 @@ class Session:
                 setattr(self, name, value)
 
 
-session = Session()
+settings = Settings()
 
 
 def _notice_no_provider() -> None:
     """Log once that nothing takes the spans of this process, if that is so."""
-    if not session.has_sdk:
+    if not settings.has_sdk:
         return  # `instrument()` has logged why
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         environment.notice(
@@ -226,7 +226,7 @@ def withholding_content(context: otel_context.Context) -> otel_context.Context:
 
 def policy_in(context: otel_context.Context) -> Policy:
     """Return what happens to the content of a span in a context."""
-    policy = session.policy
+    policy = settings.policy
     if policy.capture and context.get(_WITHHELD_KEY):
         return msgspec.structs.replace(policy, capture=False)
     return policy
@@ -265,7 +265,7 @@ class guarded:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        if session.strict:
+        if settings.strict:
             return False
         if self.doing not in _reported:
             _reported.add(self.doing)
