@@ -51,9 +51,9 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.otlp_variables import exporter
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
-from agentool_otel.tracing.setup import logs as setup_logs
-from agentool_otel.tracing.setup import metrics as setup_metrics
 from agentool_otel.tracing.setup.decision import check_variables
+from agentool_otel.tracing.setup.destinations import logs as setup_logs
+from agentool_otel.tracing.setup.destinations import metrics as setup_metrics
 
 __all__ = ["command"]
 

@@ -5,7 +5,7 @@
     status_text        that record as ten lines
     configuration      what has been named in code
     decision           what is to be in force, before anything is touched
-    spans, logs, metrics   where each goes
+    destinations/      where spans, logs and metrics go
     frameworks         attaching to those that are wanted
     packages           what each of them patches
     content_policy     whether content is captured, by where it goes

@@ -18,10 +18,10 @@ from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.unsupported_variables import refuse_misspelt, refuse_unsupported
 from agentool_otel.semconv import table
 from agentool_otel.tracing.setup import content_policy
-from agentool_otel.tracing.setup import logs as setup_logs
-from agentool_otel.tracing.setup import metrics as setup_metrics
-from agentool_otel.tracing.setup import spans as setup_spans
 from agentool_otel.tracing.setup.configuration import Configuration
+from agentool_otel.tracing.setup.destinations import logs as setup_logs
+from agentool_otel.tracing.setup.destinations import metrics as setup_metrics
+from agentool_otel.tracing.setup.destinations import spans as setup_spans
 from agentool_otel.tracing.setup.sdk_variables import import_sdk, limits, sampler
 from agentool_otel.tracing.spans.exceptions import signals as exception_signals
 from agentool_otel.tracing.spans.settings import settings

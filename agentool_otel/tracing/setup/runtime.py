@@ -19,11 +19,12 @@ from agentool_otel.ground.words import logger
 from agentool_otel.tracing.capture import threads
 from agentool_otel.tracing.capture.context import inherited
 from agentool_otel.tracing.setup import configuration as setup_configuration
-from agentool_otel.tracing.setup import content_policy, metrics, sdk_variables, service
-from agentool_otel.tracing.setup import logs as setup_logs
-from agentool_otel.tracing.setup import spans as setup_spans
+from agentool_otel.tracing.setup import content_policy, sdk_variables, service
 from agentool_otel.tracing.setup.configuration import Configuration
 from agentool_otel.tracing.setup.decision import Decision, decide
+from agentool_otel.tracing.setup.destinations import logs as setup_logs
+from agentool_otel.tracing.setup.destinations import metrics
+from agentool_otel.tracing.setup.destinations import spans as setup_spans
 from agentool_otel.tracing.setup.frameworks import attach, framework_names, instrumentors
 from agentool_otel.tracing.setup.provider_handover import give_way
 from agentool_otel.tracing.setup.sdk_variables import import_sdk
