@@ -54,6 +54,7 @@ from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget, tar
 from agentool_otel.tracing.setup.decision import check_variables
 from agentool_otel.tracing.setup.destinations import logs as setup_logs
 from agentool_otel.tracing.setup.destinations import metrics as setup_metrics
+from agentool_otel.tracing.setup.destinations.plan import Plan
 
 __all__ = ["command"]
 
@@ -241,8 +242,8 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
         metrics = setup_metrics.plan(os.environ, route.spans, endpoint_in_code=endpoint is not None)
     except AgentoolError as error:
         route, test = route._replace(where="not known"), {"ok": False, "said": str(error)}
-        logs = setup_logs.Plan("nowhere", "not known")
-        metrics = setup_metrics.Plan("nowhere", "not known")
+        logs = Plan("nowhere", "not known")
+        metrics = Plan("nowhere", "not known")
     return {
         "destination": route.where,
         "logs": logs.description,

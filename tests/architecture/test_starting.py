@@ -36,9 +36,9 @@ dialects.gen_ai.memory dialects.gen_ai.older_names dialects.gen_ai.payload
 SETUP = """
 tracing.setup tracing.setup.configuration tracing.setup.content_policy tracing.setup.decision
 tracing.setup.destinations tracing.setup.destinations.logs tracing.setup.destinations.metrics
-tracing.setup.destinations.spans tracing.setup.frameworks tracing.setup.own_provider
-tracing.setup.packages tracing.setup.provider_handover tracing.setup.runtime
-tracing.setup.sdk_variables tracing.setup.service tracing.setup.status
+tracing.setup.destinations.plan tracing.setup.destinations.spans tracing.setup.frameworks
+tracing.setup.own_provider tracing.setup.packages tracing.setup.provider_handover
+tracing.setup.runtime tracing.setup.sdk_variables tracing.setup.service tracing.setup.status
 """
 EXPORT = """
 tracing.export tracing.export.batched tracing.export.incomplete tracing.export.log_destination

@@ -22,12 +22,13 @@ from agentool_otel.tracing.setup.configuration import Configuration
 from agentool_otel.tracing.setup.destinations import logs as setup_logs
 from agentool_otel.tracing.setup.destinations import metrics as setup_metrics
 from agentool_otel.tracing.setup.destinations import spans as setup_spans
+from agentool_otel.tracing.setup.destinations.plan import Plan, SpansTarget
 from agentool_otel.tracing.setup.sdk_variables import import_sdk, limits, sampler
 from agentool_otel.tracing.spans.exceptions import signals as exception_signals
 from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
-    from agentool_otel.tracing.export.send.otlp import OtlpTarget
+    pass
 
 __all__ = ["Decision", "check_variables", "decide", "frameworks_wanted"]
 
@@ -38,9 +39,9 @@ _THREADS = "threads"
 class Decision(NamedTuple):
     """Everything that is to take effect; later, what the next decision is compared with."""
 
-    spans: setup_spans.Plan
-    logs: setup_logs.Plan
-    metrics: setup_metrics.Plan
+    spans: Plan
+    logs: Plan
+    metrics: Plan
     dialect: GenAI | None
     """With an older generation of the names, if one is asked for."""
     content_decided: bool
@@ -94,13 +95,13 @@ def decide(
     beside = _beside(spans)
     logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
     if logs.target is not None and not files_usable("logs"):
-        logs = setup_logs.Plan("nowhere", "nowhere (a variable of theirs is refused)")
+        logs = Plan("nowhere", "nowhere (a variable of theirs is refused)")
     metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
     if metrics.target is not None and not files_usable("metrics"):
-        metrics = setup_metrics.Plan("nowhere", "nowhere (a variable of theirs is refused)")
+        metrics = Plan("nowhere", "nowhere (a variable of theirs is refused)")
     capture_requested = content_rules.requested(os.environ)
     going = content_policy.Going(
-        spans=spans.description_with(joined is not None),
+        spans=setup_spans.description_with(spans, joined is not None),
         logs=logs.description if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
         beside=environment.recordings_folder() if spans.way == "record" else None,
@@ -162,13 +163,15 @@ def _dialect(generation: str) -> GenAI:
         raise ValueError(f"is not a generation of the conventions: use one of {known}") from None
 
 
-def _joining(spans: setup_spans.Plan, capture: bool) -> str:
+def _joining(spans: Plan, capture: bool) -> str:
     """Return the sentence that tells where the spans of a program with a provider go."""
     content = "message, argument and result content"
-    sentence = f"spans go to {spans.description_with(True)}, with {content}"
+    sentence = f"spans go to {setup_spans.description_with(spans, True)}, with {content}"
     if not capture:
         how = f"content=True or {environment.CAPTURE}=SPAN_ONLY captures it"
-        sentence = f"spans go to {spans.description_with(True)}, without {content} ({how})"
+        sentence = (
+            f"spans go to {setup_spans.description_with(spans, True)}, without {content} ({how})"
+        )
     if spans.way != "theirs":
         return sentence
     folder = environment.recordings_folder()
@@ -212,7 +215,7 @@ def _spans_plan(
     theirs: bool,
     before: Decision | None,
     say: Callable[[str, str, int], None],
-) -> setup_spans.Plan:
+) -> Plan:
     from agentool_otel.tracing.export.send.connection import files_usable
 
     record = configuration.record
@@ -231,7 +234,7 @@ def _spans_plan(
     return plan
 
 
-def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:
+def _beside(spans: Plan) -> SpansTarget:
     """Return what the plans of log records and metrics need to know about that of spans."""
     if spans.target is not None:
         return spans.target

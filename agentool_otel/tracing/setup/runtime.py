@@ -25,6 +25,7 @@ from agentool_otel.tracing.setup.decision import Decision, decide
 from agentool_otel.tracing.setup.destinations import logs as setup_logs
 from agentool_otel.tracing.setup.destinations import metrics
 from agentool_otel.tracing.setup.destinations import spans as setup_spans
+from agentool_otel.tracing.setup.destinations.plan import Plan
 from agentool_otel.tracing.setup.frameworks import attach, framework_names, instrumentors
 from agentool_otel.tracing.setup.provider_handover import give_way
 from agentool_otel.tracing.setup.sdk_variables import import_sdk
@@ -239,13 +240,13 @@ class Runtime:
         joined = self._application is not None
         return Status(
             enabled=settings.enabled and settings.provider is not None,
-            destination=decision and decision.spans.description_with(joined),
+            destination=decision and setup_spans.description_with(decision.spans, joined),
             joined_provider=joined,
             content=settings.policy.capture,
             journal=environment.journal_wanted(),
             spans=None if pipeline is None or not self._attached else Counts(**pipeline.counts()),
             logs=Destination(
-                destination=decision and decision.logs.current_description(),
+                destination=decision and setup_logs.current_description(decision.logs),
                 counts=None if pipeline is None else Counts(**pipeline.log_counts()),
             ),
             metrics=Destination(destination=decision and decision.metrics.description),
@@ -261,7 +262,7 @@ class Runtime:
         decision, pipeline = self.decision, self.pipeline
         joined = self._application is not None
         return {
-            "destination": decision and decision.spans.description_with(joined),
+            "destination": decision and setup_spans.description_with(decision.spans, joined),
             "spans": None if pipeline is None or not self._attached else pipeline.counts(),
             "reason": "" if pipeline is None else pipeline.reason,
             "content": settings.policy.capture,
@@ -390,7 +391,7 @@ class Runtime:
             trace.set_tracer_provider(provider)
             give_way(provider, self._join)
 
-    def _attach(self, spans: setup_spans.Plan, provider: Any) -> None:
+    def _attach(self, spans: Plan, provider: Any) -> None:
         """Put the pipeline behind a tracer provider, if spans are to go there."""
         if self._attached or self.pipeline is None:
             return

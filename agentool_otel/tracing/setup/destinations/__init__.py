@@ -1,6 +1,7 @@
 """Where spans, log records and metrics go: planned for each signal before anything is changed.
 
-    spans    the plan of spans, and how it takes effect
-    logs     the same of log records
-    metrics  the same of the convention's metrics
+plan     the plan of one signal, and how logs and metrics follow the spans
+spans    the plan of spans, and how it takes effect
+logs     the same of log records
+metrics  the same of the convention's metrics
 """

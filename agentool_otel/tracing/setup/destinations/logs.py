@@ -7,38 +7,23 @@ application has set, before or after us, is left alone: its records go where it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground import otlp_settings
+from agentool_otel.tracing.setup.destinations.plan import Plan, SpansTarget, plan_beside
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agentool_otel.tracing.export.pipeline import Pipeline
-    from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
-__all__ = ["Plan", "foreign_provider", "plan", "put_into_force"]
-
-_EXPORTER = environment.exporter_variable("logs")
+__all__ = ["current_description", "foreign_provider", "plan", "put_into_force"]
 
 
-class Plan(NamedTuple):
-    """Where log records are to go."""
-
-    way: Literal["theirs", "nowhere", "record", "send", "print"]
-    description: str
-    """The same in words."""
-    target: OtlpTarget | None = None
-
-    @property
-    def ours(self) -> bool:
-        """Whether they pass through our pipeline."""
-        return self.way not in ("theirs", "nowhere")
-
-    def current_description(self) -> str:
-        """The current destination in words: the application may have set a provider meanwhile."""
-        foreign = foreign_provider()
-        return self.description if foreign is None else _description_of(foreign)
+def current_description(decided: Plan) -> str:
+    """Return where log records go in words: the application may have set a provider meanwhile."""
+    foreign = foreign_provider()
+    return decided.description if foreign is None else _description_of(foreign)
 
 
 def foreign_provider() -> str | None:
@@ -56,38 +41,13 @@ def _description_of(foreign: str) -> str:
     return f"the application's own logger provider ({foreign})"
 
 
-def plan(
-    environ: Mapping[str, str],
-    spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
-    endpoint_in_code: bool = False,
-) -> Plan:
-    """Decide where log records go.
-
-    Args:
-        environ: the environment.
-        spans: where spans are sent; `recorded` is the recording, `theirs` a tracer provider of the
-            application's and nothing of ours behind it, `elsewhere` all the rest.
-        endpoint_in_code: the target of the spans is named in code, and stands for the
-            environment's.
-    """
-    from agentool_otel.tracing.export.otlp_variables import exporter, named_alone
-    from agentool_otel.tracing.export.send.otlp import target_beside
-
+def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool = False) -> Plan:
+    """Decide where log records go; the arguments are those of `plan_beside`."""
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", _description_of(theirs))
-    if spans == "theirs" and not named_alone(environ, "logs"):
-        hint = otlp_settings.variable("ENDPOINT", "logs")
-        why = "spans go to the application's own tracer provider"
-        return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
-    exporter_name = exporter(environ, "logs")
-    if exporter_name == "none":
-        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if exporter_name == "console":
-        return Plan("print", f"the console ({_EXPORTER}=console)")
-    sent = None if isinstance(spans, str) else spans
-    target = target_beside(sent, environ, "logs", endpoint_in_code)
-    if target is not None:
-        return Plan("send", f"{target} ({target.protocol})", target)
+    beside = plan_beside("logs", environ, spans, endpoint_in_code)
+    if beside is not None:
+        return beside
     if spans == "recorded":
         return Plan("record", "the recording of the spans")
     if spans == "elsewhere":

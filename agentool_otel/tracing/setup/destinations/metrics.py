@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground import otlp_settings
+from agentool_otel.tracing.setup.destinations.plan import Plan, SpansTarget, plan_beside
 from agentool_otel.tracing.spans import metrics as emit_metrics
 from agentool_otel.tracing.spans.settings import settings
 
@@ -22,20 +23,8 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.export.masking.spans import Masking
     from agentool_otel.tracing.export.pipeline import Pipeline
     from agentool_otel.tracing.export.redirected_metrics import RedirectedMetrics
-    from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
-__all__ = ["Plan", "pause", "plan", "provider", "put_into_force"]
-
-_EXPORTER = environment.exporter_variable("metrics")
-
-
-class Plan(NamedTuple):
-    """Where metrics are to go."""
-
-    way: Literal["theirs", "nowhere", "send", "print"]
-    description: str
-    """The same in words."""
-    target: OtlpTarget | None = None
+__all__ = ["pause", "plan", "provider", "put_into_force"]
 
 
 class _Collection(NamedTuple):
@@ -55,41 +44,17 @@ _collection: _Collection | None = None
 _in_force: Plan | None = None
 
 
-def plan(
-    environ: Mapping[str, str],
-    spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
-    endpoint_in_code: bool = False,
-) -> Plan:
-    """Decide where metrics go.
-
-    Args:
-        environ: the environment.
-        spans: where spans are sent; `theirs` is a tracer provider of the application's and nothing
-            of ours behind it.
-        endpoint_in_code: their target is named in code, and stands for the environment's.
-    """
+def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool = False) -> Plan:
+    """Decide where metrics go; the arguments are those of `plan_beside`."""
     from opentelemetry import metrics
-
-    from agentool_otel.tracing.export.otlp_variables import exporter, named_alone
-    from agentool_otel.tracing.export.send.otlp import target_beside
 
     kind = type(metrics.get_meter_provider())
     if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):
         theirs = f"{kind.__module__}.{kind.__qualname__}"
         return Plan("theirs", f"the application's own meter provider ({theirs})")
-    if spans == "theirs" and not named_alone(environ, "metrics"):
-        hint = otlp_settings.variable("ENDPOINT", "metrics")
-        why = "spans go to the application's own tracer provider"
-        return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
-    exporter_name = exporter(environ, "metrics")
-    if exporter_name == "none":
-        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if exporter_name == "console":
-        return Plan("print", f"the console ({_EXPORTER}=console)")
-    sent = None if isinstance(spans, str) else spans
-    target = target_beside(sent, environ, "metrics", endpoint_in_code)
-    if target is not None:
-        return Plan("send", f"{target} ({target.protocol})", target)
+    beside = plan_beside("metrics", environ, spans, endpoint_in_code)
+    if beside is not None:
+        return beside
     hint = otlp_settings.variable("ENDPOINT", "metrics")
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
@@ -106,7 +71,7 @@ def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -
     reader has a thread and sends at the end of every process: not before there is a span.
     """
     global _in_force
-    if _in_force is not None and _key(decided) == _key(_in_force):
+    if _in_force is not None and decided.leads_to(_in_force):
         return
     _in_force = decided
     leaves = decided.way in ("send", "print")
@@ -121,14 +86,6 @@ def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -
 def pause(pipeline: Pipeline) -> None:
     """Send what has been collected and nothing more, until a plan is put into force again."""
     put_into_force(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
-
-
-def _key(decided: Plan) -> tuple[str | None, ...]:
-    return (
-        decided.way,
-        decided.description,
-        None if decided.target is None else decided.target.endpoint,
-    )
 
 
 def _collecting(decided: Plan, masking: Masking | None) -> Callable[[], None]:

@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from agentool_otel.ground import environment
+from agentool_otel.tracing.setup.destinations.plan import Plan, plan_of_variable, plan_to_send
 from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
-    from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
-__all__ = ["THEIRS", "Plan", "plan", "put_into_force", "recorded"]
+__all__ = ["THEIRS", "description_with", "plan", "put_into_force", "recorded"]
 
-_EXPORTER = environment.exporter_variable("traces")
 THEIRS = "the application's own tracer provider"
 
 
-class Plan(NamedTuple):
-    """Where spans are to go, besides the application's own tracer provider where there is one."""
-
-    way: Literal["theirs", "nowhere", "record", "send", "print"]
-    description: str
-    """The same in words."""
-    target: OtlpTarget | None = None
-
-    def description_with(self, joined: bool) -> str:
-        """The same in words, where they may go to the application's provider as well."""
-        return (
-            f"{self.description}, and {THEIRS}"
-            if joined and self.way != "theirs"
-            else self.description
-        )
-
-    def leads_to(self, other: Plan) -> bool:
-        """Whether both lead to the same place. An endpoint with other credentials is another."""
-        mine, its = self.target, other.target
-        return (self.way, self.description, mine and mine.endpoint, mine and mine.also) == (
-            other.way,
-            other.description,
-            its and its.endpoint,
-            its and its.also,
-        )
+def description_with(spans: Plan, joined: bool) -> str:
+    """Return where spans go in words, where they may go to the application's provider as well."""
+    if joined and spans.way != "theirs":
+        return f"{spans.description}, and {THEIRS}"
+    return spans.description
 
 
 def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = False) -> Plan:
@@ -57,12 +36,11 @@ def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = Fa
     Raises:
         ConfigurationError: the endpoint is no URL, or the vocabulary is not known.
     """
-    from agentool_otel.tracing.export.otlp_variables import exporter, vocabulary_named
+    from agentool_otel.tracing.export.otlp_variables import vocabulary_named
     from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 
     if endpoint is None and theirs:
         return recorded() if record else Plan("theirs", THEIRS)
-    exporter_name = exporter(os.environ, "traces")
     if endpoint is None:
         target = target_from_environment(os.environ)
     else:
@@ -70,12 +48,8 @@ def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = Fa
     if target is not None:
         if also is not None:
             target.also = vocabulary_named(also, "also")
-        return Plan("send", f"{target} ({target.protocol})", target)
-    if exporter_name == "none":
-        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if exporter_name == "console":
-        return Plan("print", f"the console ({_EXPORTER}=console)")
-    return recorded()
+        return plan_to_send(target)
+    return plan_of_variable("traces", os.environ) or recorded()
 
 
 def recorded() -> Plan:
