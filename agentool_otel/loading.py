@@ -93,11 +93,9 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
         DecodeError: if nothing in it is recognised, or what is given is no place.
     """
     contents = Contents(_source(source))
-    yield from contents.leading()
-    for rebuilt in rebuild(contents.spans(), contents.census):
-        if contents.is_new(rebuilt.trace_id):
-            yield rebuilt.trace
-    yield from contents.documents()
+    rebuilt = rebuild(contents.spans(), contents.census)
+    for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+        yield item if isinstance(item, ReasoningTrace) else item.trace
 
 
 def _source(given: object) -> Source:

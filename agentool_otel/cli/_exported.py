@@ -91,17 +91,14 @@ class Exported:
         contents = Contents(self._source)
         readable = Readable()
         with Reading(self._source, bar=self._bar) as reading:
-            for trace in contents.leading():
-                yield self._replayed(trace)
-            for spans in map(whole, reading.groups(contents)):
-                new = [contents.is_new(trace_id) for trace_id in trace_ids_of(spans)]
-                if all(new) and spans:
-                    self._note_recorded(spans)
-                    if not self._agent_usage:
-                        spans = [*map(_without_sums, spans)]
-                    yield [readable(converted(span, self._dialect)) for span in spans]
-        for trace in contents.documents():
-            yield self._replayed(trace)
+            groups = filter(None, map(whole, reading.groups(contents)))
+            for item in contents.merged(groups, trace_ids_of):
+                if isinstance(item, ReasoningTrace):
+                    yield self._replayed(item)
+                    continue
+                self._note_recorded(item)
+                spans = item if self._agent_usage else [*map(_without_sums, item)]
+                yield [readable(converted(span, self._dialect)) for span in spans]
 
     def _take(self, value: Any) -> None:
         """Keep a document that is no trace until the traces are written."""

@@ -75,15 +75,14 @@ class Runs:
         contents = Contents(self._source, decoded=True)
         self._of_traces.clear()
         with self._reading as reading:
-            for trace in contents.leading():
-                yield Run(trace, None)
             spans = reading.counted(contents.spans())
-            for rebuilt in rebuild(spans, None, self._prices, self._note):
-                if contents.is_new(rebuilt.trace_id):
-                    with at_own_cost(rebuilt.trace_id, self._note):
-                        yield Run(rebuilt.trace, rebuilt)
-        for trace in contents.documents():
-            yield Run(trace, None)
+            rebuilt = rebuild(spans, None, self._prices, self._note)
+            for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+                if isinstance(item, ReasoningTrace):
+                    yield Run(item, None)
+                else:
+                    with at_own_cost(item.trace_id, self._note):
+                        yield Run(item.trace, item)
 
     def _note(self, problem: Problem) -> None:
         self._of_traces.append(problem)

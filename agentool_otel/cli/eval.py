@@ -274,17 +274,15 @@ def _judge_all(
         source.problems.append(problem)
 
     contents = Contents(source)
-    for trace in contents.leading():
-        judge(trace)
-    for rebuilt in rebuild_groups(reading.groups(contents), complete, prices, noted):
-        if contents.is_new(rebuilt.trace_id):
+    rebuilt = rebuild_groups(reading.groups(contents), complete, prices, noted)
+    for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+        if isinstance(item, Rebuilt):
             sound: list[ReasoningTrace] = []
-            with at_own_cost(rebuilt.trace_id, noted):
-                sound.append(rebuilt.trace)
-            if sound:
-                judge(rebuilt)
-    for trace in contents.documents():
-        judge(trace)
+            with at_own_cost(item.trace_id, noted):
+                sound.append(item.trace)
+            if not sound:
+                continue
+        judge(item)
 
 
 def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:

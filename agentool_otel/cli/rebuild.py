@@ -154,8 +154,6 @@ def command(
             output_files if last is None else open_files.enter_context(_Newest(output_files, last))
         )
         contents = Contents(source)
-        for trace in contents.leading():
-            runs.document(trace)
         finish = partial(
             _finished,
             format_name=format_name,
@@ -179,11 +177,11 @@ def command(
             finished = _each_finished(
                 rebuild_groups(groups, complete, prices, noted), finish, noted
             )
-        for it in finished:
-            if contents.is_new(it.trace_id):
-                runs.rebuilt(it)
-        for trace in contents.documents():
-            runs.document(trace)
+        for item in contents.merged(finished, lambda it: (it.trace_id,)):
+            if isinstance(item, ReasoningTrace):
+                runs.document(item)
+            else:
+                runs.rebuilt(item)
         runs.finish()
     for sentence in words(output_files.losses):
         say(f"{format_name}: {_text.line(sentence)}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import TypeVar
 
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
@@ -13,6 +14,8 @@ from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecod
 from agentool_otel.reading.sources.source import Source
 
 __all__ = ["Contents", "in_order"]
+
+_Built = TypeVar("_Built")
 
 
 def in_order(
@@ -42,8 +45,8 @@ def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpa
 
 
 class Contents:
-    """What a source holds, read once: `leading`, then `spans`, and at the end `documents`. A place
-    that holds documents alone passes through, whatever its size.
+    """What a source holds, read once. A place that holds documents alone passes through, whatever
+    its size.
 
     A document and the spans of the same trace are one trace. It is that of the spans, which say
     more, unless the document was passed on before a span was seen.
@@ -64,7 +67,26 @@ class Contents:
         self._rebuilt = array("q")
         """Those of the traces of spans."""
 
-    def leading(self) -> Iterator[ReasoningTrace]:
+    def merged(
+        self, built: Iterable[_Built], trace_ids: Callable[[_Built], Iterable[str]]
+    ) -> Iterator[ReasoningTrace | _Built]:
+        """Yield the documents, and what is built from the spans, each trace once.
+
+        Documents before the first span come as they are read, the others at the end.
+
+        Args:
+            built: what is built from `spans()`; read only after the first documents.
+            trace_ids: returns the ids of the traces in one of them. It is left out if a document of
+                one of these traces has come before.
+        """
+        yield from self._leading()
+        for one in built:
+            is_new = [self._is_new(trace_id) for trace_id in trace_ids(one)]
+            if all(is_new):
+                yield one
+        yield from self._remaining()
+
+    def _leading(self) -> Iterator[ReasoningTrace]:
         """Yield the documents before the first span as they are read."""
         for item in self._items:
             if not isinstance(item, ReasoningTrace):
@@ -83,7 +105,7 @@ class Contents:
             else:
                 yield item
 
-    def is_new(self, trace_id: str) -> bool:
+    def _is_new(self, trace_id: str) -> bool:
         """Note that a trace was rebuilt from spans; return whether no document of it was passed on
         before."""
         key = hash(trace_id)
@@ -94,7 +116,7 @@ class Contents:
     def _leading_ids(self) -> frozenset[int]:
         return frozenset(self._passed_on)
 
-    def documents(self) -> Iterator[ReasoningTrace]:
+    def _remaining(self) -> Iterator[ReasoningTrace]:
         """Yield the documents that were met among the spans and that none of the spans are of."""
         rebuilt = frozenset(self._rebuilt if self._documents else ())
         for document in _drained(self._documents):
