@@ -4,6 +4,7 @@
     protobuf_encoder  the same to OTLP/protobuf
     protobuf_decoder  what was just encoded, for whoever needs the span again
     json_decoder      a span of OTLP/JSON
+    varints           numbers of variable length
     wire              fields of a protobuf message of any origin
     trace_response    answers of Tempo's API around OTLP
     log_record        a log record on its way out

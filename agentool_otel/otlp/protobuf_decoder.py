@@ -12,6 +12,7 @@ from typing import Any
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.protobuf_encoder import scope_of, span_of
+from agentool_otel.otlp.varints import from_bytes
 
 __all__ = ["decode_span", "scope_name"]
 
@@ -72,7 +73,7 @@ def _value(data: bytes) -> Any:
             return value
         if number == _DOUBLE:
             return _float64(value)[0]
-        whole = _varint(value, 0)[0]
+        whole = from_bytes(value, 0)[0]
         if number == _BOOL:
             return bool(whole)
         return whole - (1 << 64) if whole >> 63 else whole
@@ -83,28 +84,14 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the fields of a message: their numbers, and what they hold as it is encoded."""
     at, end = 0, len(data)
     while at < end:
-        tag, at = _varint(data, at)
+        tag, at = from_bytes(data, at)
         wire_type = tag & 7
         if wire_type == _SIZED:
-            size, at = _varint(data, at)
+            size, at = from_bytes(data, at)
             last = at + size
         elif wire_type == _VARINT:
-            last = _varint(data, at)[1]
+            last = from_bytes(data, at)[1]
         else:
             last = at + (8 if wire_type == _FIXED64 else 4)
         yield tag >> 3, data[at:last]
         at = last
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    byte = data[at]
-    if byte < 0x80:
-        return byte, at + 1
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at += 1
-        if byte < 0x80:
-            return value, at
-        shift += 7

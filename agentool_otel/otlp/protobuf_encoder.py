@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from agentool_otel.model.times import unsigned_ns
+from agentool_otel.otlp.varints import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -41,23 +42,14 @@ _fixed32 = struct.Struct("<I").pack
 _float64 = struct.Struct("<d").pack
 
 
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
 _SHORT = 1 << 12
-_lengths = [_varint(n) for n in range(_SHORT)]
+_lengths = [to_bytes(n) for n in range(_SHORT)]
 
 
 def _sized(data: bytes) -> bytes:
     """Return bytes after their length."""
     size = len(data)
-    return (_lengths[size] if size < _SHORT else _varint(size)) + data
+    return (_lengths[size] if size < _SHORT else to_bytes(size)) + data
 
 
 def encode_span(span: ReadableSpan) -> bytes:
@@ -123,7 +115,7 @@ def merged(requests: Iterable[bytes]) -> bytes:
 
 def _field(tag: bytes, pieces: list[bytes]) -> list[bytes]:
     """Return the pieces of a length-delimited field that holds these pieces."""
-    return [tag, _varint(sum(map(len, pieces))), *pieces]
+    return [tag, to_bytes(sum(map(len, pieces))), *pieces]
 
 
 def is_whole(request: bytes) -> bool:
@@ -172,22 +164,13 @@ def _inside(field: bytes) -> bytes:
 
 def _begin(data: bytes, at: int) -> int:
     """Return where the contents of the length-delimited field at a position begin."""
-    at += 1
-    while data[at] > 0x7F:
-        at += 1
-    return at + 1
+    return from_bytes(data, at + 1)[1]
 
 
 def _end(data: bytes, at: int) -> int:
     """Return where the length-delimited field that begins at a position ends."""
-    size = shift = 0
-    while True:
-        at += 1
-        byte = data[at]
-        size |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return at + 1 + size
-        shift += 7
+    size, begin = from_bytes(data, at + 1)
+    return begin + size
 
 
 # The object is kept beside its encoding: an id is only unique among living objects.
@@ -262,7 +245,7 @@ def _log(record: LogRecord) -> bytes:
         (
             _OBSERVED + _fixed64(record.observed_ns),
             b"\x09" + _fixed64(record.time_ns) if record.time_ns else b"",
-            b"\x10" + _varint(number) if number else b"",
+            b"\x10" + to_bytes(number) if number else b"",
             _text(b"\x1a", record.severity_text),
             b"\x2a" + _sized(_value(body)) if body is not None else b"",
             _attributes(b"\x32", record.attributes),
@@ -310,7 +293,7 @@ def _flags(context: SpanContext | None) -> int:
 
 
 def _count(tag: bytes, dropped: int) -> bytes:
-    return tag + _varint(dropped) if dropped else b""
+    return tag + to_bytes(dropped) if dropped else b""
 
 
 def _attributes(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
@@ -382,7 +365,7 @@ def _value(value: Any) -> bytes:
 
 def _integer(value: int) -> bytes:
     if -(1 << 63) <= value < 1 << 63:
-        return b"\x18" + _varint(value & 0xFFFF_FFFF_FFFF_FFFF)
+        return b"\x18" + to_bytes(value & 0xFFFF_FFFF_FFFF_FFFF)
     return _string(str(value))
 
 

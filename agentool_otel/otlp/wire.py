@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from agentool_otel.ground.invalid_utf8 import MARKING
+from agentool_otel.otlp import varints
 
 __all__ = ["LENGTH_DELIMITED", "Field", "fields", "with_marks_in_texts"]
 
 VARINT, FIXED64, LENGTH_DELIMITED, FIXED32 = 0, 1, 2, 5
 _FIXED = {FIXED64: 8, FIXED32: 4}
-_LONGEST_VARINT = 10
 _TEXT, _MESSAGE = 9, 11
 """Types of fields in a descriptor: `FieldDescriptor.TYPE_STRING`, `TYPE_MESSAGE`."""
 
@@ -41,13 +41,13 @@ def fields(data: bytes, *, cut_short: bool = False) -> Iterator[Field]:
     at = 0
     while at < len(data):
         start = at
-        tag, at = _varint(data, at)
+        tag, at = varints.from_bytes(data, at)
         wire_type = tag & 7
         if wire_type == LENGTH_DELIMITED:
-            size, at = _varint(data, at)
+            size, at = varints.from_bytes(data, at)
             end = at + size
         elif wire_type == VARINT:
-            _, end = _varint(data, at)
+            _, end = varints.from_bytes(data, at)
         elif wire_type in _FIXED:
             end = at + _FIXED[wire_type]
         else:
@@ -81,24 +81,9 @@ def with_marks_in_texts(data: bytes, descriptor: Any) -> bytes:
         if whole == value:
             parts.append(encoded)
         else:
-            parts += (_number(number << 3 | wire_type), _number(len(whole)), whole)
+            parts += (
+                varints.to_bytes(number << 3 | wire_type),
+                varints.to_bytes(len(whole)),
+                whole,
+            )
     return b"".join(parts)
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends."""
-    value = 0
-    for shift, byte in enumerate(data[at : at + _LONGEST_VARINT]):
-        value |= (byte & 0x7F) << 7 * shift
-        if byte < 0x80:
-            return value, at + shift + 1
-    raise ValueError(f"no number ends at byte {at}")
-
-
-def _number(value: int) -> bytes:
-    parts = bytearray()
-    while value > 0x7F:
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    parts.append(value)
-    return bytes(parts)

@@ -12,6 +12,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.otlp import varints
 from agentool_otel.otlp.json_decoder import KINDS, STATUSES
 from agentool_otel.otlp.trace_response import holds_trace, partial_in_protobuf
 from agentool_otel.otlp.wire import with_marks_in_texts
@@ -32,6 +33,8 @@ __all__ = ["ProtoReader"]
 
 _RESOURCE_SPANS = b"\x0a"  # field 1, length-delimited
 _CHUNK = 1 << 24
+_LONGEST_LENGTH = 5
+"""Bytes that the length of a message takes at most: 32 bits."""
 
 
 class ProtoReader:
@@ -115,7 +118,7 @@ class ProtoReader:
         number = 0
         while stream.peek(1):  # type: ignore[attr-defined] # always a BufferedReader
             number += 1
-            size = _varint(stream) or 0
+            size = varints.from_stream(stream, _LONGEST_LENGTH) or 0
             data = _take(stream, size)
             yield from self.message(BytesIO(data), f"message {number}") if data else ([],)
             if len(data) < size:
@@ -136,7 +139,7 @@ class ProtoReader:
             if in_answer and tag != _RESOURCE_SPANS:
                 self._report_partial(tag + stream.read(_CHUNK), where)
                 return
-            size = _varint(stream) if tag == _RESOURCE_SPANS else None
+            size = varints.from_stream(stream, _LONGEST_LENGTH) if tag == _RESOURCE_SPANS else None
             if size is None:
                 self._report(where, f"not readable as OTLP protobuf from byte {tag.hex()} on")
                 return
@@ -271,19 +274,6 @@ def _value(value: AnyValue) -> Any:
     if kind == "kvlist_value":
         return _attributes(value.kvlist_value.values)
     return getattr(value, kind)
-
-
-def _varint(stream: BinaryIO) -> int | None:
-    """Return the next number, or None where there is none."""
-    value = 0
-    for shift in range(0, 35, 7):  # lengths have at most five bytes
-        byte = stream.read(1)
-        if not byte:
-            return None
-        value |= (byte[0] & 0x7F) << shift
-        if byte[0] < 0x80:
-            return value
-    return None
 
 
 def _take(stream: BinaryIO, size: int) -> bytes:

@@ -30,6 +30,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.otlp import varints
 from agentool_otel.reading.sources.files import csv_tables, trace_counts
 from agentool_otel.reading.sources.files.any_json import EXPECTED, AnyJson
 from agentool_otel.reading.sources.files.compression import BUFFER, HEAD, Feed, TooLarge, unpacked
@@ -318,20 +319,12 @@ def _reader(
 
 def _varint_fits(head: bytes) -> bool:
     """Whether a byte is the length of a message rather than a character: the length inside fits."""
-    outer, at = _varint(head, 0)
-    inner, after = _varint(head, at + 1)
+    try:
+        outer, at = varints.from_bytes(head)
+        inner, after = varints.from_bytes(head + b"\0", at + 1)  # a short head may end inside
+    except ValueError:
+        return False
     return inner + (after - at) <= outer
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        value |= (data[at] & 0x7F) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 0x80:
-            break
-    return value, at
 
 
 def _size(files: Sequence[SpanFile]) -> int | None:

@@ -14,6 +14,7 @@ import gzip
 import http.client
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import SplitResult
@@ -29,6 +30,7 @@ from agentool_otel.ground.retry_after import retry_after_s
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
 from agentool_otel.ground.words import line
+from agentool_otel.otlp.varints import from_bytes
 from agentool_otel.tracing.export import otlp_variables
 from agentool_otel.tracing.export.send.connection import Route, Tls, basic, connect, split
 from agentool_otel.tracing.export.send.deadline import Deadline
@@ -276,12 +278,8 @@ def _grpc_retry_after(error: Any) -> float | None:
             continue
         _, marker, rest = bytes(value).partition(b"type.googleapis.com/google.rpc.RetryInfo\x12")
         if marker and len(rest) > 4 and rest[1] == 0x0A and rest[3] == 0x08:
-            seconds = shift = 0
-            for byte in rest[4:9]:
-                seconds |= (byte & 0x7F) << shift
-                shift += 7
-                if byte < 0x80:
-                    return float(seconds)
+            with suppress(ValueError):
+                return float(from_bytes(rest, 4)[0])
     return None
 
 

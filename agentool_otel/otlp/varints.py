@@ -1,0 +1,53 @@
+"""Numbers of variable length, as protobuf writes them: seven bits a byte, the lowest first.
+
+Spec: protobuf.dev/programming-guides/encoding, "Base 128 Varints".
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+__all__ = ["LONGEST", "from_bytes", "from_stream", "to_bytes"]
+
+LONGEST = 10
+"""Bytes that a number of 64 bits takes at most."""
+
+
+def to_bytes(number: int) -> bytes:
+    """Return a number, which must not be negative, as a varint."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def from_bytes(data: bytes, at: int = 0) -> tuple[int, int]:
+    """Return the number that begins at a position, and where it ends.
+
+    Raises:
+        ValueError: no number ends within the next ten bytes, or within the data.
+    """
+    if at < len(data) and (byte := data[at]) < 0x80:  # most are lengths and tags of one byte
+        return byte, at + 1
+    value = shift = 0
+    for byte in data[at : at + LONGEST]:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at + shift // 7
+    raise ValueError(f"no number ends at byte {at}")
+
+
+def from_stream(stream: BinaryIO, longest: int = LONGEST) -> int | None:
+    """Return the next number of a stream; None if none ends within `longest` bytes."""
+    value = 0
+    for shift in range(0, 7 * longest, 7):
+        byte = stream.read(1)
+        if not byte:
+            return None
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:
+            return value
+    return None
