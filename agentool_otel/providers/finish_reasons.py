@@ -6,7 +6,7 @@ from typing import Any
 
 from agentool_otel.providers.fields import plain_text
 
-__all__ = ["finish_reason"]
+__all__ = ["as_openai", "finish_reason"]
 
 _REASONS = {
     **dict.fromkeys(
@@ -64,3 +64,8 @@ def finish_reason(reason: Any) -> str | None:
         return None
     name = words.lower().replace("-", "_")
     return _REASONS.get(name, name)
+
+
+def as_openai(reason: str) -> str:
+    """Return the name that OpenAI's chat completions have for a reason of the conventions."""
+    return "tool_calls" if reason == "tool_call" else reason

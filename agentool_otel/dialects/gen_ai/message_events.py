@@ -21,7 +21,7 @@ from agentool_otel.dialects.kit.provider_messages import (
 from agentool_otel.dialects.kit.reading import is_placeholder
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, parts_of
-from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.finish_reasons import as_openai, finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["ROLES", "instructions_in", "message_events", "message_in"]
@@ -33,7 +33,6 @@ ROLES = {
     "gen_ai.tool.message": "tool",
 }
 _NAMES = {role: name for name, role in ROLES.items()}
-_FINISH = {"tool_call": "tool_calls"}
 _PLACES = frozenset({"role", "id", "index"})
 _NO_REASON = "error"
 """Spec: for a choice without a finish reason; the baseline has that rule, 1.36 none."""
@@ -104,7 +103,7 @@ def _choice(index: int, item: Message) -> Event:
     inner = content if role == "assistant" else {"role": str(role), **content}
     return CHOICE, {
         "index": index,
-        "finish_reason": _FINISH.get(reason, reason),
+        "finish_reason": as_openai(reason),
         "message": inner,
         **calls,
     }

@@ -11,6 +11,7 @@ from typing import Any
 from agentool_otel.dialects.openinference import messages as flat
 from agentool_otel.model.messages import Message, message
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.finish_reasons import as_openai
 
 __all__ = ["completion", "request"]
 
@@ -46,11 +47,7 @@ def _choice(index: int, item: Message) -> dict[str, Any]:
     messages = _messages(item)
     reason = item.get("finish_reason") if isinstance(item, dict) else None
     choice = {"index": index, "message": messages[-1] if messages else {}}
-    return {**choice, "finish_reason": _REASONS.get(str(reason), reason)} if reason else choice
-
-
-_REASONS = {"tool_call": "tool_calls"}
-"""What the conventions call otherwise."""
+    return {**choice, "finish_reason": as_openai(reason)} if reason else choice
 
 
 def _messages(item: Message) -> list[dict[str, Any]]:
