@@ -29,14 +29,21 @@ def from_bytes(data: bytes, at: int = 0) -> tuple[int, int]:
     Raises:
         ValueError: no number ends within the next ten bytes, or within the data.
     """
-    if at < len(data) and (byte := data[at]) < 0x80:  # most are lengths and tags of one byte
-        return byte, at + 1
-    value = shift = 0
-    for byte in data[at : at + LONGEST]:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at + shift // 7
+    try:
+        byte = data[at]
+        at += 1
+        if byte < 0x80:  # as most lengths and tags
+            return byte, at
+        value, shift = byte & 0x7F, 7
+        while shift < 7 * LONGEST:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value, at
+            shift += 7
+    except IndexError:
+        pass
     raise ValueError(f"no number ends at byte {at}")
 
 
