@@ -18,7 +18,7 @@ from agentool_otel.dialects import linking_dialects
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.rebuild import result_spans as results
+from agentool_otel.reading.rebuild import result_spans
 from agentool_otel.reading.rebuild import trace as rebuilt_traces
 from agentool_otel.reading.rebuild.correlation import linked_traces
 from agentool_otel.reading.rebuild.report.trace_report import report_on
@@ -115,7 +115,7 @@ def test_a_trace_that_cannot_be_rebuilt_costs_itself_alone(
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A file of three traces, of which one has no report and no verdicts that can be read."""
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    verdicts_in = results.verdicts_in
+    verdicts_in = result_spans.verdicts_in
 
     def raising(run: Any, document: dict[str, Any]) -> Any:
         if document["trace_id"] == BAD:
@@ -128,7 +128,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         return verdicts_in(judgements)
 
     monkeypatch.setattr(rebuilt_traces, "report_on", raising)
-    monkeypatch.setattr(results, "verdicts_in", unread)
+    monkeypatch.setattr(result_spans, "verdicts_in", unread)
     return written(tmp_path / "spans.jsonl")
 
 

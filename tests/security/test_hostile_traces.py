@@ -19,7 +19,7 @@ from agentool_otel.cli import main
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.rebuild import trace as rebuilt_traces
-from agentool_otel.reading.rebuild import trace_fields as members
+from agentool_otel.reading.rebuild import trace_fields
 from agentool_otel.reading.rebuild.correlation import unknown_messages
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.rebuild.tree import Node, grow
@@ -158,7 +158,7 @@ def test_a_time_outside_the_calendar_counts_as_unknown(field: str, time: int) ->
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A file of three traces, one of which raises."""
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    document_of = members.document_of
+    document_of = trace_fields.document_of
 
     def raising(run: Any, subtraces: Any) -> dict[str, Any]:
         if run.root.span.name == "invoke_agent bad":

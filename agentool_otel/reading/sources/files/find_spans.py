@@ -80,9 +80,9 @@ def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> 
         yield first
         yield from inner
     elif levels and value:
-        from agentool_otel.reading.sources.stores import registry as known
+        from agentool_otel.reading.sources.stores import registry
 
-        if (wrapped := known.inside(value)) is not None:
+        if (wrapped := registry.inside(value)) is not None:
             yield from pieces(wrapped, levels)
 
 
@@ -112,13 +112,12 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
     if levels and (rows := rows_of(value)) is not None:
         return rows
     # Twenty shapes, of which a recording of ours has none.
-    from agentool_otel.reading.sources.stores import attribute_map, shapes
-    from agentool_otel.reading.sources.stores import registry as known
+    from agentool_otel.reading.sources.stores import attribute_map, registry, shapes
 
     container = shapes.recognise(value)
     if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
         return Piece(value, container)
-    if (message := known.inside(value)) is not None:
+    if (message := registry.inside(value)) is not None:
         return (message,)
     return value.values() if levels else ()
 
