@@ -103,8 +103,9 @@ SHAPES: Mapping[str, Schema] = {
     gen_ai.RETRIEVAL_DOCUMENTS: {"type": "array", "items": _DOCUMENT},
     gen_ai.MEMORY_RECORDS: {"type": "array", "items": _RECORD},
 }
-"""JSON Schemas in the few keywords that `conformance` understands: type, required, properties,
-items, const, allOf, if and then. They are open: extra keys and unknown parts are allowed."""
+"""JSON Schemas in the few keywords that `testing.conformance` understands: type, required,
+properties, items, const, allOf, if and then. They are open: extra keys and unknown parts are
+allowed."""
 
 _Required = Mapping[str, tuple[str, ...]]
 _OF_MESSAGES: _Required = {gen_ai.OUTPUT_MESSAGES: ("finish_reason",)}

@@ -1,7 +1,7 @@
 """The versioned table: what every name is, where it belongs, and what it was called before.
 
 Data only, hand-written because the conventions have no release to generate it from; the baseline
-is `gen_ai.BASELINE`. `conformance` checks spans against it, the `gen_ai` dialect reads the
+is `gen_ai.BASELINE`. `testing.conformance` checks spans against it, the `gen_ai` dialect reads the
 generations, metrics are made from it and the docs list it.
 """
 

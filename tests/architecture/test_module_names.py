@@ -18,12 +18,14 @@ NO_MODULES = {
     *(it.group for it in distribution("agentool-otel").entry_points),
 }
 _SCOPES = "agentool_otel.instrumentation."
-"""How names of scopes begin that recordings hold; what is below it today is `kit`."""
+"""How the names of scopes begin. They are telemetry: no folder has this name."""
 _TOP = "|".join(
     sorted(it.stem for it in PACKAGE.iterdir() if it.suffix in ("", ".py") and it.stem[0] != "_")
 )
 _FULL = re.compile(r"\b(agentool_otel(?:\.[A-Za-z_]\w*)+)")
 _IN_BACKTICKS = re.compile(rf"`((?:{_TOP})(?:\.[A-Za-z_]\w*)+)`")
+_PATH = re.compile(r"`([a-z_]+/[\w/.-]+\.(?:py|md|json))`")
+"""A file, from the root of the project or of the package."""
 _FILE = re.compile(r"\b(agentool_otel(?:/\w+)+)(?=\.py\b|/[\s`,]|`)")
 
 
@@ -58,6 +60,12 @@ def test_every_module_that_a_text_names_exists() -> None:
         if name not in NO_MODULES and not name.startswith(_SCOPES) and not exists(name)
     }
     assert missing == set()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md", "docs/concepts/glossary.md"])
+def test_every_file_that_a_page_names_exists(page: str) -> None:
+    named = _PATH.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert [it for it in named if not any((place / it).exists() for place in (ROOT, PACKAGE))] == []
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class CallsBelow:
 
 def note_call() -> None:
     """Note that a client records a model call in the current context. Whoever begins the span of a
-    client's call and does not go by `kit.client_calls` calls this."""
+    client's call and does not go by `tracing.instrumentation.client_calls` calls this."""
     below = get_current().get(_BELOW_KEY)
     if isinstance(below, CallsBelow):
         below.count += 1

@@ -1,7 +1,8 @@
 """The callback handler: LangChain's runs become spans. Loaded when LangChain is, never before.
 
-Its methods never attach a context except inside a frame (`kit.frames`), and never raise
-except in our own tests. Plain chains and graph nodes have no span; they pass their parent on.
+Its methods never attach a context except inside a frame (`tracing.instrumentation.frames`), and
+never raise except in our own tests. Plain chains and graph nodes have no span; they pass their
+parent on.
 
 Source: langchain-core callbacks/base.py and manager.py, langgraph pregel/main.py at 1.0 and 1.2.
 """

@@ -2,7 +2,7 @@
 
 Runs come from the official hook: one callback handler for the process, which LangChain adds to
 every run, also of agents that were built before. Around it stand public methods only, so that a
-span is the current one while its body runs and never longer (`kit.frames`).
+span is the current one while its body runs and never longer (`tracing.instrumentation.frames`).
 
     graph or agent       invoke_agent, nested ones below it; nodes and chains have no span
     chat model, LLM      chat or text_completion; the client's own span is left out
