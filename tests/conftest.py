@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.testing.loopback_model import LoopbackModel
-    from tests.export.logged import Provided
+    from tests.tracing.export.logged import Provided
 
 
 class Spans:
@@ -145,7 +145,7 @@ def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
 
     from agentool_otel.tracing.export.logs import LoggerProvider
     from agentool_otel.tracing.spans.settings import settings
-    from tests.export.logged import RESOURCE, Provided
+    from tests.tracing.export.logged import RESOURCE, Provided
 
     found = Provided()
     provider = LoggerProvider(found.put, lambda _: found.wanted, lambda: RESOURCE)

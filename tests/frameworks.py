@@ -128,18 +128,20 @@ ENVIRONMENTS = {
         "pyagentspec[langgraph,openai-agents,wayflow,autogen,agent-framework,evaluation]>=26.3"
     ],
 }
-TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
+TESTS = [
+    *("tests/integrations", "tests/tracing/instrumentation", "tests/tracing/setup"),
+    *("tests/tracing/capture", "tests/roundtrip"),
+]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
 SITUATIONS = ["tests/situations", "-m", "not backends"]
 BESIDE_FRAMEWORKS = ["tests/situations/test_beside.py", "-m", "not backends"]
-ANTHROPIC = ["tests/instrumentation/anthropic", *SITUATIONS]
+ANTHROPIC = ["tests/integrations/anthropic", *SITUATIONS]
 AGENTS = [
     "tests/loops",
-    "tests/instrumentation/mcp",
-    "tests/instrumentation/openai_agents",
-    "tests/instrumentation/pydantic_ai",
+    *("tests/integrations/mcp", "tests/integrations/fastmcp"),
+    *("tests/integrations/openai_agents", "tests/integrations/pydantic_ai"),
 ]
-CREWAI = ["tests/instrumentation/mcp", "tests/instrumentation/crewai"]
+CREWAI = [f"tests/integrations/{name}" for name in ("mcp", "fastmcp", "crewai")]
 # Some record less, so what is expected of the newest ones is not asked of them.
 CONTRACT = ["tests/situations/test_contract.py", "-m", "not backends"]
 OTHER_TESTS = {
@@ -147,16 +149,16 @@ OTHER_TESTS = {
     "oldest": [
         *TESTS,
         *(
-            f"tests/export/test_{name}.py"
+            f"tests/tracing/export/test_{name}.py"
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
     "agents": [*ANTHROPIC, *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
-    "pydantic-ai-oldest": [*CONTRACT, "tests/instrumentation/pydantic_ai"],
+    "pydantic-ai-oldest": [*CONTRACT, "tests/integrations/pydantic_ai"],
     "crewai": [*SITUATIONS, *CREWAI],
     "crewai-oldest": [*CONTRACT, *CREWAI],
-    "servers": ["tests/export/test_servers.py"],
+    "servers": ["tests/tracing/export/test_servers.py"],
     "places": ["tests/examples/test_where_it_runs.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
     # Without the kernel's plug-in for pytest, which needs another one.

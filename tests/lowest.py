@@ -25,9 +25,18 @@ EXTRAS = ("zstd", "servers", "remote", "eval", "judge")
 """Without `cost`: genai-prices 0.0.30 needs httpx 0.28, with which openai 1.40 does not work."""
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "opentelemetry-proto==1.30")
 TESTS = (
-    *("tests/model", "tests/providers", "tests/converters", "tests/formats", "tests/roundtrip"),
-    *("tests/capture", "tests/emit", "tests/cli"),
-    *(f"tests/export/test_{name}.py" for name in ("exits", "journal", "kills", "outbox", "spool")),
+    *(
+        "tests/model",
+        "tests/providers",
+        "tests/converters",
+        "tests/reading/formats",
+        "tests/roundtrip",
+    ),
+    *("tests/tracing/capture", "tests/tracing/spans", "tests/content", "tests/cli"),
+    *(
+        f"tests/tracing/export/test_{name}.py"
+        for name in ("exits", "journal", "kills", "outbox", "spool")
+    ),
 )
 """Spans, recordings, sending, commands. The frameworks' lowest versions are in `tests.frameworks`;
 comparisons with the official encoder do not hold for an encoder that old."""

@@ -22,8 +22,8 @@ from msgspec.structs import asdict
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.opening import open_source
-from tests.reconstruction.loops import Loops
-from tests.reconstruction.test_wild_trees import _Wild
+from tests.reading.rebuild.loops import Loops
+from tests.reading.rebuild.test_wild_trees import _Wild
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TREES = 2_000

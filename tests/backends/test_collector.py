@@ -20,7 +20,7 @@ from agentool_otel.reading.sources.opening import open_source
 from tests.backends.built import built
 from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
 from tests.backends.servers import CONFIGS, collector, wait_for
-from tests.export.receiver import GrpcReceiver, HttpReceiver, spans_in
+from tests.tracing.export.receiver import GrpcReceiver, HttpReceiver, spans_in
 
 pytestmark = pytest.mark.backends
 FILES = ["local.yaml", "metrics.yaml", "redact.yaml", "tail-sampling.yaml"]

@@ -25,7 +25,7 @@ from tests.backends.servers import (
     prometheus,
     wait_for,
 )
-from tests.export.receiver import GrpcReceiver, HttpReceiver, spans_in
+from tests.tracing.export.receiver import GrpcReceiver, HttpReceiver, spans_in
 
 pytestmark = pytest.mark.backends
 FILES = ["local.yaml", "metrics.yaml", "redact.yaml", "tail-sampling.yaml"]

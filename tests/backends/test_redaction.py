@@ -19,8 +19,8 @@ from tests import content_names
 from tests.backends.servers import CONFIGS, collector, wait_for
 from tests.content_names import declared
 from tests.contract.content import recordings, spans_in
-from tests.export.receiver import HttpReceiver
-from tests.export.receiver import spans_in as spans_in_request
+from tests.tracing.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import spans_in as spans_in_request
 
 CANARY = "what nobody may read"
 MASKED = "****"

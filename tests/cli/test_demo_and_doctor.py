@@ -16,7 +16,7 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool as agentool_names
 from agentool_otel.tracing.setup.frameworks import instrumentors
 from tests.cli.conftest import agentool
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 pytestmark = pytest.mark.thorough
 

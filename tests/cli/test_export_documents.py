@@ -16,10 +16,10 @@ from agentool_otel.model.spec_documents import document_class
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from tests.cli.conftest import Invoke
-from tests.export.receiver import HttpReceiver
 from tests.laws import many
 from tests.seed_systems.exported import through_commands
 from tests.strategies import objects, values, with_unknown
+from tests.tracing.export.receiver import HttpReceiver
 
 Object = dict[str, Any]
 TRACE: Object = {"trace_id": "t", "agent_id": "a", "input": "q", "output": "ok", "steps": []}

@@ -11,8 +11,8 @@ import pytest
 from agentool_otel.cli import _read_back
 from agentool_otel.cli._read_back import command_to_read_back
 from tests.cli.conftest import AGENT, agentool
-from tests.export.receiver import HttpReceiver
-from tests.sources.loopback import FakeJaeger, Loopback, Reply, Request, as_json
+from tests.reading.sources.loopback import FakeJaeger, Loopback, Reply, Request, as_json
+from tests.tracing.export.receiver import HttpReceiver
 
 HELP = "agentool-otel help source    reading spans back from a server"
 

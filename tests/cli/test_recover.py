@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.cli.conftest import AGENT, Invoke, agentool
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 KILLED = f"""{AGENT.partition("if __name__")[0]}
 import os, signal

@@ -12,7 +12,7 @@ from agentool_otel.cli.doctor import command
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from tests.click_runner import CliRunner
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 
 def self_test(*arguments: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import AGENT, Started, agentool
-from tests.export.receiver import HttpReceiver, spans_in
+from tests.tracing.export.receiver import HttpReceiver, spans_in
 
 ASKED = b"1 and 2?"
 

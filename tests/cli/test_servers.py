@@ -12,7 +12,7 @@ import pytest
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.servers import http
 from tests.cli.conftest import Invoke
-from tests.sources.loopback import FakeJaeger, Loopback, Reply, Request
+from tests.reading.sources.loopback import FakeJaeger, Loopback, Reply, Request
 
 STORED = Path(__file__).parent.parent / "fixtures" / "tempo" / "defaults"
 CUT = "1e50dfa4b04451a681956db3621a1a28"

@@ -17,7 +17,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.opening import open_source
 from tests.cli.conftest import Invoke
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
 ASSERTIONS = [

@@ -72,7 +72,7 @@ def test_a_page_reads_well_on_github_too(page: Path) -> None:
 
 @pytest.mark.parametrize("name", ["web.py", "tasks.py"])
 def test_the_page_shows_the_files_of_the_servers(name: str) -> None:
-    """tests/export/test_servers.py runs these files, where gunicorn and celery are installed."""
+    """`tests/tracing/export/test_servers.py` runs these files where their servers are."""
     page = ROOT / "docs" / "guides" / "where-it-runs.md"
     (shown,) = (it.text for it in blocks(page) if it.value == name)
     assert shown == (ROOT / "examples" / "servers" / name).read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.loading import load
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 pytest.importorskip("openai")
 pytest.importorskip("langchain_openai")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 __all__ = ["THEIR_PROVIDER", "TRACERS", "Answer", "Tracer", "installed", "program"]
 

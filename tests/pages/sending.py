@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.export.receiver import HttpReceiver, spans_in
+from tests.tracing.export.receiver import HttpReceiver, spans_in
 
 __all__ = ["MODES", "PROGRAMS", "SenderFailed", "Sent", "measure", "send"]
 

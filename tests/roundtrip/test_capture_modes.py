@@ -17,7 +17,7 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.testing.conformance import check_all
-from tests.instrumentation.test_setup import run
+from tests.tracing.setup.test_setup import run
 
 PROGRAM = """
 import agentool_otel

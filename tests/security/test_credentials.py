@@ -16,9 +16,9 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.cli.conftest import AGENT
-from tests.export.proxy import Proxy
-from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.security.test_foreign_files import journal, line
+from tests.tracing.export.proxy import Proxy
+from tests.tracing.export.receiver import GrpcReceiver, HttpReceiver
 
 SECRET = "hunter2TOPSECRET"
 HEADERS = f"authorization=Bearer%20{SECRET},x-honeycomb-team={SECRET}"

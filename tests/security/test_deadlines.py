@@ -22,8 +22,8 @@ from agentool_otel.ground import otlp_settings
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.send.attempt import GrpcSender, HttpSender, Sender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders, attempts
-from tests.export.samples import span_with
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, HTTP2, SCRIPTS, SlowReceiver
+from tests.tracing.export.samples import span_with
 
 pytestmark = pytest.mark.thorough  # each waits until a real deadline
 

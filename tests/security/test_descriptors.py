@@ -25,8 +25,8 @@ from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.settings import settings as tracing_settings
-from tests.export.receiver import HttpReceiver
 from tests.security.children import descriptors_below, folder, in_child, needs_fork, users
+from tests.tracing.export.receiver import HttpReceiver
 
 __all__ = ["folder"]
 

@@ -26,8 +26,8 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.leftovers import Survey
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
-from tests.export.receiver import HttpReceiver
 from tests.security.children import folder, in_child, needs_fork, users
+from tests.tracing.export.receiver import HttpReceiver
 from tests.users import NOBODY, needs_root
 
 __all__ = ["folder"]

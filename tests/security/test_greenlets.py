@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.reading.sources.opening import open_source
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 PATCHES = {
     "gevent": "from gevent import monkey; monkey.patch_all()",

@@ -21,8 +21,8 @@ from agentool_otel.otlp.json_encoder import encode_span
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.tracing.export.masking.logs import mask_log
 from agentool_otel.tracing.export.masking.spans import Masking
-from tests.export.logged import RESOURCE, SCOPE
 from tests.security.masking_examples import made
+from tests.tracing.export.logged import RESOURCE, SCOPE
 
 SECRET = f"sk-proj-{made(40)}"
 

@@ -25,9 +25,9 @@ from agentool_otel.tracing.export.disk.leftovers import Survey
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 from tests.click_runner import CliRunner
-from tests.export.receiver import HttpReceiver
-from tests.export.samples import span_with
 from tests.security.slow_receivers import SlowReceiver
+from tests.tracing.export.receiver import HttpReceiver
+from tests.tracing.export.samples import span_with
 
 UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u3164\ufe00\ufe0d\uffa0\U000e0100\U000e01ef"

@@ -24,7 +24,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.sdk import AgentoolSpanExporter
-from tests.export.receiver import HttpReceiver
+from tests.tracing.export.receiver import HttpReceiver
 
 STEPS = [{"type": "tool_call", "tool_call": {"id": "c", "name": "search", "arguments": {"q": 1}}}]
 TRACE = ReasoningTrace.from_dict(

@@ -24,9 +24,9 @@ from agentool_otel.tracing.export.disk.recovery import complete_recordings, send
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
 from tests.click_runner import CliRunner
-from tests.export.samples import span_with
 from tests.security.fuzz.mutation import ODD_VALUES, mutated
 from tests.security.test_words import assert_clean, recording
+from tests.tracing.export.samples import span_with
 
 Target = Callable[[Random, Path], None]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.instrumentation.test_setup import run
 from tests.seed_systems.agent_spec.runtimes import ROOT, missing
+from tests.tracing.setup.test_setup import run
 
 PROGRAM = """
 import warnings; warnings.simplefilter("ignore")

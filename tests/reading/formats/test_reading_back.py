@@ -1,0 +1,32 @@
+"""What is written as ATIF is read back as the run it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.model.atif import from_atif
+from tests.reading.formats.written import call, convert, result, thought, trace
+from tests.strategies import objects
+
+TEXT = st.text(min_size=1, max_size=8)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> dict[str, Any]:
+    """Runs as ATIF can say them: each answer of the model thinks once, calls, and is answered."""
+    steps: list[dict[str, Any]] = []
+    for turn in range(draw(st.integers(0, 3))):
+        steps.append(thought(draw(TEXT)))
+        ids = [f"call_{turn}_{n}" for n in range(draw(st.integers(1, 3)))]
+        steps += [call(each, draw(TEXT), draw(objects)) for each in ids]
+        steps += [result(each, draw(TEXT)) for each in ids]
+    return trace(*steps, agent_id="a", session_id="s", input=draw(TEXT), output=draw(TEXT))
+
+
+@given(document=runs())
+def test_a_run_comes_back_from_its_trajectory(document: dict[str, Any]) -> None:
+    back = from_atif(convert("atif", document).value).to_dict()
+    assert [back[name] for name in document] == list(document.values())
