@@ -227,7 +227,7 @@ def _spans_plan(
     if configuration.also and plan.way == "theirs":
         unused = "is not used: spans are not sent by agentool_otel but by"
         say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
-    if before is not None and plan.leads_to(before.spans):
+    if before is not None and plan.same_destination(before.spans):
         return before.spans  # with the target that the pipeline knows
     if plan.target is not None and not files_usable("traces"):
         return setup_spans.recorded()

@@ -345,7 +345,7 @@ class Runtime:
         if self.pipeline is None:
             self._begin(decision, application, service_name)
         elif before is None or decision.spans is not before.spans:
-            setup_spans.put_into_force(self.pipeline, decision.spans)
+            setup_spans.apply(self.pipeline, decision.spans)
             self._attach(decision.spans, application)
         if self.pipeline is not None:
             self._direct_the_rest(self.pipeline, decision, before)
@@ -377,7 +377,7 @@ class Runtime:
 
         prepare()
         pipeline, self.masking = masked()
-        setup_spans.put_into_force(pipeline, decision.spans)
+        setup_spans.apply(pipeline, decision.spans)
         provider = application or OwnProvider(
             sampler=sdk_variables.sampler(),
             resource=service.resource_of(service_name),
@@ -409,8 +409,8 @@ class Runtime:
         lost = decision.logs.ours != pipeline.takes_logs
         if before is None or decision.logs.description != before.logs.description or lost:
             folder = environment.recordings_folder() if environment.journal_wanted() else None
-            setup_logs.put_into_force(pipeline, decision.logs, folder)
-        metrics.put_into_force(pipeline, decision.metrics, self.masking)
+            setup_logs.apply(pipeline, decision.logs, folder)
+        metrics.apply(pipeline, decision.metrics, self.masking)
         pipeline.resume()
 
     def _configure_session(

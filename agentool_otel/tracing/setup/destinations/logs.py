@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.tracing.export.pipeline import Pipeline
 
-__all__ = ["current_description", "foreign_provider", "plan", "put_into_force"]
+__all__ = ["current_description", "foreign_provider", "plan", "apply"]
 
 
 def current_description(decided: Plan) -> str:
@@ -56,7 +56,7 @@ def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool 
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 
-def put_into_force(pipeline: Pipeline, decided: Plan, folder: Path | None) -> None:
+def apply(pipeline: Pipeline, decided: Plan, folder: Path | None) -> None:
     """Point the pipeline there, and be the logger provider of the process if records arrive.
 
     Args:

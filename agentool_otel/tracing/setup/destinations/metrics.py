@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
     from agentool_otel.tracing.export.redirected_metrics import RedirectedMetrics
 
-__all__ = ["pause", "plan", "provider", "put_into_force"]
+__all__ = ["pause", "plan", "provider", "apply"]
 
 
 class _Collection(NamedTuple):
@@ -64,14 +64,14 @@ def provider() -> MeterProvider | None:
     return None if _collection is None else _collection.provider
 
 
-def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -> None:
+def apply(pipeline: Pipeline, decided: Plan, masking: Masking | None) -> None:
     """Collect metrics from the first span on; metrics already being collected go there as well.
 
     What takes long to load and build is built here, so that no span and no call waits for it. The
     reader has a thread and sends at the end of every process: not before there is a span.
     """
     global _in_force
-    if _in_force is not None and decided.leads_to(_in_force):
+    if _in_force is not None and decided.same_destination(_in_force):
         return
     _in_force = decided
     leaves = decided.way in ("send", "print")
@@ -85,7 +85,7 @@ def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -
 
 def pause(pipeline: Pipeline) -> None:
     """Send what has been collected and nothing more, until a plan is put into force again."""
-    put_into_force(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
+    apply(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
 
 
 def _collecting(decided: Plan, masking: Masking | None) -> Callable[[], None]:

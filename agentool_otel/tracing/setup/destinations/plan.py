@@ -30,7 +30,7 @@ class Plan(NamedTuple):
         """Whether the signal passes through our pipeline."""
         return self.way not in ("theirs", "nowhere")
 
-    def leads_to(self, other: Plan) -> bool:
+    def same_destination(self, other: Plan) -> bool:
         """Whether both lead to the same place. An endpoint with other credentials is another."""
         mine, its = self.target, other.target
         return (self.way, self.description, mine and mine.endpoint, mine and mine.also) == (

@@ -12,7 +12,7 @@ from agentool_otel.tracing.spans.settings import settings
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
 
-__all__ = ["THEIRS", "description_with", "plan", "put_into_force", "recorded"]
+__all__ = ["THEIRS", "description_with", "plan", "apply", "recorded"]
 
 THEIRS = "the application's own tracer provider"
 
@@ -57,7 +57,7 @@ def recorded() -> Plan:
     return Plan("record", str(environment.recordings_folder()))
 
 
-def put_into_force(pipeline: Pipeline, spans: Plan) -> None:
+def apply(pipeline: Pipeline, spans: Plan) -> None:
     """Point the pipeline there, and processes that begin as children of this one."""
     folder = environment.recordings_folder()
     journal = environment.journal_wanted()
