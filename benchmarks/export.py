@@ -19,7 +19,7 @@ from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.pipeline import Pipeline
-from agentool_otel.tracing.export.second_vocabulary import with_names_beside
+from agentool_otel.tracing.export.second_vocabulary import add_vocabulary
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.tracing.spans.settings import settings
 from benchmarks._child import in_child
@@ -116,7 +116,7 @@ def sizes() -> dict[str, Compared]:
     plain, repeated = (
         [encode_span(span) for span in finished(_BATCH, copies)] for copies in (False, True)
     )
-    beside = [with_names_beside(request, _MOST) for request in plain]
+    beside = [add_vocabulary(request, _MOST) for request in plain]
     without = len(merged(plain)) / _BATCH
     return {
         f"a span over the network with {what}, against without": compared(
@@ -140,7 +140,7 @@ def finished(count: int, copies: bool = False) -> list[ReadableSpan]:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(kept))
     settings.configure(provider=provider, policy=Policy(capture=True))
-    settings.copies = copies
+    settings.repeat_times = copies
     call = tool(search)
 
     @agent(name="bench")

@@ -122,7 +122,7 @@ class _Behind:
 
     def _use(self) -> None:
         settings.configure(provider=self.provider, policy=Policy(capture=True))
-        settings.opened = self.pipeline.opened if self.pipeline.keeps_open else None
+        settings.on_described = self.pipeline.opened if self.pipeline.keeps_open else None
 
     def cost(self, runs: int) -> float:
         """Return CPU microseconds per tool call."""

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._steps import body, brief
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.evaluation.trace_diff.partners import Partners
 from agentool_otel.evaluation.trace_diff.records import (
@@ -180,7 +180,7 @@ def _stripped(text: Text) -> Text:
 def _header(of: Partners, diff: TraceDiff) -> Text:
     trace = of.a or of.b
     assert trace is not None
-    agent = _text.line(known(trace.trace.agent_id) or "(agent without a name)")
+    agent = _text.line(or_none(trace.trace.agent_id) or "(agent without a name)")
     if of.a is None or of.b is None:
         kind = "added" if of.a is None else "lost"
         mark, style = _MARKS[kind]
@@ -208,13 +208,13 @@ def _place(step: StepChange) -> str:
 def _summary(step: StepChange) -> Text:
     """Return what a step does, or only what identifies it if the details follow."""
     action, result = step.action, step.action.result
-    is_call = known(action.step.tool_call) is not None
+    is_call = or_none(action.step.tool_call) is not None
     if step.changes and not is_call:
         return brief(action.step, {})
     text = body(action.step, {})
     if (step.a is not None and step.b is not None) or not is_call or result is None:
         return text
-    if known(result.error) is not None:
+    if or_none(result.error) is not None:
         return text + Text(f" → ✗ {_text.value(result.error)}")
     return text if result.output is UNSET else text + Text(f" → {_text.value(result.output)}")
 

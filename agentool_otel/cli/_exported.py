@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, Tra
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from agentool_otel.cli._reading import Reading
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import DecodeError
 from agentool_otel.evaluation.write_back import Written, written
@@ -170,7 +170,7 @@ def _without_sums(span: SpanRecord) -> SpanRecord:
 
 def _resource_of(trace: ReasoningTrace) -> Resource:
     """Return the resource of a live program that is named after the trace's agent."""
-    return _resource(known(trace.agent_id))
+    return _resource(or_none(trace.agent_id))
 
 
 def _resource(service: str | None) -> Resource:

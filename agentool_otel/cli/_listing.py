@@ -12,7 +12,7 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, started
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
 from agentool_otel.reading.rebuild.endings import ending_of
 
@@ -62,13 +62,13 @@ class Numbered(NamedTuple):
 
 
 def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
-    metrics = known(trace.metrics) or TraceMetrics()
+    metrics = or_none(trace.metrics) or TraceMetrics()
     place = place_of(trace)
-    agent = _text.line(known(trace.agent_id) or "-")
+    agent = _text.line(or_none(trace.agent_id) or "-")
     about = _about(trace)
     return Entry(
         place,
-        known(trace.session_id),
+        or_none(trace.session_id),
         selected,
         ending_of(trace),
         (
@@ -76,8 +76,8 @@ def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
             ("└ " if place.parent_id is not None else "") + agent,
             str(len(trace.steps)),
             _tool_count(trace),
-            _text.number(known(metrics.total_tokens)),
-            _text.duration(known(metrics.total_duration_ms)),
+            _text.number(or_none(metrics.total_tokens)),
+            _text.duration(or_none(metrics.total_duration_ms)),
         ),
         about[:_LONGEST],
         trace.input is not UNSET,

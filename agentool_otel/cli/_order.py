@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
 
@@ -27,8 +27,8 @@ class Place(NamedTuple):
 
 
 def place_of(trace: ReasoningTrace) -> Place:
-    above = (known(trace.metadata) or {}).get("parent_trace_id")
-    started = known(trace.started_at)
+    above = (or_none(trace.metadata) or {}).get("parent_trace_id")
+    started = or_none(trace.started_at)
     return Place(
         trace.trace_id,
         above if isinstance(above, str) else None,

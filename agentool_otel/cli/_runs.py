@@ -18,7 +18,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.rebuild.cost import Prices
-from agentool_otel.reading.rebuild.error_isolation import at_own_cost
+from agentool_otel.reading.rebuild.error_isolation import skip_on_error
 from agentool_otel.reading.rebuild.runs import trace_ids_of
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.rebuild.tree import Node, grow
@@ -81,7 +81,7 @@ class Runs:
                 if isinstance(item, ReasoningTrace):
                     yield Run(item, None)
                 else:
-                    with at_own_cost(item.trace_id, self._note):
+                    with skip_on_error(item.trace_id, self._note):
                         yield Run(item.trace, item)
 
     def _note(self, problem: Problem) -> None:
@@ -90,7 +90,7 @@ class Runs:
     def at_own_cost(self, run: Run, loss: str) -> AbstractContextManager[None]:
         """Return the context in which something more is read from the spans of a run: where that
         raises it is a problem of this run alone, and `loss` says what is missing."""
-        return at_own_cost(run.trace.trace_id, self._note, loss)
+        return skip_on_error(run.trace.trace_id, self._note, loss)
 
     def trees(self) -> Iterator[list[Node]]:
         """Yield the spans of one OTel trace after another.

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import AssertionResult, EvalResult
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
@@ -38,14 +38,14 @@ def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
 
 
 def _result(result: EvalResult) -> Iterator[Text]:
-    value = None if result.passed is None else known(result.composite_score)
+    value = None if result.passed is None else or_none(result.composite_score)
     yield Text.assemble(
         "  ",
         _outcome(result.passed),
         "  ",
         (_text.line(result.case_id), "bold"),
         f"  {_text.number(value)}" if value is not None else "",
-        (f"  {_text.when(known(result.evaluated_at))}", "dim"),
+        (f"  {_text.when(or_none(result.evaluated_at))}", "dim"),
     )
     for it in result.assertion_results:
         yield Text.assemble("    ", _outcome(it.passed), "  ", *_details(it))
@@ -61,7 +61,7 @@ def _score(score: AssertionResult) -> Text:
 
 def _details(it: AssertionResult, beside: str = "") -> Iterator[Any]:
     yield _text.line(it.assertion_type)
-    if it.score is not None and known(it.score) is not None:
+    if it.score is not None and or_none(it.score) is not None:
         yield f"  {_text.number(it.score)}"
     yield beside
     if isinstance(it.reason, str):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._program import program
-from agentool_otel.cli._text import known
+from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
 from agentool_otel.reading.rebuild.cost import COMPUTED_BY
@@ -48,8 +48,8 @@ def outside_runs(trace: ReasoningTrace) -> bool:
     """Whether a trace is that of tools that were called outside any run: it has no agent, and no
     model was asked."""
     of_tools = all(step.type in ("tool_call", "tool_result") for step in trace.steps)
-    tokens = None if (metrics := known(trace.metrics)) is None else known(metrics.total_tokens)
-    of_run = (known(trace.agent_id), known(trace.input), known(trace.output), tokens)
+    tokens = None if (metrics := or_none(trace.metrics)) is None else or_none(metrics.total_tokens)
+    of_run = (or_none(trace.agent_id), or_none(trace.input), or_none(trace.output), tokens)
     return of_tools and bool(trace.steps) and all(value is None for value in of_run)
 
 
@@ -66,15 +66,15 @@ def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
 
 
 def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
-    metrics = known(trace.metrics) or TraceMetrics()
-    metadata = known(trace.metadata) or {}
-    milliseconds = known(metrics.total_duration_ms)
+    metrics = or_none(trace.metrics) or TraceMetrics()
+    metadata = or_none(trace.metadata) or {}
+    milliseconds = or_none(metrics.total_duration_ms)
     nameless = "(no agent)" if outside_runs(trace) else "(agent without a name)"
-    agent = _text.line(known(trace.agent_id) or nameless)
+    agent = _text.line(or_none(trace.agent_id) or nameless)
     status = status_text(ending_of(trace))
     yield Text.assemble((agent, "bold"), "  ", status, "  ", _text.duration(milliseconds))
     yield _field("trace", _text.line(trace.trace_id))
-    session = known(trace.session_id)
+    session = or_none(trace.session_id)
     if session is not None:
         yield _field("session", _text.line(session))
     yield _field("started", _text.when(trace.started_at))
@@ -83,7 +83,10 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     for label, content in (("input", trace.input), ("output", trace.output)):
         if content is not UNSET:
             yield from _long(label, content, full)
-    if not ended_well(known(trace.status)) and (error := _error(metadata.get("error"))) is not None:
+    if (
+        not ended_well(or_none(trace.status))
+        and (error := _error(metadata.get("error"))) is not None
+    ):
         for line in _long("error", error, full):
             line.stylize("red")
             yield line
@@ -95,7 +98,7 @@ def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Ite
     calls = _text.count(len(trace.tool_calls()), "tool call")
     unnamed = f"at least {calls}" if trace.tool_calls() else "tool calls not known"
     yield calls if names_every_call(trace) else unnamed
-    tokens, cost = known(metrics.total_tokens), known(metrics.total_cost_usd)
+    tokens, cost = or_none(metrics.total_tokens), or_none(metrics.total_cost_usd)
     yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
     mark = " (computed)" if computed else ""
     yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"
@@ -103,8 +106,8 @@ def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Ite
 
 def names_every_call(trace: ReasoningTrace) -> bool:
     """Whether the steps are all tool calls: a rebuilt trace has no number of them otherwise."""
-    metrics = known(trace.metrics) or TraceMetrics()
-    return known(metrics.step_count) is None or known(metrics.tool_call_count) is not None
+    metrics = or_none(trace.metrics) or TraceMetrics()
+    return or_none(metrics.step_count) is None or or_none(metrics.tool_call_count) is not None
 
 
 def _links(metadata: dict[str, Any]) -> Iterator[Text]:
@@ -149,7 +152,7 @@ def _step(
 ) -> Iterator[Text]:
     style = _TYPES.get(step.type, "")
     offset = ""
-    stamp = known(step.timestamp)
+    stamp = or_none(step.timestamp)
     at = to_ns(stamp) if isinstance(stamp, str) else None
     if at is not None and first is not None:
         offset = f"+{_text.duration((at - first) / 1e6)}" if at >= first else "before"
@@ -168,20 +171,20 @@ def _step(
 
 def brief(step: Step, names: dict[Any, str]) -> Text:
     """Return what a step is about, without its content."""
-    call, result = known(step.tool_call), known(step.tool_result)
+    call, result = or_none(step.tool_call), or_none(step.tool_result)
     if call is not None:
         return Text(_text.line(call.name), "bold")
     if result is not None:
-        failed = known(result.error) is not None
+        failed = or_none(result.error) is not None
         name = _text.line(names.get(result.call_id, ""))
         return Text(f"✗ ERROR {name}", "red") if failed else Text(name)
-    target = known(step.to_agent)
+    target = or_none(step.to_agent)
     return Text(f"→ {_text.line(target)}" if target is not None else _content(step.key))
 
 
 def body(step: Step, names: dict[Any, str]) -> Text:
     """Return what a step does, on one line; `names` are those of tools by the id of their call."""
-    call, result = known(step.tool_call), known(step.tool_result)
+    call, result = or_none(step.tool_call), or_none(step.tool_result)
     if step.type == "tool_call" and call is not None:
         inner = _text.arguments(call.arguments)
         return Text.assemble((_text.line(call.name), "bold"), f"({inner})")
@@ -189,7 +192,7 @@ def body(step: Step, names: dict[Any, str]) -> Text:
         return _result(result, names.get(result.call_id))
     if step.type == "handoff":
         message = _content(step.message)
-        target = known(step.to_agent) or "?"
+        target = or_none(step.to_agent) or "?"
         return Text.assemble("→ ", (_text.line(target), "bold"), f": {message}" if message else "")
     if step.type == "memory_read":
         results = "" if step.results is UNSET else f" → {_text.value(step.results)}"
@@ -201,10 +204,10 @@ def body(step: Step, names: dict[Any, str]) -> Text:
 
 
 def _result(result: Any, name: str | None) -> Text:
-    took = known(result.duration_ms)
+    took = or_none(result.duration_ms)
     time = f"({_text.duration(took)}) " if took is not None else ""
     who = f"{_text.line(name)} {time}" if name else time
-    error = known(result.error)
+    error = or_none(result.error)
     if error is not None:
         return Text(f"✗ ERROR {who}→ {_text.value(error)}", "red")
     if result.output is UNSET:
@@ -214,12 +217,12 @@ def _result(result: Any, name: str | None) -> Text:
 
 def _contents(step: Step) -> Iterator[tuple[str, Any]]:
     """The contents of a step that its one line may have cut."""
-    call, result = known(step.tool_call), known(step.tool_result)
+    call, result = or_none(step.tool_call), or_none(step.tool_result)
     members: list[tuple[str, Any]] = [
         ("content", step.content),
         ("arguments", call.arguments if call is not None else UNSET),
         ("output", result.output if result is not None else UNSET),
-        ("error", (known(result.error) or UNSET) if result is not None else UNSET),
+        ("error", (or_none(result.error) or UNSET) if result is not None else UNSET),
         ("message", step.message),
         ("query", step.query),
         ("results", step.results),
@@ -240,7 +243,7 @@ def _rest(step: Step) -> str:
 
 def _start(trace: ReasoningTrace) -> int | None:
     for text in (trace.started_at, *(step.timestamp for step in trace.steps)):
-        stamp = known(text)
+        stamp = or_none(text)
         at = to_ns(stamp) if isinstance(stamp, str) else None
         if at is not None:
             return at

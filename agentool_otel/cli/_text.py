@@ -21,9 +21,9 @@ __all__ = [
     "count",
     "duration",
     "ids",
-    "known",
     "line",
     "number",
+    "or_none",
     "pretty",
     "short_id",
     "size",
@@ -34,7 +34,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-def known(value: T | UnsetType | None) -> T | None:
+def or_none(value: T | UnsetType | None) -> T | None:
     """Return a member of a document, None if it is absent."""
     return None if isinstance(value, UnsetType) else value
 

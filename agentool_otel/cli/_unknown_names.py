@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
-from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.selecting import KNOWN_STATUSES, Selection
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.model.documents import Assertion, EvalCase, ReasoningTrace
 from agentool_otel.reading.rebuild.endings import ending_of
 
@@ -39,11 +39,11 @@ class AgentNames:
         """Note the agent of a run, and its status."""
         self._has_runs = True
         if self._no_status:
-            ends = [it for it in (known(trace.status), ending_of(trace)) if isinstance(it, str)]
+            ends = [it for it in (or_none(trace.status), ending_of(trace)) if isinstance(it, str)]
             self._no_status = [
                 it for it in self._no_status if not any(fnmatchcase(end, it) for end in ends)
             ]
-        name = known(trace.agent_id)
+        name = or_none(trace.agent_id)
         if self._unknown and isinstance(name, str) and name not in self._names:
             self._unknown = [it for it in self._unknown if not fnmatchcase(name, it)]
             if len(self._names) < _MOST:
@@ -77,7 +77,7 @@ class ToolNames:
             for it in documents
             for assertion in (it.assertions if isinstance(it, EvalCase) else [it])
         ]
-        wanted = (known(assertion.tool_name) for assertion in assertions)
+        wanted = (or_none(assertion.tool_name) for assertion in assertions)
         self._unknown = dict.fromkeys(name for name in wanted if isinstance(name, str))
         self._names: dict[str, None] = {}
 
@@ -86,7 +86,7 @@ class ToolNames:
         if not self._unknown:
             return
         for call in trace.tool_calls():
-            name = known(call.name)
+            name = or_none(call.name)
             if isinstance(name, str) and name not in self._names:
                 self._unknown.pop(name, None)
                 if len(self._names) < _MOST:

@@ -25,7 +25,7 @@ from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.otlp.protobuf_encoder import encode_log as log_request
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.source import Source, files_of
-from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
 from agentool_otel.tracing.export.disk.recording import SUFFIX
 from agentool_otel.tracing.export.masking.logs import mask_log
 from agentool_otel.tracing.export.masking.spans import Masking
@@ -209,7 +209,7 @@ class _Folder:
 
     def __init__(self, folder: Path):
         self.reason: str | None = None
-        self._place = Place(folder, _KIND)
+        self._place = RecordingDir(folder, _KIND)
         self._file: AppendFile | None = None
         self._path = folder
 

@@ -19,7 +19,7 @@ from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
 from agentool_otel.cli._selection import last_option
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.evaluation import JudgedTrace
+from agentool_otel.evaluation import TraceView
 from agentool_otel.evaluation.trace_diff.actions import PARTS, Part
 from agentool_otel.evaluation.trace_diff.diffing import Diffing
 from agentool_otel.evaluation.trace_diff.ignored import IDS, TIMES
@@ -39,7 +39,7 @@ class _Side:
         self.runs = Runs(self.place, prices)
         self._last = last if self.wanted is None else None
 
-    def traces(self) -> list[JudgedTrace]:
+    def traces(self) -> list[TraceView]:
         choice = Choice(self.runs, self.wanted, None, self._last)
         return [_judged(run) for run in choice.runs()]
 
@@ -170,8 +170,8 @@ def _difference(diffing: Diffing, of: Partners) -> TraceDiff:
     return TraceDiff(a=a, b=b)
 
 
-def _judged(run: Run) -> JudgedTrace:
-    return JudgedTrace(run.rebuilt if run.rebuilt is not None else run.trace)
+def _judged(run: Run) -> TraceView:
+    return TraceView(run.rebuilt if run.rebuilt is not None else run.trace)
 
 
 def _parsed(text: str) -> tuple[str | None, str | None]:

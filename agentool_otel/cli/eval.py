@@ -32,7 +32,7 @@ from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.rebuild.cost import Prices
-from agentool_otel.reading.rebuild.error_isolation import at_own_cost
+from agentool_otel.reading.rebuild.error_isolation import skip_on_error
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents
@@ -278,7 +278,7 @@ def _judge_all(
     for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
         if isinstance(item, Rebuilt):
             sound: list[ReasoningTrace] = []
-            with at_own_cost(item.trace_id, noted):
+            with skip_on_error(item.trace_id, noted):
                 sound.append(item.trace)
             if not sound:
                 continue

@@ -23,10 +23,10 @@ from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.formats import Loss, Writer, format_named, words
+from agentool_otel.reading.formats import Loss, Writer, format_named, loss_sentences
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.declared import documents_of
-from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
+from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents
@@ -82,7 +82,7 @@ def _each_finished(
     runs: Iterable[Rebuilt], finish: Callable[[Rebuilt], _Finished], report: Report
 ) -> Iterator[_Finished]:
     for rebuilt in runs:
-        with at_own_cost(rebuilt.trace_id, report):
+        with skip_on_error(rebuilt.trace_id, report):
             yield finish(rebuilt)
 
 
@@ -183,7 +183,7 @@ def command(
             else:
                 runs.rebuilt(item)
         runs.finish()
-    for sentence in words(output_files.losses):
+    for sentence in loss_sentences(output_files.losses):
         say(f"{format_name}: {_text.line(sentence)}")
     report(source.problems)
     if others.count:

@@ -12,7 +12,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.ground.environment import Signal, recordings_folder
 from agentool_otel.ground.near_names import instead_of
-from agentool_otel.tracing.export.disk.leftovers import Survey
+from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import (
     complete_recordings,
     destinations,
@@ -77,7 +77,7 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
         own: send only what was going there, or where the environment says. The programs that record
             in the folder say what waits for others.
     """
-    survey = Survey(folder)
+    survey = RecoveryReport(folder)
     closed = complete_recordings(folder, survey)
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
@@ -96,10 +96,12 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     return Recovered(had_work, incomplete or bool(survey.failed))
 
 
-def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Survey) -> bool:
+def _send(
+    folder: Path, destination: Destination, where: OtlpTarget, survey: RecoveryReport
+) -> bool:
     """Send what waits for a destination, and say so; return whether something remains."""
     senders = Senders(where)
-    seen = Survey(folder)
+    seen = RecoveryReport(folder)
     try:
         done = send_remains(folder, destination, senders, timeout_s(), seen, refused=True)
     finally:

@@ -1,7 +1,7 @@
 """From trajectories to verdicts: what must hold of a run, and whether it does.
 
 verdicts          passed, failed or not evaluated, why, and by which steps
-judged            a trace, and what cannot be seen of it
+trace_view        a trace, and what cannot be seen of it
 comparing         an expected value against the actual one
 check             the base of every assertion type
 assertions/       the types, a family in each file; entry points of group `agentool_otel.assertions`
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from agentool_otel.evaluation.emitting import emit_results as emit_results
     from agentool_otel.evaluation.in_tests import assert_trace as assert_trace
     from agentool_otel.evaluation.judge_check import JudgeCheck as JudgeCheck
-    from agentool_otel.evaluation.judged import Call as Call
-    from agentool_otel.evaluation.judged import JudgedTrace as JudgedTrace
     from agentool_otel.evaluation.judges.openai import OpenAIJudge as OpenAIJudge
     from agentool_otel.evaluation.judges.questions import Answer as Answer
     from agentool_otel.evaluation.judges.questions import Claim as Claim
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
     from agentool_otel.evaluation.running import evaluate as evaluate
     from agentool_otel.evaluation.trace_diff.diffing import diff as diff
     from agentool_otel.evaluation.trace_diff.records import TraceDiff as TraceDiff
+    from agentool_otel.evaluation.trace_view import Call as Call
+    from agentool_otel.evaluation.trace_view import TraceView as TraceView
     from agentool_otel.evaluation.verdicts import Verdict as Verdict
     from agentool_otel.evaluation.verdicts import failed as failed
     from agentool_otel.evaluation.verdicts import not_evaluated as not_evaluated
@@ -58,7 +58,7 @@ _HOMES = {
     "emitting": ("emit_results",),
     "in_tests": ("assert_trace",),
     "judge_check": ("JudgeCheck",),
-    "judged": ("Call", "JudgedTrace"),
+    "trace_view": ("Call", "TraceView"),
     "judges.openai": ("OpenAIJudge",),
     "judges.questions": ("Answer", "Claim", "NoVerdict", "Question"),
     "running": ("evaluate",),
@@ -74,11 +74,11 @@ __all__ = [
     "Check",
     "Claim",
     "JudgeCheck",
-    "JudgedTrace",
     "NoVerdict",
     "OpenAIJudge",
     "Question",
     "TraceDiff",
+    "TraceView",
     "Verdict",
     "assert_trace",
     "diff",

@@ -16,23 +16,23 @@ from agentool_otel.evaluation.assertion_types import (
 )
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.judge_check import JudgeCheck
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.time_limit import one_check
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.evaluation.waiting import Promised
+from agentool_otel.evaluation.waiting import Pending
 from agentool_otel.model.documents import Assertion, EvalCase
 
 if TYPE_CHECKING:
-    from agentool_otel.evaluation.judges.asking import Asking
+    from agentool_otel.evaluation.judges.asking import JudgePool
 
-__all__ = ["Judging", "assertion_types", "judging", "judgings", "require_valid"]
+__all__ = ["Judging", "assertion_types", "judgings", "prepare", "require_valid"]
 
-Judging: TypeAlias = Callable[[JudgedTrace, EvalCase], Promised]
+Judging: TypeAlias = Callable[[TraceView, EvalCase], Pending]
 """Gives the verdict of an assertion on a trace, or a future of it if a judge is asked. It never
 raises: a check that crashes is "not evaluated", with the reason."""
 
 
-def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
+def prepare(assertion: Assertion) -> Callable[[TraceView, EvalCase], Verdict]:
     """Return a function that gives an assertion's verdict on a trace. It never raises.
 
     Raises:
@@ -58,7 +58,7 @@ def require_valid(check: Check) -> None:
         raise EvaluationError(f"{kind.__qualname__}: {error}") from None
 
 
-def judgings(cases: Iterable[EvalCase], judge: Asking | None) -> list[list[Judging]]:
+def judgings(cases: Iterable[EvalCase], judge: JudgePool | None) -> list[list[Judging]]:
     """Return such a function for each assertion of each case.
 
     Raises:
@@ -86,8 +86,8 @@ def judgings(cases: Iterable[EvalCase], judge: Asking | None) -> list[list[Judgi
     return made
 
 
-def _without_judge(check: Checking) -> Callable[[JudgedTrace, EvalCase], Verdict]:
-    def judge(trace: JudgedTrace, case: EvalCase) -> Verdict:
+def _without_judge(check: Checking) -> Callable[[TraceView, EvalCase], Verdict]:
+    def judge(trace: TraceView, case: EvalCase) -> Verdict:
         try:
             with one_check():
                 return check.check(trace, case)
@@ -97,8 +97,8 @@ def _without_judge(check: Checking) -> Callable[[JudgedTrace, EvalCase], Verdict
     return judge
 
 
-def _with_judge(check: JudgeCheck, judge: Asking) -> Judging:
-    def ask(trace: JudgedTrace, case: EvalCase) -> Promised:
+def _with_judge(check: JudgeCheck, judge: JudgePool) -> Judging:
+    def ask(trace: TraceView, case: EvalCase) -> Pending:
         try:
             question = check.question(trace, case, judge.max_chars)
         except Exception as error:  # as in `_without_judge`

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import msgspec
 from msgspec import inspect
 
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.plugins import plugins
@@ -40,7 +40,7 @@ _GROUP = "agentool_otel.assertions"
 class Checking(Protocol):
     """A check with its parameters."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         """Return whether the assertion holds of a trace."""
         ...
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import EvalCase
 
@@ -48,7 +48,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     Schema.
     """
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         """Return whether the assertion holds of a trace.
 
         An exception is caught by the caller and makes the assertion not evaluated.

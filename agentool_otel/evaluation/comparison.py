@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import UnsetType
 
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.evaluation.judged import known
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
 from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.reading.rebuild.trace import Rebuilt
@@ -116,8 +116,8 @@ class Comparison:
             trace: its document.
             rebuilt: what that was rebuilt of; without it nothing is known of the framework.
         """
-        metrics = known(trace.metrics) or TraceMetrics()
-        above = (known(trace.metadata) or {}).get("parent_trace_id")
+        metrics = or_none(trace.metrics) or TraceMetrics()
+        above = (or_none(trace.metadata) or {}).get("parent_trace_id")
         duration_ms = _figure(metrics.total_duration_ms)
         run = _Run(
             trace.trace_id,
@@ -126,7 +126,7 @@ class Comparison:
             None if duration_ms is None else duration_ms / 1000,
             _figure(metrics.total_tokens),
             _figure(metrics.tool_call_count),
-            sum(known(it.error) is not None for it in trace.tool_results()),
+            sum(or_none(it.error) is not None for it in trace.tool_results()),
             trace.status in FAILED_STATUSES,
         )
         self._runs[run] = None
@@ -196,7 +196,7 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Ve
 
 def _figure(value: float | UnsetType | None) -> float | None:
     """Return a number that can be added up; None for any other, which says nothing of a run."""
-    number = known(value)
+    number = or_none(value)
     return number if number is not None and -_LARGEST <= number <= _LARGEST else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentool_otel.evaluation.judged import known
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import from_ns, to_ns
 from agentool_otel.reading.rebuild.trace import Rebuilt
@@ -14,7 +14,7 @@ __all__ = ["FACETS", "started_ns"]
 
 
 def _agents(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
-    return [known(trace.agent_id)]
+    return [or_none(trace.agent_id)]
 
 
 def _models(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
@@ -43,9 +43,9 @@ it has several. Days are UTC. Models are known of a rebuilt trace, else of `meta
 
 def started_ns(trace: ReasoningTrace) -> int | None:
     """Return when a trace started, None if unknown."""
-    started = known(trace.started_at)
+    started = or_none(trace.started_at)
     return to_ns(started) if isinstance(started, str) else None
 
 
 def _metadata(trace: ReasoningTrace) -> dict[str, Any]:
-    return known(trace.metadata) or {}
+    return or_none(trace.metadata) or {}

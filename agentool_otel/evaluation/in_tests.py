@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.assertion_checks import judging, require_valid
+from agentool_otel.evaluation.assertion_checks import prepare, require_valid
 from agentool_otel.evaluation.check import Check, counted
 from agentool_otel.evaluation.joined import judged_trace
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.scopes import Run, unit_of
 from agentool_otel.evaluation.steps import step_lines
 from agentool_otel.evaluation.time_limit import one_check
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.codec import decode
@@ -100,7 +100,7 @@ class _Held(NamedTuple):
     verdict: Verdict
 
 
-def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
+def _held(trace: TraceView, asserted: Asserted) -> Iterator[_Held]:
     if isinstance(asserted, Check):
         require_valid(asserted)
         yield _Held(_type_of(asserted), _checked(trace, asserted))
@@ -110,10 +110,10 @@ def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
         asserted = decode(EvalCase, asserted) if is_case else decode(Assertion, asserted)
     case = asserted if isinstance(asserted, EvalCase) else _BY_ITSELF
     for it in asserted.assertions if isinstance(asserted, EvalCase) else [asserted]:
-        yield _Held(it.type, judging(it)(trace, case))
+        yield _Held(it.type, prepare(it)(trace, case))
 
 
-def _checked(trace: JudgedTrace, check: Check) -> Verdict:
+def _checked(trace: TraceView, check: Check) -> Verdict:
     try:
         with one_check():
             return check.check(trace, _BY_ITSELF)
@@ -130,7 +130,7 @@ def _type_of(check: Check) -> str:
     return type(check).__qualname__
 
 
-def _message(trace: JudgedTrace, result: EvalResult) -> str:
+def _message(trace: TraceView, result: EvalResult) -> str:
     wrong = [it for it in result.assertion_results if it.passed is not True]
     failed = sum(1 for it in wrong if it.passed is False)
     agent = trace.trace.agent_id if isinstance(trace.trace.agent_id, str) else "an agent"

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.facets import started_ns
-from agentool_otel.evaluation.judged import NO_COST, JudgedTrace, known
 from agentool_otel.evaluation.scopes import Unit
+from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
@@ -33,10 +33,10 @@ _MISSING = {"total_tokens": "tokens were not recorded", "total_cost_usd": f"cost
 _SUCCESS = "success"
 
 
-def judged_trace(unit: Unit) -> JudgedTrace:
+def judged_trace(unit: Unit) -> TraceView:
     """Return the trace that a result is about."""
     if len(unit.runs) == 1 and _note(unit) is None and not unit.missing:
-        return JudgedTrace(unit.runs[0])
+        return TraceView(unit.runs[0])
     return UnitTrace(unit)
 
 
@@ -44,7 +44,7 @@ class _Member:
     """A run of a unit, under a name of its own."""
 
     def __init__(self, run: ReasoningTrace | Rebuilt, is_inside: bool):
-        self.judged = JudgedTrace(run)
+        self.judged = TraceView(run)
         self.trace = self.judged.trace
         self.is_inside = is_inside
         """Whether the run around it is in the unit."""
@@ -70,7 +70,7 @@ class _Member:
     def unseen_calls(self) -> str | None:
         judged = self.judged
         if self.is_frame:  # that it has no output is no sign that its calls were not captured
-            judged = JudgedTrace(judged.source)
+            judged = TraceView(judged.source)
             judged.trace = replace(self.trace, output=None)
         return self.words(judged.unseen_calls)
 
@@ -78,7 +78,7 @@ class _Member:
         if (why := self.judged.uncounted(member)) is not None:
             return self.words(why)
         name = member.removeprefix("metrics.")
-        amount = known(getattr(self.judged.metrics, name))
+        amount = or_none(getattr(self.judged.metrics, name))
         if amount is None:
             return self.words(f"its {_MISSING[name]}") if self._calls_models else None
         return None if is_possible(amount) else self.words(f"its {_NAMES[name]} unknown: {amount}")
@@ -93,7 +93,7 @@ class _Member:
         return is_document and not self.trace.steps and not self.is_frame
 
 
-class UnitTrace(JudgedTrace):
+class UnitTrace(TraceView):
     """The runs of a unit as one trace.
 
     The status, the times, the metadata and the id are those of the first run, input and output too;
@@ -138,7 +138,7 @@ class UnitTrace(JudgedTrace):
         while qualified in self._own:
             qualified += "'"
         self._own[qualified] = member, step_id
-        call, result = known(step.tool_call), known(step.tool_result)
+        call, result = or_none(step.tool_call), or_none(step.tool_result)
         if call is not None and isinstance(call.id, str):
             step = replace(step, tool_call=replace(call, id=member.step_id(call.id)))
         if result is not None and isinstance(result.call_id, str):
@@ -154,7 +154,7 @@ class UnitTrace(JudgedTrace):
 
     def _totals(self, steps: int) -> TraceMetrics:
         timed = self._tops if self._unit.is_session else [self._first]
-        calls = [known(it.judged.metrics.tool_call_count) for it in self._members]
+        calls = [or_none(it.judged.metrics.tool_call_count) for it in self._members]
         return TraceMetrics(
             total_tokens=_sum(it.judged.metrics.total_tokens for it in self._members),
             total_cost_usd=_sum(it.judged.metrics.total_cost_usd for it in self._members),
@@ -306,11 +306,11 @@ def _start(member: _Member) -> float:
 
 def _sum(values: Iterable[Any]) -> Any:
     """Return the sum of the values that are known and possible; UNSET where none is."""
-    found = [it for it in map(known, values) if it is not None and is_possible(it)]
+    found = [it for it in map(or_none, values) if it is not None and is_possible(it)]
     return sum(found) if found else UNSET
 
 
 def _whole_sum(values: Iterable[Any]) -> Any:
     """Return the sum; UNSET where one of the values is not known."""
-    found = [known(it) for it in values]
+    found = [or_none(it) for it in values]
     return UNSET if None in found else sum(found)

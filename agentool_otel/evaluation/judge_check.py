@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.evaluation.check import Check
-from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.judges.questions import PASSES_FROM, Answer, Question
+from agentool_otel.evaluation.trace_view import TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import UNSET, EvalCase
 
-__all__ = ["JudgeCheck", "input_of", "judged"]
+__all__ = ["JudgeCheck", "input_of", "verdict_from"]
 
 _NO_JUDGE = "no judge"
 
@@ -19,11 +19,11 @@ _NO_JUDGE = "no judge"
 class JudgeCheck(Check, frozen=True, kw_only=True):
     """An assertion type that needs a judge. Without one it is not evaluated."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         """Return "not evaluated": there is no judge."""
         return not_evaluated(_NO_JUDGE)
 
-    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+    def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         """Return the question for the judge, or a verdict if there is nothing to ask.
 
         An exception is caught by the caller and makes the assertion not evaluated.
@@ -39,10 +39,10 @@ class JudgeCheck(Check, frozen=True, kw_only=True):
     def verdict(self, question: Question, answer: Answer) -> Verdict:
         """Return the verdict on the assertion. What was left out of the question need not be
         considered here: it is added to the reason."""
-        return judged(answer, None)
+        return verdict_from(answer, None)
 
 
-def judged(answer: Answer, min_score: float | None) -> Verdict:
+def verdict_from(answer: Answer, min_score: float | None) -> Verdict:
     """Turn an answer into a verdict.
 
     Args:
@@ -62,10 +62,10 @@ def judged(answer: Answer, min_score: float | None) -> Verdict:
     return Verdict(passed, score, reason, answer.step_ids)
 
 
-def input_of(trace: JudgedTrace) -> tuple[Any, str | None]:
+def input_of(trace: TraceView) -> tuple[Any, str | None]:
     """Return the input, and what cannot be seen of it."""
     value = trace.trace.input
     if value is UNSET:
         return None, f"the input {trace.why_missing('input')}"
     gap = trace.hides(value, "input")
-    return known(value), f"the input {gap}" if gap else None
+    return or_none(value), f"the input {gap}" if gap else None

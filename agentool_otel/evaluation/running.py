@@ -11,21 +11,21 @@ from agentool_otel.evaluation.assertion_checks import judgings
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
 from agentool_otel.evaluation.given_traces import given_traces
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.lazy_results import EvalResults
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.scopes import Scope, Unit, Units
 from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.evaluation.waiting import Promised, Window, settled
+from agentool_otel.evaluation.waiting import OrderedQueue, Pending, resolve
 from agentool_otel.ground.words import logger
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
 if TYPE_CHECKING:
-    from agentool_otel.evaluation.judges.asking import Asking
+    from agentool_otel.evaluation.judges.asking import JudgePool
 
 __all__ = ["EVERY_TRACE", "Evaluation", "TraceResults", "evaluate"]
 
@@ -51,7 +51,7 @@ class TraceResults(NamedTuple):
     results: list[EvalResult]
     why_none: str | None = None
     """Why there is no case for the trace; None where there is one."""
-    judged: JudgedTrace | None = None
+    judged: TraceView | None = None
     """What the checks saw."""
 
 
@@ -152,7 +152,7 @@ class Evaluation:
                 " trace; hint: leave match out, or put the assertions into cases"
             )
         self._asking = _asking(judge) if judge is not None else None
-        self._window: Window[TraceResults] = Window(
+        self._window: OrderedQueue[TraceResults] = OrderedQueue(
             _AHEAD * self._asking.concurrency if self._asking is not None else 0
         )
         self._judges = judgings(of_cases, self._asking)
@@ -237,7 +237,7 @@ class Evaluation:
         if self._asking is not None:
             self._asking.close()
 
-    def _promised(self, at: int, trace: JudgedTrace) -> list[Promised]:
+    def _promised(self, at: int, trace: TraceView) -> list[Pending]:
         case = self._cases.all[at]
         if isinstance(trace, UnitTrace):
             return [trace.noted(partial(judge, trace, case)) for judge in self._judges[at]]
@@ -245,15 +245,15 @@ class Evaluation:
 
     def _outcome(
         self,
-        trace: JudgedTrace,
+        trace: TraceView,
         places: list[int],
-        promised: list[list[Promised]],
+        promised: list[list[Pending]],
         why_none: str | None,
         extra: Mapping[str, Any],
     ) -> TraceResults:
         results: list[EvalResult] = []
         for at, of in zip(places, promised, strict=True):
-            verdicts = settled(of)
+            verdicts = resolve(of)
             judge = self._who_judged(verdicts)
             results.append(
                 result_of(
@@ -287,10 +287,10 @@ def _about(unit: Unit) -> Mapping[str, Any]:
     return about
 
 
-def _asking(judge: Judge) -> Asking:
-    from agentool_otel.evaluation.judges.asking import Asking  # brings asyncio along
+def _asking(judge: Judge) -> JudgePool:
+    from agentool_otel.evaluation.judges.asking import JudgePool  # brings asyncio along
 
-    return Asking(judge)
+    return JudgePool(judge)
 
 
 def _document_of(source: _Trace) -> ReasoningTrace:

@@ -19,8 +19,8 @@ from typing import IO, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.facets import started_ns
-from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reading.rebuild.trace import Batch, Rebuilt
@@ -62,7 +62,7 @@ def document_of(run: Run) -> ReasoningTrace:
 
 def parent_of(run: Run) -> str | None:
     """Return the id of the run around a run; None if it names none."""
-    above = (known(document_of(run).metadata) or {}).get("parent_trace_id")
+    above = (or_none(document_of(run).metadata) or {}).get("parent_trace_id")
     return above if isinstance(above, str) else None
 
 
@@ -94,8 +94,8 @@ class _Entry(NamedTuple):
     @classmethod
     def of(cls, run: Run, place: int | None = None) -> _Entry:
         trace = document_of(run)
-        session = known(trace.session_id)
-        inside = (known(trace.metadata) or {}).get("sub_traces")
+        session = or_none(trace.session_id)
+        inside = (or_none(trace.metadata) or {}).get("sub_traces")
         return cls(
             trace.trace_id,
             parent_of(run),

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS, started_ns
-from agentool_otel.evaluation.judged import known
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.statuses import STATUSES
 from agentool_otel.reading.rebuild.endings import STOPPED, ending_of
@@ -46,8 +46,8 @@ class Selection(NamedTuple):
         rebuilt = source if isinstance(source, Rebuilt) else None
         named = (("agent", self.agents), ("tag", self.tags), ("model", self.models))
         return (
-            _any(self.statuses, [known(trace.status), ending_of(trace)])
-            and _any(self.sessions, [known(trace.session_id)])
+            _any(self.statuses, [or_none(trace.status), ending_of(trace)])
+            and _any(self.sessions, [or_none(trace.session_id)])
             and all(
                 not patterns or _any(patterns, FACETS[facet](trace, rebuilt))
                 for facet, patterns in named

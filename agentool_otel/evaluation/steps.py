@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.reports.result_texts import line
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.model.plain_text import step_text
 
 __all__ = ["shown_places", "step_lines"]
@@ -15,7 +15,7 @@ _MOST = 40
 """Steps that are shown; of more, the marked ones and the first ones."""
 
 
-def step_lines(trace: JudgedTrace, marked: Collection[str]) -> Iterator[str]:
+def step_lines(trace: TraceView, marked: Collection[str]) -> Iterator[str]:
     """Yield a line for each step, in order, with an arrow where its id is marked."""
     if not trace.steps:
         yield "  no steps"

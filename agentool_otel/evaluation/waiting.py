@@ -9,19 +9,19 @@ from typing import Generic, TypeAlias, TypeVar
 
 from agentool_otel.evaluation.verdicts import Verdict
 
-__all__ = ["Promised", "Window", "settled"]
+__all__ = ["OrderedQueue", "Pending", "resolve"]
 
 _T = TypeVar("_T")
-Promised: TypeAlias = Verdict | Future[Verdict]
+Pending: TypeAlias = Verdict | Future[Verdict]
 """A verdict, or one that a judge will give."""
 
 
-def settled(verdicts: Iterable[Promised]) -> list[Verdict]:
+def resolve(verdicts: Iterable[Pending]) -> list[Verdict]:
     """Return verdicts, waiting for those that are pending."""
     return [it if isinstance(it, Verdict) else it.result() for it in verdicts]
 
 
-class Window(Generic[_T]):
+class OrderedQueue(Generic[_T]):
     """A queue that returns items in order, once their verdicts have arrived.
 
     Args:
@@ -30,9 +30,9 @@ class Window(Generic[_T]):
 
     def __init__(self, size: int):
         self._size = size
-        self._waiting: deque[tuple[Sequence[Promised], Callable[[], _T]]] = deque()
+        self._waiting: deque[tuple[Sequence[Pending], Callable[[], _T]]] = deque()
 
-    def put(self, verdicts: Sequence[Promised], finish: Callable[[], _T]) -> Iterator[_T]:
+    def put(self, verdicts: Sequence[Pending], finish: Callable[[], _T]) -> Iterator[_T]:
         """Add an item, and return the items at the front that are done. If too many are pending,
         iterating waits for the first.
 
@@ -54,7 +54,7 @@ class Window(Generic[_T]):
 
     def _next(self) -> _T:
         verdicts, finish = self._waiting[0]
-        settled(verdicts)
+        resolve(verdicts)
         self._waiting.popleft()
         return finish()
 

@@ -24,10 +24,10 @@ from agentool_otel.reading.rebuild.correlation.linked_traces import gather
 from agentool_otel.reading.rebuild.correlation.loose_calls import LooseRun
 from agentool_otel.reading.rebuild.correlation.open_requests import SettledTrace
 from agentool_otel.reading.rebuild.cost import Prices
-from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
+from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
 from agentool_otel.reading.rebuild.runs import (
-    Remainder,
-    Waiting,
+    Deferred,
+    DeferredWork,
     rebuild_loose,
     rebuild_settled,
     rebuild_trace,
@@ -83,13 +83,13 @@ def rebuild_in_processes(
             `reading.sources.grouping.by_trace.grouped` yields them.
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
-        report: takes what is wrong with a trace that is left out; see `at_own_cost`.
+        report: takes what is wrong with a trace that is left out; see `skip_on_error`.
         cost: whether to compute the cost of model calls whose spans do not say it.
 
     Raises:
         AgentoolError: a worker was killed.
     """
-    waiting = Waiting()
+    waiting = DeferredWork()
     decoders: dict[Decoder, int] = {}
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, context, _start, (finish, cost, recordings()))
@@ -101,14 +101,14 @@ def rebuild_in_processes(
             for call in done.answered:
                 waiting.add(call)
             for spans in done.waiting:
-                with at_own_cost(spans[0].trace_id, report):
+                with skip_on_error(spans[0].trace_id, report):
                     waiting.add_rest(spans)
             yield from _results(done, report)
         for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
             for call in done.answered:
                 waiting.add(call)
             for spans in done.waiting:
-                with at_own_cost(spans[0].trace_id, report):
+                with skip_on_error(spans[0].trace_id, report):
                     waiting.add_rest(spans, gathered=True)
             yield from _results(done, report)
         for done in _ahead(
@@ -202,7 +202,7 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
 
     for trace in batch:
         trace_id = _trace_id(trace[0])
-        with at_own_cost(trace_id, done.left_out.append):
+        with skip_on_error(trace_id, done.left_out.append):
             for rebuilt in rebuild_trace(
                 complete([*map(decoded, trace)]), _aside_to(done), _prices
             ):
@@ -217,7 +217,7 @@ def _trace_id(span: SpanRecord | _Row) -> str:
 def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
     done: _Done[Any] = _Done()
     for spans in batch:
-        with at_own_cost(spans[0].trace_id, done.left_out.append):
+        with skip_on_error(spans[0].trace_id, done.left_out.append):
             for rebuilt in rebuild_trace(gather(spans), _aside_to(done), _prices, gathered=True):
                 done.results.append(_finish(rebuilt))
     return done
@@ -226,14 +226,14 @@ def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
 def _rebuild_open(batch: list[SettledTrace]) -> _Done[Any]:
     done: _Done[Any] = _Done()
     for trace in batch:
-        with at_own_cost(trace.spans[0].trace_id, done.left_out.append):
+        with skip_on_error(trace.spans[0].trace_id, done.left_out.append):
             for rebuilt in rebuild_settled(trace, _prices):
                 done.results.append(_finish(rebuilt))
     return done
 
 
-def _aside_to(done: _Done[Any]) -> Callable[[Remainder], None]:
-    def aside(remainder: Remainder) -> None:
+def _aside_to(done: _Done[Any]) -> Callable[[Deferred], None]:
+    def aside(remainder: Deferred) -> None:
         if isinstance(remainder, Answered):
             done.answered.append(remainder)
         elif not done.waiting or done.waiting[-1] is not remainder.spans:
@@ -245,6 +245,6 @@ def _aside_to(done: _Done[Any]) -> Callable[[Remainder], None]:
 def _rebuild_loose(batch: list[LooseRun]) -> _Done[Any]:
     done: _Done[Any] = _Done()
     for run in batch:
-        with at_own_cost(run.trace_id, done.left_out.append):
+        with skip_on_error(run.trace_id, done.left_out.append):
             done.results.append(_finish(rebuild_loose(run, _prices)))
     return done

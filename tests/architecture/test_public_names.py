@@ -20,7 +20,9 @@ TOP = """
     rebuild replay retrieval run score session status step tool uninstrument
 """
 FOLDERS = {
-    "tracing.capture": "AgentRun agent carry child_environment run session step tool tool_spec",
+    "tracing.capture": """
+        AgentRun agent bind_context child_environment run session step tool tool_spec
+    """,
     "testing.conformance": "Violation assert_conformant check check_all",
     "converters": """
         Conversion Converter convert converter_named converters from_agentool recognised to_agentool
@@ -30,10 +32,10 @@ FOLDERS = {
         WritingDialect WrittenSpan classify dialects linking_dialects match_dialect writing_dialect
     """,
     "evaluation": """
-        Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff
+        Answer Call Check Claim JudgeCheck TraceView NoVerdict OpenAIJudge Question TraceDiff
         Verdict assert_trace diff emit_results evaluate failed not_evaluated passed
     """,
-    "reading.formats": "Converted Format Framing Loss Writer format_named formats words",
+    "reading.formats": "Converted Format Framing Loss Writer format_named formats loss_sentences",
 }
 
 

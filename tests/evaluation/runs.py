@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentool_otel import Assertion, EvalCase, ReasoningTrace
-from agentool_otel.evaluation import JudgedTrace, Verdict
-from agentool_otel.evaluation.assertion_checks import judging
+from agentool_otel.evaluation import TraceView, Verdict
+from agentool_otel.evaluation.assertion_checks import prepare
 from agentool_otel.model.documents import AssertionResult
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
@@ -94,7 +94,7 @@ def verdict(assertion: Mapping[str, Any], run: Object | Rebuilt) -> Verdict:
     """Return what an assertion says of a run."""
     source = run if isinstance(run, Rebuilt) else ReasoningTrace.from_dict(run)
     case = EvalCase(case_id="case", assertions=[])
-    return judging(Assertion.from_dict(assertion))(JudgedTrace(source), case)
+    return prepare(Assertion.from_dict(assertion))(TraceView(source), case)
 
 
 def said(results: list[AssertionResult]) -> list[tuple[str, bool | None, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from agentool_otel import Assertion, EvalCase, ReasoningTrace
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation import Check, JudgedTrace, Verdict, assert_trace, passed
+from agentool_otel.evaluation import Check, TraceView, Verdict, assert_trace, passed
 from agentool_otel.evaluation.assertions.tool_calls import ContainsToolCall
 from tests.evaluation.runs import RUN, changed
 
@@ -22,7 +22,7 @@ class Polite(Check, frozen=True, kw_only=True):
 
     crash: bool = False
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         if self.crash:
             raise ZeroDivisionError("division by zero")
         return passed("it says please")

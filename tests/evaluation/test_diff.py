@@ -10,7 +10,7 @@ import pytest
 
 from agentool_otel import ReasoningTrace
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation import JudgedTrace, TraceDiff, diff
+from agentool_otel.evaluation import TraceDiff, TraceView, diff
 from agentool_otel.evaluation.trace_diff.ignored import IDS, TIMES, Ignoring
 from agentool_otel.evaluation.trace_diff.partners import partners
 from agentool_otel.evaluation.trace_diff.pieces import pieces
@@ -414,7 +414,7 @@ def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str 
     if asked is not ...:
         members["input"] = asked
     document = {"trace_id": trace_id, "agent_id": agent, "steps": [], **members}
-    return JudgedTrace(ReasoningTrace.from_dict(document))
+    return TraceView(ReasoningTrace.from_dict(document))
 
 
 @pytest.mark.parametrize(

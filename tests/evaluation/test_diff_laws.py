@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from agentool_otel import ReasoningTrace
 from agentool_otel.evaluation import TraceDiff, diff
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.trace_diff.alignment import align
 from agentool_otel.evaluation.trace_diff.subsequence import longest_common_subsequence
+from agentool_otel.evaluation.trace_view import TraceView
 from tests.roundtrip.test_replay_law import there_and_back
 from tests.strategies import steps, traces
 
@@ -93,7 +93,7 @@ def test_an_extra_step_is_reported_as_added(trace: Object, step: Object, data: A
     other = copy.deepcopy(trace)
     other["steps"].insert(place, step)
     for one in (trace, other):  # a result without its call is no new step: the call is not shown
-        assume(not JudgedTrace(ReasoningTrace.from_dict(one)).answered_alone)
+        assume(not TraceView(ReasoningTrace.from_dict(one)).answered_alone)
     (found,) = between(trace, other).steps
     assert found.kind == "added"
     (found,) = between(other, trace).steps

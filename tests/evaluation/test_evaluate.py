@@ -14,7 +14,7 @@ from agentool_otel import EvalCase, EvalResult, ReasoningTrace, evaluate
 from agentool_otel.errors import DecodeError, EvaluationError, MissingDependencyError
 from agentool_otel.evaluation import (
     Check,
-    JudgedTrace,
+    TraceView,
     Verdict,
     assertion_types,
     not_evaluated,
@@ -145,7 +145,7 @@ def test_a_result_is_a_document_that_round_trips() -> None:
 
 
 class Crashing(Check, frozen=True, kw_only=True):
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         raise ZeroDivisionError("division by zero")
 
 

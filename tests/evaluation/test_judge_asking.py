@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agentool_otel import ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertions.output_property import OutputProperty
-from agentool_otel.evaluation.judges.asking import Asking
+from agentool_otel.evaluation.judges.asking import JudgePool
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.evaluation.judges import (
@@ -177,7 +177,7 @@ def test_results_may_be_closed_from_the_judges_own_thread() -> None:
             held["closing"] = held.pop("asking").close()
         return True
 
-    asking = held["asking"] = Asking(judge)
+    asking = held["asking"] = JudgePool(judge)
     for n in range(2):
         promised = asking.ask(OutputProperty(property="x"), asked(POLITE, output=str(n)))
         assert promised.result(LONG_S).passed is True

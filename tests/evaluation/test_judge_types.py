@@ -12,9 +12,9 @@ from agentool_otel import evaluate
 from agentool_otel.evaluation import (
     Answer,
     JudgeCheck,
-    JudgedTrace,
     NoVerdict,
     Question,
+    TraceView,
     Verdict,
     assertion_types,
 )
@@ -313,7 +313,7 @@ def test_documents_that_were_retrieved_are_evidence() -> None:
 class Concise(JudgeCheck, frozen=True, kw_only=True):
     words: int
 
-    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+    def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         return prompts.question(
             "concise",
             f"The output could not do with less than {self.words} words",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import agentool_otel
 from agentool_otel import EvalResult, ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation import JudgedTrace, assert_trace
+from agentool_otel.evaluation import TraceView, assert_trace
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.scopes import Scope, Unit, Units, document_of
 from agentool_otel.evaluation.selecting import Selection
@@ -393,4 +393,4 @@ def test_a_session_with_a_failed_run_is_no_success() -> None:
 
 def test_one_run_without_others_is_seen_as_before() -> None:
     (unit,) = units_of([TOP])
-    assert type(judged_trace(unit)) is JudgedTrace
+    assert type(judged_trace(unit)) is TraceView

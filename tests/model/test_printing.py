@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import agentool_otel
 from agentool_otel import evaluation, model
-from agentool_otel.evaluation import judged
+from agentool_otel.evaluation import trace_view as judged
 from agentool_otel.evaluation.trace_diff import records
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.words import flat

@@ -189,7 +189,7 @@ def test_a_program_ends_although_the_name_of_its_receiver_is_still_looked_up(
 
 
 def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> None:
-    from agentool_otel.tracing.export.disk.leftovers import Survey
+    from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
     from agentool_otel.tracing.export.disk.recovery import send_remains
 
     with SlowReceiver(SCRIPTS["headers"]) as receiver:
@@ -201,7 +201,7 @@ def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> Non
         where = Destination(url, "http/protobuf")
         senders = Senders(OtlpTarget.noted(where))
         folder = tmp_path / ".agentool"
-        sent = send_remains(folder, where, senders, ATTEMPT_S, Survey(folder))
+        sent = send_remains(folder, where, senders, ATTEMPT_S, RecoveryReport(folder))
         senders.close()
         assert sent.remaining == 1
         assert max(receiver.steps[before:]) < IN_TIME

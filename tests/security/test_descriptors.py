@@ -51,7 +51,7 @@ def instrumented(endpoint: str = "") -> tuple[Pipeline, TracerProvider]:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
     tracing_settings.configure(provider=provider, policy=Policy(capture=True))
-    tracing_settings.opened = pipeline.opened
+    tracing_settings.on_described = pipeline.opened
     tracing_settings.enabled = True
     return pipeline, provider
 
@@ -179,13 +179,13 @@ def test_a_lock_that_was_lost_with_its_descriptor_is_taken_again(folder: Path, u
     """Else another process would take this one for dead, and recover the files it writes."""
 
     def program() -> None:
-        from agentool_otel.tracing.export.disk.leftovers import Survey, remains_in
+        from agentool_otel.tracing.export.disk.leftovers import RecoveryReport, remains_in
 
         instrumented()
         ask("0")
         close_all()
         ask("1")
-        assert list(remains_in(HERE, Survey(HERE))) == []
+        assert list(remains_in(HERE, RecoveryReport(HERE))) == []
 
     in_child(folder, program, user)
 

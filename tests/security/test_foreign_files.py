@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.export.disk.leftovers import Survey
+from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from tests.security.children import folder, in_child, needs_fork, users
@@ -298,11 +298,11 @@ def test_what_is_damaged_is_set_aside_and_not_tried_again(
     here = folder / ".agentool"
     journal(here / "a.open", line(), **{"from": 1 << 40})
     (here / "a.jsonl").write_bytes(line(spanId="01"))
-    survey = Survey(here)
+    survey = RecoveryReport(here)
     assert complete_recordings(here, survey) == 0
     (said,) = survey.sentences()
     assert said.startswith(f"{here}/a.open.damaged is damaged and set aside: it begins at byte")
-    again = Survey(here)
+    again = RecoveryReport(here)
     assert complete_recordings(here, again) == 0
     assert list(again.sentences()) == []
 
@@ -399,7 +399,7 @@ def test_whatever_bytes_stand_in_files_of_ours_recovery_returns(
             journal(here / f"{stem}.open", first + b"\n", line(), second, **more)
             (here / f"{stem}.jsonl").write_bytes(second)
             (here / f"{stem}.spool").write_bytes(spooled)
-        survey = Survey(here)
+        survey = RecoveryReport(here)
         complete_recordings(here, survey)
         destinations(here, survey)
         recover(here, OtlpTarget.at("http://127.0.0.1:9", {}))

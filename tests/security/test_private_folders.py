@@ -18,7 +18,7 @@ from agentool_otel.content.fitting.offload import Folder
 from agentool_otel.evaluation.judges.cache import Cache, default_folder
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.tracing.export.disk.files import Place
+from agentool_otel.tracing.export.disk.files import RecordingDir
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 
@@ -121,7 +121,7 @@ def test_a_file_of_the_user_in_its_place_is_not_changed() -> None:
 
 
 def test_a_folder_that_was_removed_is_ignored_again(tmp_path: Path) -> None:
-    place = Place(tmp_path / "records")
+    place = RecordingDir(tmp_path / "records")
     for number in range(2):
         place.open(f".{number}").close()
         assert (tmp_path / "records" / ".gitignore").read_text() == "*\n"
@@ -129,7 +129,7 @@ def test_a_folder_that_was_removed_is_ignored_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_recordings_is_removed_with_its_file(tmp_path: Path) -> None:
-    place = Place(tmp_path / "records")
+    place = RecordingDir(tmp_path / "records")
     file = place.open(".jsonl")
     place.leave()
     assert (tmp_path / "records" / ".gitignore").exists()
@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_written_costs_no_recording(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("agentool_otel.ground.private_folders.create_own", full)
-    Place(tmp_path / "records").open(".jsonl").close()
+    RecordingDir(tmp_path / "records").open(".jsonl").close()
     assert len(list((tmp_path / "records").iterdir())) == 1
 
 

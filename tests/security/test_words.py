@@ -21,7 +21,7 @@ import agentool_otel
 from agentool_otel.cli import main
 from agentool_otel.ground import words
 from agentool_otel.otlp.protobuf_encoder import encode_span
-from agentool_otel.tracing.export.disk.leftovers import Survey
+from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 from tests.click_runner import CliRunner
@@ -142,7 +142,7 @@ def test_every_logger_of_ours_is_made_in_one_place() -> None:
 def test_a_survey_of_odd_files_is_logged_in_one_line_each(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    survey = Survey(tmp_path)
+    survey = RecoveryReport(tmp_path)
     survey.left_alone[tmp_path / "a\nERROR root FAKE"] = "because\x1b[2J"
     survey.log()
     assert [it for it in caplog.messages if "\n" in it or "\x1b" in it] == []

@@ -51,11 +51,11 @@ def current_settings() -> dict[str, Any]:
 def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a block does, the program is as it was, and nothing was written."""
     monkeypatch.chdir(tmp_path)
-    before, named, start = current_settings(), runtime.standing, threading.Thread.start
+    before, named, start = current_settings(), runtime.explicit, threading.Thread.start
     attached = {name: it.enabled for name, it in instrumentors().items()}
     yield
     assert current_settings() == before
-    assert runtime.standing == named
+    assert runtime.explicit == named
     assert threading.Thread.start is start
     assert {name: it.enabled for name, it in instrumentors().items()} == attached
     assert list(tmp_path.iterdir()) == []

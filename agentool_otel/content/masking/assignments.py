@@ -23,16 +23,16 @@ from agentool_otel.content.masking.references import (
 from agentool_otel.content.masking.secret_names import (
     QUALIFIERS,
     WORDS,
-    Judge,
+    ValueTest,
     anything,
     has_common_word,
     has_word,
     is_mnemonic,
     is_no_words,
-    judge_of,
     looks_random,
     spoken,
     strict,
+    value_test,
 )
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MASK
@@ -326,7 +326,7 @@ class _Name(NamedTuple):
     sign: str
     ends: int
     """Where its value begins."""
-    judge: Judge
+    judge: ValueTest
 
 
 def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
@@ -341,7 +341,7 @@ def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
         yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] in "ie" else judge)
 
 
-def _judge_before(text: str, end: int) -> Judge | None:
+def _judge_before(text: str, end: int) -> ValueTest | None:
     """Return the judge of the name that ends at a place, None where that is none."""
     first = max(0, end - _LONGEST_NAME)
     before = _BEFORE_NAME.match(text, first, end)
@@ -349,18 +349,18 @@ def _judge_before(text: str, end: int) -> Judge | None:
     name = text[at:end]
     escape = _ESCAPES.get(text[at - 1 : at])
     encoded = None if escape is None else escape.match(name)
-    decoded = None if encoded is None else judge_of(name[encoded.end() :])
-    return decoded or judge_of(name) or _judge_of_two_words(text[first:end])
+    decoded = None if encoded is None else value_test(name[encoded.end() :])
+    return decoded or value_test(name) or _judge_of_two_words(text[first:end])
 
 
-def _judge_of_two_words(text: str) -> Judge | None:
+def _judge_of_two_words(text: str) -> ValueTest | None:
     """Return the judge of a name that ends a text and has a blank in it: `seed phrase`."""
     words = _TWO_WORDS.search(text)
-    judge = None if words is None else judge_of(f"{words[1]}_{words[2]}")
+    judge = None if words is None else value_test(f"{words[1]}_{words[2]}")
     return None if judge is None or judge is looks_random else _in_sentence(judge)
 
 
-def _in_sentence(judge: Judge) -> Judge:
+def _in_sentence(judge: ValueTest) -> ValueTest:
     return spoken if judge in (anything, is_no_words) else judge
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.content.masking.assignments import quoted, value_at
 from agentool_otel.content.masking.references import refers
-from agentool_otel.content.masking.secret_names import Judge, judge_of, strict
+from agentool_otel.content.masking.secret_names import ValueTest, strict, value_test
 from agentool_otel.ground import lazy_re as re
 
 __all__ = ["MAY_BE_OPTION", "in_arguments", "in_commands"]
@@ -134,10 +134,10 @@ def _long_options(text: str) -> Iterator[_Span]:
                 yield value
 
 
-def _judge_of(name: str, dashes: str) -> Judge | None:
+def _judge_of(name: str, dashes: str) -> ValueTest | None:
     """Return the judge of an option's argument: strict where one dash begins the name, as in
     PowerShell, because letters are options there in most other tools."""
-    judge = judge_of(name)
+    judge = value_test(name)
     if judge is None or dashes == "--":
         return judge
     return strict(judge) if dashes in ("-", " -", "\t-", "\n-", '"-', "'-") else None

@@ -16,7 +16,7 @@ import base64
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from agentool_otel.content.masking.secret_names import Judge, looks_random
+from agentool_otel.content.masking.secret_names import ValueTest, looks_random
 from agentool_otel.ground import lazy_re as re
 
 __all__ = ["may_hold", "shaped"]
@@ -49,7 +49,7 @@ class _Rows(NamedTuple):
     rest: str
     """An expression; of it only the group `secret` is masked if it has that."""
     source: str
-    judge: Judge | None = None
+    judge: ValueTest | None = None
 
 
 _TABLE = (
@@ -94,7 +94,7 @@ _TABLE = (
         "JSON Web Token, RFC 7519",
     ),
 )
-_ANYWHERE: tuple[tuple[str, str, str, Judge | None], ...] = (
+_ANYWHERE: tuple[tuple[str, str, str, ValueTest | None], ...] = (
     ("earer ", r"(?<=[Bb]earer )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
     ("EARER ", r"(?<=BEARER )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
     ("asic ", r"(?<=[Bb]asic )(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", "RFC 7617", _is_basic),
@@ -119,7 +119,7 @@ _ANYWHERE: tuple[tuple[str, str, str, Judge | None], ...] = (
     ),
 )
 """What does not have to begin a word."""
-_BEHIND_AN_ID: tuple[tuple[str, re.Pattern[str], Judge | None], ...] = (
+_BEHIND_AN_ID: tuple[tuple[str, re.Pattern[str], ValueTest | None], ...] = (
     ("", re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"), looks_random),
 )
 """The secret of an AWS key, where its id is in the same text. Source: detect-secrets, `aws`."""
@@ -130,7 +130,7 @@ _BEFORE = (
 """The beginning of a word: not behind another character of one, unless that is an escape's."""
 
 
-def _shapes() -> Iterator[tuple[str, re.Pattern[str], Judge | None]]:
+def _shapes() -> Iterator[tuple[str, re.Pattern[str], ValueTest | None]]:
     """Yield what each begins with, the whole of it, and its judge. What stands before is looked
     back at: otherwise it would have to be tried at every place."""
     for row in _TABLE:
@@ -161,7 +161,7 @@ class _Group(NamedTuple):
 
     sign: str
     gate: re.Pattern[str] | None
-    shapes: tuple[tuple[str, re.Pattern[str], Judge | None], ...]
+    shapes: tuple[tuple[str, re.Pattern[str], ValueTest | None], ...]
 
     def may_be_in(self, text: str) -> bool:
         return self.gate is None or (self.sign in text and self.gate.search(text) is not None)

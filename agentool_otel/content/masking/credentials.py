@@ -26,13 +26,13 @@ from agentool_otel.content.masking.credential_shapes import may_hold, shaped
 from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import (
-    Judge,
+    ValueTest,
     anything,
     has_word,
     is_no_words,
-    judge_of,
     looks_random,
     names_secret,
+    value_test,
 )
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MASK
@@ -45,7 +45,6 @@ __all__ = [
     "harmless",
     "holds_secret",
     "is_secret_value",
-    "judge_of",
     "mask_any",
     "mask_name",
     "mask_text",
@@ -54,6 +53,7 @@ __all__ = [
     "names_secret",
     "prepare",
     "suspicious",
+    "value_test",
 ]
 
 HARMLESS: set[str] = set()
@@ -296,7 +296,7 @@ def _mask_names(members: dict[Any, Any]) -> None:
 
 def _mask_members(members: dict[Any, Any]) -> None:
     for name, value in members.items():
-        judge = judge_of(name) if isinstance(name, str) else None
+        judge = value_test(name) if isinstance(name, str) else None
         if judge is None:
             continue
         if isinstance(value, dict):  # a credential with its version or expiry
@@ -313,7 +313,7 @@ tags."""
 def _mask_value_beside_name(members: dict[Any, Any]) -> None:
     for by in _NAMED_BY:
         name = members.get(by)
-        judge = judge_of(name) if isinstance(name, str) else None
+        judge = value_test(name) if isinstance(name, str) else None
         if judge is not None:
             for value in ("value", "Value"):
                 _mask(members, value, judge)
@@ -323,7 +323,7 @@ def _mask_pair(pair: list[Any]) -> None:
     """Mask the second of two texts of which the first names it."""
     name, value = pair
     if isinstance(name, str) and isinstance(value, str) and is_no_words(value):
-        judge = judge_of(name)
+        judge = value_test(name)
         if judge is not None and not refers(value, 0, len(value)):
             _mask(pair, 1, judge)
 
@@ -336,7 +336,7 @@ def _mask_arguments(arguments: Any, command: Any = None) -> None:
         _mask(arguments, at, anything)
 
 
-def _mask(container: Any, at: Any, judge: Judge) -> None:
+def _mask(container: Any, at: Any, judge: ValueTest) -> None:
     value = container.get(at) if isinstance(container, dict) else container[at]
     if is_secret_value(value, judge):
         container[at] = MASK
@@ -371,7 +371,7 @@ def _may_name_secret(members: dict[Any, Any]) -> bool:
         return True
 
 
-def is_secret_value(value: Any, judge: Judge) -> bool:
+def is_secret_value(value: Any, judge: ValueTest) -> bool:
     """Whether what stands under a name is a credential: not what says that there is none, and not
     the objects in which schemas describe one.
 

@@ -14,12 +14,12 @@ from agentool_otel.content.masking.assignments import ends_column, is_masked, qu
 from agentool_otel.content.masking.command_lines import MAY_BE_OPTION, in_commands
 from agentool_otel.content.masking.secret_names import (
     ANY_SCRIPT,
-    Judge,
+    ValueTest,
     has_common_word,
     has_word,
     is_no_words,
-    judge_of,
     looks_random,
+    value_test,
 )
 from agentool_otel.ground import lazy_re as re
 
@@ -50,7 +50,7 @@ class _Row(NamedTuple):
     ends it."""
     read: Callable[[str, int], _Span | None]
     source: str
-    judge: Judge | None = None
+    judge: ValueTest | None = None
     """What the value has to be besides."""
 
 
@@ -269,7 +269,7 @@ def _of(row: _Row, text: str) -> Iterator[_Span]:
     named = "name" in row.before.groupindex
     end = 0
     for before in row.before.finditer(text):
-        judge = judge_of(before["name"]) if named else row.judge
+        judge = value_test(before["name"]) if named else row.judge
         if before.end() < end or (named and judge is None):
             continue
         quote = before["quote"] if "quote" in before.re.groupindex else None
@@ -294,7 +294,7 @@ def _in_tags(text: str) -> Iterator[_Span]:
         value = _TAG_VALUE.search(tag[0])
         if value is None:
             continue
-        judges = (judge_of(name) for name in _TAG_NAME.findall(tag[0]))
+        judges = (value_test(name) for name in _TAG_NAME.findall(tag[0]))
         if any(judge is not None and judge(value[1]) for judge in judges):
             yield tag.start() + value.start(1), tag.start() + value.end(1)
 
@@ -336,7 +336,7 @@ class _Columns(NamedTuple):
     delimiter: str
     signs: int
     """Delimiters in each of its lines."""
-    judges: dict[int, Judge]
+    judges: dict[int, ValueTest]
 
 
 def _in_columns(text: str) -> Iterator[_Span]:
@@ -367,7 +367,7 @@ def _columns(line: str) -> _Columns | None:
     names = [name.strip("\"' \t\r") for name in line.split(delimiter)]
     if not all(_CELLS.fullmatch(name) for name in names if name):
         return None
-    judges = ((number, judge_of(name)) for number, name in enumerate(names))
+    judges = ((number, value_test(name)) for number, name in enumerate(names))
     found = {number: judge for number, judge in judges if judge is not None}
     return _Columns(delimiter, len(names) - 1, found) if found else None
 

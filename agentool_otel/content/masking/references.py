@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.content.masking.secret_names import judge_of
+from agentool_otel.content.masking.secret_names import value_test
 from agentool_otel.ground import lazy_re as re
 
 __all__ = ["is_template", "names_value", "refers", "stands_for_value"]
@@ -49,7 +49,7 @@ def stands_for_value(text: str, at: int) -> bool:
     if _NO_VALUE.match(text, at) is not None or names_value(text, at):
         return True
     other = _NAME.match(text, at)
-    return other is not None and judge_of(other[0]) is not None
+    return other is not None and value_test(other[0]) is not None
 
 
 def names_value(text: str, at: int) -> bool:

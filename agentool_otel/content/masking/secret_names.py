@@ -19,20 +19,20 @@ __all__ = [
     "ANY_SCRIPT",
     "QUALIFIERS",
     "WORDS",
-    "Judge",
+    "ValueTest",
     "anything",
     "has_common_word",
     "has_word",
     "is_mnemonic",
     "is_no_words",
-    "judge_of",
     "looks_random",
     "names_secret",
     "spoken",
     "strict",
+    "value_test",
 ]
 
-Judge = Callable[[str], bool]
+ValueTest = Callable[[str], bool]
 """Whether a value under a name is a credential."""
 
 
@@ -110,7 +110,7 @@ _TOKENS = (
     r"github|gitlab|hf|npm|pypi|slack|telegram|vault"
 )
 _BEGINS = r"(?:^|[_\-.\s])"
-_NAMES: tuple[tuple[re.Pattern[str], Judge | None], ...] = (
+_NAMES: tuple[tuple[re.Pattern[str], ValueTest | None], ...] = (
     (
         re.compile(
             rf"{_BEGINS}(?:(?:{_KEYS})[_\-]?key|(?:{_TOKENS})[_\-]?token|"
@@ -242,10 +242,10 @@ def has_common_word(text: str) -> bool:
 
 def names_secret(name: str) -> bool:
     """Whether what stands under a name may be a credential."""
-    return judge_of(name) is not None
+    return value_test(name) is not None
 
 
-def judge_of(name: str) -> Judge | None:
+def value_test(name: str) -> ValueTest | None:
     """Return what decides whether a value under a name is a credential, None where none is. JSON
     inside of JSON leaves a backslash."""
     ending = name.rstrip("\\")[-_LONGEST_ENDING:].rstrip("\n")
@@ -255,13 +255,13 @@ def judge_of(name: str) -> Judge | None:
     return _judge_of_qualified(ending) if folded.endswith(_QUALIFIED_ENDINGS) else None
 
 
-def strict(judge: Judge) -> Judge:
+def strict(judge: ValueTest) -> ValueTest:
     """Return a judge that does not accept any value whatever."""
     return is_no_words if judge is anything else judge
 
 
 @lru_cache(1024)
-def _judge_of(ending: str) -> Judge | None:
+def _judge_of(ending: str) -> ValueTest | None:
     for split in (ending, _CAMEL.sub("_", ending)):
         for names, judge in _NAMES:
             if names.search(split) is not None:
@@ -270,7 +270,7 @@ def _judge_of(ending: str) -> Judge | None:
 
 
 @lru_cache(1024)
-def _judge_of_qualified(ending: str) -> Judge | None:
+def _judge_of_qualified(ending: str) -> ValueTest | None:
     name = _QUALIFIER.sub("", ending)
     judge = _judge_of(name) if name.casefold().endswith(_ENDINGS) else None
     return None if judge is None else strict(judge)

@@ -15,8 +15,8 @@ from agentool_otel.evaluation.comparing import (
     short,
 )
 from agentool_otel.evaluation.json_schema import violation
-from agentool_otel.evaluation.judged import Call
 from agentool_otel.evaluation.time_limit import TimeLimit
+from agentool_otel.evaluation.trace_view import Call
 from agentool_otel.evaluation.verdicts import Difference
 from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentool_otel.evaluation.check import listed
-from agentool_otel.evaluation.judged import Call
+from agentool_otel.evaluation.trace_view import Call
 
 __all__ = ["called_by_run"]
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from agentool_otel.evaluation.check import Check, Word, allowed, counted, listed, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
-from agentool_otel.evaluation.judged import TO_AGENT, Call, JudgedTrace, known
+from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
 from agentool_otel.model.statuses import STATUSES
@@ -29,9 +29,9 @@ class Handoff(Check, frozen=True, kw_only=True):
     to_agent: Word | None = None
     """The agent that takes over; by default any."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         handoffs = [
-            (step_id, known(step.to_agent))
+            (step_id, or_none(step.to_agent))
             for step_id, step in trace.steps
             if step.type == "handoff"
         ]
@@ -77,9 +77,9 @@ class StatusIs(Check, frozen=True, kw_only=True):
             if similar := get_close_matches(word.lower(), STATUSES, n=1, cutoff=_NEARLY):
                 raise ValueError(f"unknown status {word!r}; did you mean {similar[0]!r}?")
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         expected = [self.status] if isinstance(self.status, str) else self.status
-        status = known(trace.trace.status)
+        status = or_none(trace.trace.status)
         if status is None:
             return not_evaluated("the trace has no status")
         if trace.status_gap:
@@ -105,14 +105,14 @@ class NoLoop(Check, frozen=True, kw_only=True):
     max_repeats: Annotated[int, Meta(ge=1)] = 4
     """Equal calls in a row that are no loop yet."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        if known(trace.trace.status) == "loop_detected":
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        if or_none(trace.trace.status) == "loop_detected":
             return failed(_ended("loop_detected"))
         in_a_row = (list(alike) for _, alike in groupby(trace.calls, key=lambda call: call.name))
         long = [run for run in in_a_row if len(run) > self.max_repeats]
         loops = [run for alike in long for run in _equal(alike) if len(run) > self.max_repeats]
         unseen = trace.unseen_calls
-        if unseen and known(trace.trace.status) == "in_progress" and not trace.answered_alone:
+        if unseen and or_none(trace.trace.status) == "in_progress" and not trace.answered_alone:
             unseen = None  # calls that follow end no loop that is there
         if loops and unseen:
             return not_evaluated(f"other calls may lie between the equal ones: {unseen}")
@@ -146,12 +146,12 @@ class NoToolError(Check, frozen=True, kw_only=True):
     tool_name: Word | None = None
     """The tool whose calls count; by default every tool."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
         results = [(call.result_step_id, call.result, call.name) for call in calls if call.result]
         if self.tool_name is None:
             results += [(*it, "a call that is not shown") for it in trace.lone_results]
-        errors = [it for it in results if known(it[1].error) is not None]
+        errors = [it for it in results if or_none(it[1].error) is not None]
         if errors:
             words = (f"{name} failed at {at}: {short(it.error)}" for at, it, name in errors)
             where = listed(words, "; ")
@@ -196,9 +196,9 @@ def _unclear(call: Call) -> bool:
     return call.arguments is UNSET or hidden is not None
 
 
-def _all_answered(trace: JudgedTrace) -> bool:
+def _all_answered(trace: TraceView) -> bool:
     """Return whether there is a result without an id, and without an error, for every call that has
     none of its own."""
     nameless = [it for _, it in trace.lone_results if not isinstance(it.call_id, str)]
     waiting = sum(call.result is None for call in trace.calls)
-    return len(nameless) >= waiting and all(known(it.error) is None for it in nameless)
+    return len(nameless) >= waiting and all(or_none(it.error) is None for it in nameless)

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentool_otel.evaluation.check import Amount, Check, allowed
 from agentool_otel.evaluation.comparing import is_possible
-from agentool_otel.evaluation.judged import NO_COST, JudgedTrace, known
+from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 from agentool_otel.model.times import to_ns
@@ -22,9 +22,9 @@ class Latency(Check, frozen=True, kw_only=True):
     max_ms: Amount
     """Milliseconds that the run may take."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        duration_ms = known(trace.metrics.total_duration_ms)
-        between = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        duration_ms = or_none(trace.metrics.total_duration_ms)
+        between = _between(or_none(trace.trace.started_at), or_none(trace.trace.finished_at))
         if duration_ms is None or (between is not None and not is_possible(duration_ms)):
             duration_ms = between
         what = "the duration of the run"
@@ -37,8 +37,8 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
     max_tokens: Amount
     """Tokens that the run may use."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        tokens = known(trace.metrics.total_tokens)
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        tokens = or_none(trace.metrics.total_tokens)
         what, gap = "the number of tokens", trace.uncounted(TOTAL_TOKENS)
         return _within(tokens, self.max_tokens, "tokens", "used", what, gap)
 
@@ -49,8 +49,8 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
     max_usd: Amount
     """US dollars that the run may cost."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        cost_usd = known(trace.metrics.total_cost_usd)
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        cost_usd = or_none(trace.metrics.total_cost_usd)
         what, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
         return _within(cost_usd, self.max_usd, "US dollars", "cost", what, gap, NO_COST)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from agentool_otel.evaluation.check import Share, be, counted, listed
 from agentool_otel.evaluation.comparing import short
-from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
-from agentool_otel.evaluation.judged import RESULT, JudgedTrace, known
+from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, verdict_from
 from agentool_otel.evaluation.judges import prompts
 from agentool_otel.evaluation.judges.questions import Answer, Claim, Question
+from agentool_otel.evaluation.trace_view import RESULT, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import UNSET, EvalCase, Step
 from agentool_otel.semconv.redaction import is_marker
@@ -35,7 +35,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
     """The share of the claims that has to be supported. One fifth may be what the evidence does not
     say, as in the example of the spec, whose score of 0.8 has passed."""
 
-    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+    def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
@@ -60,7 +60,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
     def verdict(self, question: Question, answer: Answer) -> Verdict:
         unseen = question.hidden or question.shortened
         if answer.claims is None:
-            verdict = judged(answer, self.min_score if answer.passed is None else None)
+            verdict = verdict_from(answer, self.min_score if answer.passed is None else None)
             if verdict.passed is False and unseen:
                 return _undecided("the output is not supported by", unseen, answer.step_ids)
             return verdict
@@ -102,7 +102,7 @@ def _as_json(claim: Claim) -> dict[str, Any]:
     return {"claim": claim.claim, "verdict": claim.verdict, "step_ids": list(claim.step_ids)}
 
 
-def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
+def _evidence(trace: TraceView) -> Iterator[dict[str, Any]]:
     """Yield the evidence that a judge may rest a verdict on, with the ids of its steps.
 
     What stands in the place of a value, by a hook or as a redaction marker, is no evidence.
@@ -112,7 +112,7 @@ def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
         contents = {
             field.removeprefix("tool_").partition(".")[0]: value
             for field, value in _held(step)
-            if known(value) is not None
+            if or_none(value) is not None
             and not trace.replaced(value, field, step_id)
             and not (isinstance(value, str) and is_marker(value))
         }
@@ -121,7 +121,7 @@ def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
             yield {"step_id": step_id, "type": step.type, **tool, **contents}
 
 
-def _hidden(trace: JudgedTrace) -> Iterator[str]:
+def _hidden(trace: TraceView) -> Iterator[str]:
     """Yield the parts of the evidence that cannot be seen."""
     if trace.unseen_calls:
         yield trace.unseen_calls
@@ -137,10 +137,10 @@ def _hidden(trace: JudgedTrace) -> Iterator[str]:
 
 def _held(step: Step) -> Iterator[tuple[str, Any]]:
     """Yield the members that hold evidence. A failed call has an error and no result."""
-    result = known(step.tool_result)
-    if result is not None and (result.output is not UNSET or known(result.error) is None):
+    result = or_none(step.tool_result)
+    if result is not None and (result.output is not UNSET or or_none(result.error) is None):
         yield RESULT, result.output
-    if result is not None and known(result.error) is not None:
+    if result is not None and or_none(result.error) is not None:
         yield "error", result.error
     if step.type == "memory_read":
         yield "results", step.results

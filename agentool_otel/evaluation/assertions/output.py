@@ -10,7 +10,7 @@ from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Check, Word, be, listed
 from agentool_otel.evaluation.comparing import difference, equal, short
 from agentool_otel.evaluation.json_schema import check_schema, violation
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.evaluation.visible_text import MOST, find, texts_of
 from agentool_otel.ground import json_codec
@@ -27,7 +27,7 @@ class OutputEquals(Check, frozen=True, kw_only=True):
     """The JSON value: an object has these members and no others; 1 and 1.0 are equal, 1 and "1"
     are not."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         output, gap = trace.output()
         holds = UNSET if output is UNSET or trace.output_gap else equal(self.value, output)
         if holds is UNSET or holds is None:
@@ -46,7 +46,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
     ignore_case: bool = False
     """Whether upper and lower case are the same."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         output, gap = trace.output()
         if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
@@ -73,7 +73,7 @@ class OutputMatches(Check, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_pattern(self.pattern, "pattern")
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         output, gap = trace.output()
         if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
@@ -98,7 +98,7 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_schema(self.schema, "schema")
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")

@@ -7,10 +7,10 @@ from typing import Any
 
 from agentool_otel.evaluation.check import Prose, Share, Word
 from agentool_otel.evaluation.comparing import same
-from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, verdict_from
 from agentool_otel.evaluation.judges import prompts
 from agentool_otel.evaluation.judges.questions import Answer, Question
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated, passed
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
@@ -29,10 +29,10 @@ class OutputProperty(JudgeCheck, frozen=True, kw_only=True):
     """A text with the property, JSON for an object. An output equal to it passes without a
     judge."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         return self._if_equal(trace) or JudgeCheck.check(self, trace, case)
 
-    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+    def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         if (verdict := self._if_equal(trace)) is not None:
             return verdict
         output, gap = trace.output()
@@ -51,9 +51,9 @@ class OutputProperty(JudgeCheck, frozen=True, kw_only=True):
         )
 
     def verdict(self, question: Question, answer: Answer) -> Verdict:
-        return judged(answer, self.min_score)
+        return verdict_from(answer, self.min_score)
 
-    def _if_equal(self, trace: JudgedTrace) -> Verdict | None:
+    def _if_equal(self, trace: TraceView) -> Verdict | None:
         """Return a pass if the output is equal to the reference; None leaves it to a judge."""
         output, gap = trace.output()
         if self.reference is None or gap or output is UNSET:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.evaluation.check import Prose, Share, listed
-from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
-from agentool_otel.evaluation.judged import ARGUMENTS, RESULT, JudgedTrace, known
+from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, verdict_from
 from agentool_otel.evaluation.judges import prompts
 from agentool_otel.evaluation.judges.questions import Answer, Question
+from agentool_otel.evaluation.trace_view import ARGUMENTS, RESULT, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import UNSET, EvalCase, Step
 
@@ -27,7 +27,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
     min_score: Share | None = None
     """The score from which on it holds; by default the judge decides."""
 
-    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+    def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
@@ -52,15 +52,15 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         )
 
     def verdict(self, question: Question, answer: Answer) -> Verdict:
-        return judged(answer, self.min_score)
+        return verdict_from(answer, self.min_score)
 
 
 def _shown(step_id: str, step: Step) -> dict[str, Any]:
     """Return a step without what says nothing about the agent's work: times, ids, costs."""
     shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
-    if (call := known(step.tool_call)) is not None:
+    if (call := or_none(step.tool_call)) is not None:
         shown |= {"tool": call.name} | _there(arguments=call.arguments)
-    if (result := known(step.tool_result)) is not None:
+    if (result := or_none(step.tool_result)) is not None:
         shown |= _there(result=result.output, error=result.error)
     return shown | _there(**{name: getattr(step, name) for name in _MEMBERS})
 
@@ -69,12 +69,12 @@ def _there(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not UNSET}
 
 
-def _hidden(trace: JudgedTrace, step_id: str, step: Step) -> Iterator[str]:
+def _hidden(trace: TraceView, step_id: str, step: Step) -> Iterator[str]:
     held = [(name, getattr(step, name)) for name in _MEMBERS]
-    if (call := known(step.tool_call)) is not None:
+    if (call := or_none(step.tool_call)) is not None:
         held.append((ARGUMENTS, call.arguments))
-    result = known(step.tool_result)
-    if result is not None and (result.output is not UNSET or known(result.error) is None):
+    result = or_none(step.tool_result)
+    if result is not None and (result.output is not UNSET or or_none(result.error) is None):
         held.append((RESULT, result.output))  # a failed call has an error and no output
     for field, value in held:
         wanted = field in (ARGUMENTS, RESULT)

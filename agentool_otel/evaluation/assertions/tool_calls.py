@@ -17,7 +17,7 @@ from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Amount, Check, Word, allowed, be, listed, times
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.json_schema import check_schema
-from agentool_otel.evaluation.judged import Call, JudgedTrace
+from agentool_otel.evaluation.trace_view import Call, TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 
@@ -33,7 +33,7 @@ class ContainsToolCall(Check, frozen=True, kw_only=True):
     """Arguments of the call and their values; it may have others. A value that is an object must be
     equal as a whole."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, {}, {})
         return _some_call(trace, self.tool_name, expected, trace.calls_of(self.tool_name))
 
@@ -70,7 +70,7 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
         for name, schema in self.arg_schemas.items():
             check_schema(schema, f"arg_schemas.{name}")
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, self.arg_schemas, self.arg_patterns, self.mode)
         return _some_call(trace, self.tool_name, expected, trace.calls_of(self.tool_name))
 
@@ -84,7 +84,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
     """Arguments and their values: a call with others is allowed. A value that is an object must be
     equal as a whole."""
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, {}, {})
         matches = [(call, expected.match(call)) for call in trace.calls_of(self.tool_name)]
         called = [call for call, match in matches if match.holds]
@@ -120,7 +120,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         if most is not None and least > most:
             raise ValueError(f"min_calls {least} is more than max_calls {most}")
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
         ids = [call.step_id for call in calls]
         reason = self._count(ids)
@@ -154,7 +154,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
 
 
 def _some_call(
-    trace: JudgedTrace, tool_name: str, expected: ExpectedArguments, calls: list[Call]
+    trace: TraceView, tool_name: str, expected: ExpectedArguments, calls: list[Call]
 ) -> Verdict:
     matches = [(call, expected.match(call)) for call in calls]
     good = [call.step_id for call, match in matches if match.holds]

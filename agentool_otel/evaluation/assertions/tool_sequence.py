@@ -11,7 +11,7 @@ from agentool_otel.evaluation.assertions._arguments import ArgumentMode, Expecte
 from agentool_otel.evaluation.assertions._called import called_by_run
 from agentool_otel.evaluation.check import Check, Word, be, listed
 from agentool_otel.evaluation.comparing import short
-from agentool_otel.evaluation.judged import Call, JudgedTrace
+from agentool_otel.evaluation.trace_view import Call, TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 
@@ -75,7 +75,7 @@ class ToolSequence(Check, frozen=True, kw_only=True):
                 "; for no call at all: mode 'exact'"
             )
 
-    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         calls = trace.calls
         ids = [call.step_id for call in calls]
         reason = called_by_run(calls)

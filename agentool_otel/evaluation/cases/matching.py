@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.comparing import gap_in, same
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase, ReasoningTrace
 
@@ -46,7 +46,7 @@ class Cases:
             if case.input is not UNSET and case.input is not None:
                 self._by_input[json_codec.canonical(case.input)].append(at)
 
-    def of(self, trace: JudgedTrace) -> list[int]:
+    def of(self, trace: TraceView) -> list[int]:
         """Return the indexes of the cases that a trace is a try of."""
         named = trace.metadata.get("case_id")
         if isinstance(named, str):
@@ -60,7 +60,7 @@ class Cases:
             return places
         return [at for at, case in enumerate(self.all) if match(trace.trace, case)]
 
-    def why_none(self, trace: JudgedTrace) -> str:
+    def why_none(self, trace: TraceView) -> str:
         """Return why a trace is a try of no case."""
         named = trace.metadata.get("case_id")
         if isinstance(named, str):

@@ -19,7 +19,7 @@ from agentool_otel.evaluation.judges.questions import Answer, Judge, NoVerdict, 
 from agentool_otel.evaluation.judges.suppressing import unrecorded
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 
-__all__ = ["Asker", "Asking"]
+__all__ = ["JudgeAssertion", "JudgePool"]
 
 _CONCURRENCY = 4
 _DEADLINE_S = 300.0
@@ -32,13 +32,13 @@ _GRACE_S = 5.0
 """Seconds that a callable which is being called has to return, when asking is over."""
 
 
-class Asker(Protocol):
+class JudgeAssertion(Protocol):
     """An assertion that turns an answer into a verdict."""
 
     def verdict(self, question: Question, answer: Answer) -> Verdict: ...
 
 
-class Asking:
+class JudgePool:
     """Puts questions to a judge. Nothing is started before the first one.
 
     Args:
@@ -57,7 +57,7 @@ class Asking:
         self._calls: set[threading.Thread] = set()
         self._thread: threading.Thread | None = None
 
-    def ask(self, asker: Asker, question: Question) -> Future[Verdict]:
+    def ask(self, asker: JudgeAssertion, question: Question) -> Future[Verdict]:
         """Ask a question. The result is always a verdict, never an error."""
         if self._thread is None:
             self._start()
@@ -114,7 +114,7 @@ class Asking:
 
     # ------------------------------------------------------------------------- one question
 
-    async def _verdict(self, asker: Asker, question: Question) -> Verdict:
+    async def _verdict(self, asker: JudgeAssertion, question: Question) -> Verdict:
         async with self._slots:
             if self._over.is_set():
                 return not_evaluated("nobody waits for it")

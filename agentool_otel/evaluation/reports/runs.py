@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple, TypeAlias
 
-from agentool_otel.evaluation.judged import known
 from agentool_otel.evaluation.reports.result_texts import (
     counted,
     failing_ids_of,
@@ -18,6 +17,7 @@ from agentool_otel.evaluation.reports.result_texts import (
 )
 from agentool_otel.evaluation.reports.slices import Subject
 from agentool_otel.evaluation.steps import shown_places
+from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult, Step, ToolResult
 
@@ -128,7 +128,7 @@ def about_output(held: AssertionResult) -> bool:
 
 
 def _is_error(result: ToolResult | None) -> bool:
-    return result is not None and known(result.error) is not None
+    return result is not None and or_none(result.error) is not None
 
 
 def _left_out(number: int) -> RunStep:
@@ -137,19 +137,19 @@ def _left_out(number: int) -> RunStep:
 
 def _content(step: Step, tool_name: str | None) -> tuple[str, str, bool]:
     """Return the title and the text of a step, and whether it is an error."""
-    if (call := known(step.tool_call)) is not None:
+    if (call := or_none(step.tool_call)) is not None:
         return call.name or "", _text(call.arguments), False
-    if (result := known(step.tool_result)) is not None:
-        error = known(result.error)
+    if (result := or_none(step.tool_result)) is not None:
+        error = or_none(result.error)
         text = _text(result.output if error is None else error)
         return tool_name or "", text, error is not None
     if step.type == "handoff":
         message = "" if step.message is UNSET else _text(step.message)
-        return known(step.to_agent) or "", message, False
+        return or_none(step.to_agent) or "", message, False
     if step.type == "memory_read":
         return "", f"{_text(step.query)}\n→ {_text(step.results)}", False
     if step.type == "memory_write":
-        return known(step.key) or "", _text(step.content), False
+        return or_none(step.key) or "", _text(step.content), False
     return "", _text(step.content), False
 
 

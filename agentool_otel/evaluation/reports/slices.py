@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.plain_text import MARKS
 from agentool_otel.reading.rebuild.trace import Rebuilt
@@ -39,7 +39,7 @@ class Subject:
         self,
         trace: ReasoningTrace | None,
         rebuilt: Rebuilt | None = None,
-        judged: JudgedTrace | None = None,
+        judged: TraceView | None = None,
     ):
         self.trace = trace
         self.rebuilt = rebuilt
@@ -47,10 +47,10 @@ class Subject:
         self._names: dict[str, list[str]] = {}
 
     @property
-    def judged(self) -> JudgedTrace | None:
+    def judged(self) -> TraceView | None:
         """The trace as the checks saw it, with the runs inside it; None where there is none."""
         if self._judged is None and self.trace is not None:
-            self._judged = JudgedTrace(self.rebuilt or self.trace)
+            self._judged = TraceView(self.rebuilt or self.trace)
         return self._judged
 
     def names(self, by: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from agentool_otel.evaluation.judged import ARGUMENTS, JudgedTrace, known
+from agentool_otel.evaluation.trace_view import ARGUMENTS, TraceView, or_none
 from agentool_otel.model.documents import STEP_TYPES, UNSET, Step, ToolResult
 
 __all__ = ["PARTS", "Action", "Member", "Part", "actions_of", "members_of", "name_of"]
@@ -77,7 +77,7 @@ class Member(NamedTuple):
     step_id: str | None
 
 
-def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
+def actions_of(trace: TraceView, skip: Collection[Part] = ()) -> list[Action]:
     """Return the actions of a trace in order. A result is placed with its call, whenever it
     arrived."""
     steps = trace.steps
@@ -86,12 +86,12 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
     actions: list[Action] = []
     batch = 0
     for at, (step_id, step) in enumerate(steps):
-        is_call = known(step.tool_call) is not None
+        is_call = or_none(step.tool_call) is not None
         batch += not is_call
         if at in with_calls or (step.type == "reasoning" and "reasoning" in skip):
             continue
         of_result = answer.get(at, at)
-        result = known(steps[of_result][1].tool_result)
+        result = or_none(steps[of_result][1].tool_result)
         actions.append(
             Action(
                 place=at + 1,
@@ -109,12 +109,12 @@ def _answers(steps: Sequence[tuple[str, Step]]) -> dict[int, int]:
     """Return the place of each call's result, by the place of the call."""
     results: defaultdict[str, deque[int]] = defaultdict(deque)
     for at, (_, step) in enumerate(steps):
-        result = known(step.tool_result)
+        result = or_none(step.tool_result)
         if result is not None and isinstance(result.call_id, str):
             results[result.call_id].append(at)
     answers: dict[int, int] = {}
     for at, (_, step) in enumerate(steps):
-        call = known(step.tool_call)
+        call = or_none(step.tool_call)
         if call is not None and isinstance(call.id, str) and (waiting := results.get(call.id)):
             answers[at] = waiting.popleft()
     return answers
@@ -123,8 +123,8 @@ def _answers(steps: Sequence[tuple[str, Step]]) -> dict[int, int]:
 def name_of(action: Action) -> str | None:
     """Return the name of an action: its tool, the agent that takes over, or the key in memory."""
     step = action.step
-    call = known(step.tool_call)
-    names = [call.name] if call is not None else [known(step.to_agent), known(step.key)]
+    call = or_none(step.tool_call)
+    names = [call.name] if call is not None else [or_none(step.to_agent), or_none(step.key)]
     for name in names:
         if isinstance(name, str):
             return name
@@ -134,7 +134,7 @@ def name_of(action: Action) -> str | None:
 def members_of(action: Action) -> Iterator[Member]:
     """Yield the members of an action that are compared, beside its type and name."""
     step, at = action.step, action.step_id
-    if (call := known(step.tool_call)) is not None:
+    if (call := or_none(step.tool_call)) is not None:
         yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
     for path, owner in _TEXT_MEMBERS.items():
         value = getattr(step, path)
@@ -148,7 +148,7 @@ def members_of(action: Action) -> Iterator[Member]:
     if step.type == "memory_read" or step.results is not UNSET:
         yield Member("results", "results", step.results, _TEXT_OR_RESULT, at)
     if (result := action.result) is not None:
-        error = known(result.error)
+        error = or_none(result.error)
         if error is None or result.output is not UNSET:
             yield Member("results", "result", result.output, (_RESULT,), action.result_step_id)
         yield Member("results", "error", error, ("error",), action.result_step_id)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.trace_diff.actions import PARTS, Member, Part, actions_of
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.evaluation.trace_diff.members import MemberComparison
@@ -14,6 +13,7 @@ from agentool_otel.evaluation.trace_diff.records import TraceDiff
 from agentool_otel.evaluation.trace_diff.step_changes import StepComparison
 from agentool_otel.evaluation.trace_diff.tolerances import tolerances_from
 from agentool_otel.evaluation.trace_diff.totals import measures_of
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
@@ -49,7 +49,7 @@ def diff(
     Raises:
         EvaluationError: an expression, a part or a tolerance is none.
     """
-    return Diffing(ignore, skip, tolerances).of(JudgedTrace(a), JudgedTrace(b))
+    return Diffing(ignore, skip, tolerances).of(TraceView(a), TraceView(b))
 
 
 class Diffing:
@@ -72,7 +72,7 @@ class Diffing:
         self._skip = frozenset(skip)
         self._tolerances = tolerances_from(tolerances or {})
 
-    def of(self, a: JudgedTrace, b: JudgedTrace) -> TraceDiff:
+    def of(self, a: TraceView, b: TraceView) -> TraceDiff:
         """Return the differences of two traces."""
         members = MemberComparison(a, b, self.ignoring, self._skip)
         outside = [*map(members.differences, _outside(a), _outside(b))]
@@ -88,7 +88,7 @@ class Diffing:
         )
 
 
-def _outside(trace: JudgedTrace) -> Iterator[Member]:
+def _outside(trace: TraceView) -> Iterator[Member]:
     """Yield the members of a trace that are compared beside its steps, always in the same order."""
     document = trace.trace
     error = trace.metadata.get("error")

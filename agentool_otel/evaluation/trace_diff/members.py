@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.trace_diff.actions import Action, Member, Part, members_of
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.evaluation.trace_diff.pieces import pieces
 from agentool_otel.evaluation.trace_diff.records import Change, Unknown
+from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["MemberComparison", "Outcome"]
@@ -25,9 +25,7 @@ class Outcome(NamedTuple):
 class MemberComparison:
     """Two traces, to be compared member by member."""
 
-    def __init__(
-        self, a: JudgedTrace, b: JudgedTrace, ignoring: Ignoring, skip: Collection[Part] = ()
-    ):
+    def __init__(self, a: TraceView, b: TraceView, ignoring: Ignoring, skip: Collection[Part] = ()):
         self.a = a
         self.b = b
         self.ignoring = ignoring
@@ -102,12 +100,12 @@ def _by_path(a: Action, b: Action) -> list[tuple[Member | None, Member | None]]:
     return [(mine.get(path), theirs.get(path)) for path in {**mine, **theirs}]
 
 
-def _gap(trace: JudgedTrace, member: Member) -> str | None:
+def _gap(trace: TraceView, member: Member) -> str | None:
     gaps = (trace.gap(field, member.step_id) for field in member.fields)
     return next((gap for gap in gaps if gap is not None), None)
 
 
-def _unsure(trace: JudgedTrace, member: Member) -> str | None:
+def _unsure(trace: TraceView, member: Member) -> str | None:
     """Return why a member of a trace, not of a step, may be another one than the run had."""
     if member.part == "status":
         return trace.status_gap
@@ -116,7 +114,7 @@ def _unsure(trace: JudgedTrace, member: Member) -> str | None:
     return trace.unfinished if trace.metadata.get("incomplete") else None
 
 
-def _why_missing(trace: JudgedTrace, member: Member) -> str:
+def _why_missing(trace: TraceView, member: Member) -> str:
     return _gap(trace, member) or trace.why_missing(member.fields[0], member.step_id)
 
 

@@ -6,27 +6,27 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.evaluation.trace_diff.pieces import fingerprint
+from agentool_otel.evaluation.trace_view import TraceView, or_none
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["Partners", "partners"]
 
-_Key: TypeAlias = Callable[[JudgedTrace], Any]
+_Key: TypeAlias = Callable[[TraceView], Any]
 
 
 class Partners(NamedTuple):
     """Two traces that are compared, or one that has no partner."""
 
-    a: JudgedTrace | None
-    b: JudgedTrace | None
+    a: TraceView | None
+    b: TraceView | None
     by: str
     """What makes them partners, or why there is none."""
 
 
 def partners(
-    a: Sequence[JudgedTrace], b: Sequence[JudgedTrace], ignoring: Ignoring
+    a: Sequence[TraceView], b: Sequence[TraceView], ignoring: Ignoring
 ) -> Iterator[Partners]:
     """Yield traces with their partners, in the order of `a`, then what only `b` has.
 
@@ -76,11 +76,11 @@ class _Waiting:
         self._queues: defaultdict[Any, defaultdict[_Known, deque[int]]]
         self._queues = defaultdict(lambda: defaultdict(deque))
 
-    def add(self, trace: JudgedTrace, place: int) -> None:
+    def add(self, trace: TraceView, place: int) -> None:
         if (key := self._level.key(trace)) is not None:
             self._queues[key][_known_of(trace)].append(place)
 
-    def take(self, trace: JudgedTrace) -> int | None:
+    def take(self, trace: TraceView) -> int | None:
         """Return the index of the first trace that can be a partner."""
         mine, apart = _known_of(trace), self._level.apart_by
         queues = [
@@ -91,7 +91,7 @@ class _Waiting:
         return min(queues, key=lambda queue: queue[0]).popleft() if queues else None
 
 
-def _known_of(trace: JudgedTrace) -> _Known:
+def _known_of(trace: TraceView) -> _Known:
     return _Known(_case(trace) is not None, trace.trace.input is not UNSET)
 
 
@@ -101,7 +101,7 @@ def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
 
 
 def _paired(
-    a: Sequence[JudgedTrace], b: Sequence[JudgedTrace], ignoring: Ignoring
+    a: Sequence[TraceView], b: Sequence[TraceView], ignoring: Ignoring
 ) -> dict[int, tuple[int, str]]:
     """Return the place of the partner in `b`, and the reason, by the place in `a`."""
     of_a: dict[int, tuple[int, str]] = {}
@@ -121,7 +121,7 @@ def _paired(
 def _levels(ignoring: Ignoring) -> list[_Level]:
     inputs: dict[int, bytes | None] = {}
 
-    def input_key(trace: JudgedTrace) -> bytes | None:
+    def input_key(trace: TraceView) -> bytes | None:
         run_input = trace.trace.input
         if id(trace) not in inputs:
             inputs[id(trace)] = None if run_input is UNSET else fingerprint(run_input, ignoring)
@@ -132,20 +132,20 @@ def _levels(ignoring: Ignoring) -> list[_Level]:
         _Level("case", _case, None),
         _Level("the same input", lambda trace: _with_agent(input_key(trace), trace), "case"),
         _Level("the same input", input_key, "case"),
-        _Level("the same agent", lambda trace: ("agent", known(trace.trace.agent_id)), "input"),
+        _Level("the same agent", lambda trace: ("agent", or_none(trace.trace.agent_id)), "input"),
     ]
 
 
-def _with_agent(key: Any, trace: JudgedTrace) -> Any:
-    return None if key is None else (key, known(trace.trace.agent_id))
+def _with_agent(key: Any, trace: TraceView) -> Any:
+    return None if key is None else (key, or_none(trace.trace.agent_id))
 
 
-def _case(trace: JudgedTrace) -> str | None:
+def _case(trace: TraceView) -> str | None:
     named = trace.metadata.get("case_id")
     return named if isinstance(named, str) else None
 
 
-def _why_alone(trace: JudgedTrace) -> str:
+def _why_alone(trace: TraceView) -> str:
     if (case := _case(trace)) is not None:
         return f"no other trace is left for case {case}"
     if trace.trace.input is UNSET:

@@ -10,13 +10,13 @@ from hashlib import blake2b
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from agentool_otel.evaluation.judged import NAME, TO_AGENT, JudgedTrace, known
 from agentool_otel.evaluation.trace_diff.actions import Action, Part, members_of, name_of
 from agentool_otel.evaluation.trace_diff.alignment import Keys, align
 from agentool_otel.evaluation.trace_diff.ignored import Ignoring
 from agentool_otel.evaluation.trace_diff.members import MemberComparison, Outcome
 from agentool_otel.evaluation.trace_diff.pieces import fingerprint
 from agentool_otel.evaluation.trace_diff.records import Kind, StepChange, Unknown
+from agentool_otel.evaluation.trace_view import NAME, TO_AGENT, TraceView, or_none
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import UNSET, Step
@@ -238,7 +238,7 @@ def _text(value: Any) -> str:
         return ""
 
 
-def _why_unsure(trace: JudgedTrace, action: Action) -> str | None:
+def _why_unsure(trace: TraceView, action: Action) -> str | None:
     """Return why a step of a trace may be one that the other trace shows in full."""
     if action.step.type == "tool_result" and any(
         at == action.result_step_id for at, _ in trace.answered_alone
@@ -247,22 +247,22 @@ def _why_unsure(trace: JudgedTrace, action: Action) -> str | None:
     return _name_gap(trace, action.step_id, action.step)
 
 
-def _name_gap(trace: JudgedTrace, step_id: str, step: Step) -> str | None:
-    if (call := known(step.tool_call)) is not None:
+def _name_gap(trace: TraceView, step_id: str, step: Step) -> str | None:
+    if (call := or_none(step.tool_call)) is not None:
         return trace.hides(call.name, NAME, step_id)
     names = ((step.to_agent, TO_AGENT), (step.key, "key"))
     gaps = (trace.hides(name, field, step_id) for name, field in names if isinstance(name, str))
     return next((gap for gap in gaps if gap is not None), None)
 
 
-def _why_unseen(trace: JudgedTrace, action: Action) -> str | None:
+def _why_unseen(trace: TraceView, action: Action) -> str | None:
     """Return why a trace may have had a step that it does not show."""
     if trace.unfinished is not None:
         return trace.unfinished
     for step_id, step in trace.steps:
         if step.type == action.step.type and (gap := _name_gap(trace, step_id, step)) is not None:
             return f"the name at {step_id} {gap}"
-    if known(action.step.tool_call) is not None:
+    if or_none(action.step.tool_call) is not None:
         return trace.unseen_calls if trace.answered_alone else trace.gap("calls")
     if action.step.type == "reasoning" and trace.trace.output is UNSET:
         return trace.gap("output")  # what a model thinks comes with what it answers

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentool_otel.evaluation.judged import JudgedTrace, known
 from agentool_otel.evaluation.trace_diff.records import Measure
 from agentool_otel.evaluation.trace_diff.tolerances import MEASURES, Tolerance
+from agentool_otel.evaluation.trace_view import TraceView, or_none
 from agentool_otel.model.times import to_ns
 
 __all__ = ["measures_of"]
 
 
 def measures_of(
-    a: JudgedTrace, b: JudgedTrace, tolerances: Mapping[str, Tolerance]
+    a: TraceView, b: TraceView, tolerances: Mapping[str, Tolerance]
 ) -> tuple[Measure, ...]:
     """Return the totals that are known for at least one trace, or that have a tolerance."""
     mine, theirs = _totals(a), _totals(b)
@@ -32,7 +32,7 @@ def _measure(name: str, a: float | None, b: float | None, tolerance: Tolerance |
     return Measure(name=name, a=a, b=b, differs=differs)
 
 
-def _totals(trace: JudgedTrace) -> dict[str, int | float | None]:
+def _totals(trace: TraceView) -> dict[str, int | float | None]:
     metrics = trace.metrics
     return {
         "steps": len(trace.steps),
@@ -46,11 +46,11 @@ def _totals(trace: JudgedTrace) -> dict[str, int | float | None]:
     }
 
 
-def _duration_ms(trace: JudgedTrace) -> int | float | None:
+def _duration_ms(trace: TraceView) -> int | float | None:
     duration_ms = _number(trace.metrics.total_duration_ms)
     if duration_ms is not None:
         return duration_ms
-    texts = known(trace.trace.started_at), known(trace.trace.finished_at)
+    texts = or_none(trace.trace.started_at), or_none(trace.trace.finished_at)
     start, end = (to_ns(text) if isinstance(text, str) else None for text in texts)
     return (end - start) / 1e6 if start is not None and end is not None else None
 

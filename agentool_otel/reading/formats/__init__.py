@@ -22,7 +22,7 @@ from agentool_otel.reading.formats.kit.format import (
     Writer,
     format_named,
     formats,
-    words,
+    loss_sentences,
 )
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "Writer",
     "format_named",
     "formats",
-    "words",
+    "loss_sentences",
 ]

@@ -19,7 +19,7 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.spec_documents import CLASSES
-from agentool_otel.reading.rebuild.evaluation_spans import work_of
+from agentool_otel.reading.rebuild.evaluation_spans import separate_evaluations
 from agentool_otel.reading.rebuild.result_spans import verdicts_in
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -74,7 +74,7 @@ def _definitions(document: Document) -> list[dict[str, Any]]:
 def documents_of(spans: list[SpanRecord]) -> Iterator[Document]:
     """Yield the documents of a trace without a run: those that its spans declare, then the results
     that belong to a run of another recording. Nothing where it has any other span."""
-    work = work_of(spans)
+    work = separate_evaluations(spans)
     declared = [_document_in(node.span.attributes) for node in work.nodes]
     if None in declared:
         return

@@ -12,7 +12,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 from agentool_otel.model.problems import Problem
 
-__all__ = ["Report", "at_own_cost"]
+__all__ = ["Report", "skip_on_error"]
 
 Report = Callable[[Problem], None]
 """Takes what is wrong with a trace that was left out."""
@@ -20,7 +20,7 @@ _log = logger(__name__)
 
 
 @contextmanager
-def at_own_cost(
+def skip_on_error(
     trace_id: str, report: Report | None, loss: str = "left out, it could not be rebuilt"
 ) -> Generator[None]:
     """Leave the rest of a trace out where it raises, and report that: nobody can foresee all that a

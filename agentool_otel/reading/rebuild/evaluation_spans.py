@@ -19,7 +19,7 @@ from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node, grow, is_uncaught, link
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["Anchor", "Judgement", "Work", "anchor_of", "work_of"]
+__all__ = ["Anchor", "Judgement", "SeparatedTrace", "anchor_of", "separate_evaluations"]
 
 
 class Judgement(NamedTuple):
@@ -41,7 +41,7 @@ class Anchor(NamedTuple):
     """When it ended, or began where that is not known."""
 
 
-class Work(NamedTuple):
+class SeparatedTrace(NamedTuple):
     """An OTel trace without its judgements."""
 
     nodes: list[Node]
@@ -49,14 +49,14 @@ class Work(NamedTuple):
     judgements: list[Judgement]
 
 
-def work_of(spans: list[SpanRecord]) -> Work:
+def separate_evaluations(spans: list[SpanRecord]) -> SeparatedTrace:
     """Separate an OTel trace from its judgements."""
     judgements: list[Judgement] = []
     nodes = grow(_without_events(spans, judgements))
     judging = [node for node in nodes if _is_evaluation(node)]
     if judging:
         nodes = _without_evaluations(nodes, judging, judgements)
-    return Work(nodes, judgements)
+    return SeparatedTrace(nodes, judgements)
 
 
 def anchor_of(root: Node | None, nodes: list[Node]) -> Anchor | None:

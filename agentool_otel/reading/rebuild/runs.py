@@ -40,8 +40,8 @@ from agentool_otel.reading.rebuild.correlation.open_requests import (
     open_run,
 )
 from agentool_otel.reading.rebuild.cost import Prices
-from agentool_otel.reading.rebuild.error_isolation import Report, at_own_cost
-from agentool_otel.reading.rebuild.evaluation_spans import Judgement, work_of
+from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
+from agentool_otel.reading.rebuild.evaluation_spans import Judgement, separate_evaluations
 from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reading.rebuild.trace import Batch, Rebuilt
@@ -50,8 +50,8 @@ from agentool_otel.reading.rebuild.wrappers import Body, leave_out_repeated, unw
 from agentool_otel.semconv import agentool
 
 __all__ = [
-    "Remainder",
-    "Waiting",
+    "Deferred",
+    "DeferredWork",
     "rebuild_groups",
     "rebuild_loose",
     "rebuild_settled",
@@ -90,28 +90,28 @@ def rebuild_groups(
         groups: the spans, each group those of one trace.
         complete: returns the spans of a group decoded, in their order and each once.
         prices: computes the cost of model calls whose spans do not say it.
-        report: takes what is wrong with a trace that is left out; see `at_own_cost`.
+        report: takes what is wrong with a trace that is left out; see `skip_on_error`.
     """
-    waiting = Waiting()
+    waiting = DeferredWork()
     try:
         for group in groups:
-            with at_own_cost(group[0].trace_id, report):
+            with skip_on_error(group[0].trace_id, report):
                 yield from rebuild_trace(complete(group), waiting.add, prices)
         for spans in waiting.parts.runs():
-            with at_own_cost(spans[0].trace_id, report):
+            with skip_on_error(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
         yield from waiting.early()
         for trace in waiting.open_runs():
-            with at_own_cost(trace.spans[0].trace_id, report):
+            with skip_on_error(trace.spans[0].trace_id, report):
                 yield from rebuild_settled(trace, prices)
         for run in waiting.loose_runs():
-            with at_own_cost(run.trace_id, report):
+            with skip_on_error(run.trace_id, report):
                 yield rebuild_loose(run, prices)
     finally:
         waiting.close()
 
 
-class Waiting:
+class DeferredWork:
     """What has to wait until all traces have been read."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Waiting:
         """Traces whose runs wait for tools, and these runs without such tools."""
         self._room = _ROOM
 
-    def add(self, remainder: Remainder) -> None:
+    def add(self, remainder: Deferred) -> None:
         if isinstance(remainder, Part):
             self.parts.add(remainder)
         elif isinstance(remainder, LooseNodes):
@@ -148,7 +148,7 @@ class Waiting:
             if not self._loose.has_tools:
                 yield from runs
                 continue
-            ordered, _ = work_of(spans)
+            ordered, _ = separate_evaluations(spans)
             waiting = _open_runs(_split(ordered)[0])
             self._open.add(OpenTrace(spans, waiting))
             for node in ordered:
@@ -168,13 +168,13 @@ class Waiting:
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
         """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
         self._room = 0  # such runs are rebuilt elsewhere, too
-        ordered, judgements = work_of(spans)
+        ordered, judgements = separate_evaluations(spans)
         runs, loose = _split(ordered)
         _defer(spans, ordered, judgements, runs, loose, self._add_other, gathered)
         for node in ordered:
             node.unlink()
 
-    def _add_other(self, remainder: Remainder) -> None:
+    def _add_other(self, remainder: Deferred) -> None:
         if not isinstance(remainder, Answered):  # they come by themselves
             self.add(remainder)
 
@@ -185,14 +185,14 @@ class Waiting:
         self._open.close()
 
 
-Remainder = Part | LooseNodes | OpenTrace | Answered
+Deferred = Part | LooseNodes | OpenTrace | Answered
 """What of an OTel trace has to wait: loose nodes, parts of runs and runs that miss a tool, which
 are rebuilt later, and the model calls of its runs, which may have duplicates."""
 
 
 def rebuild_trace(
     spans: list[SpanRecord],
-    aside: Callable[[Remainder], None],
+    aside: Callable[[Deferred], None],
     prices: Prices | None = None,
     *,
     gathered: bool = False,
@@ -202,7 +202,7 @@ def rebuild_trace(
     What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
     the whole trace if it is a part of a run or misses a tool.
     """
-    ordered, judgements = work_of(spans)
+    ordered, judgements = separate_evaluations(spans)
     runs, loose = _split(ordered)
     if not _defer(spans, ordered, judgements, runs, loose, aside, gathered, prices):
         yield from _rebuilt(spans, runs, prices)
@@ -212,7 +212,7 @@ def rebuild_trace(
 
 def rebuild_settled(trace: SettledTrace, prices: Prices | None = None) -> Iterator[Rebuilt]:
     """Yield the runs of an OTel trace that waited until all traces had been read."""
-    ordered, judgements = work_of(trace.spans)
+    ordered, judgements = separate_evaluations(trace.spans)
     runs, loose = _split(ordered)
     _assign(judgements, runs, loose)
     for run in runs:
@@ -228,7 +228,7 @@ def _rebuilt(
     spans: list[SpanRecord], runs: list[RunSpans], prices: Prices | None
 ) -> Iterator[Rebuilt]:
     ids = {run.root: run.trace_id for run in runs if run.root is not None}
-    again, batch = _Again(spans), Batch(len(runs))
+    again, batch = Relinked(spans), Batch(len(runs))
     for run in runs:
         relink = partial(again.run, run.trace_id)
         yield Rebuilt(run, ids, relink, prices, batch)
@@ -240,7 +240,7 @@ def _defer(
     judgements: list[Judgement],
     runs: list[RunSpans],
     loose: list[Node],
-    aside: Callable[[Remainder], None],
+    aside: Callable[[Deferred], None],
     gathered: bool,
     prices: Prices | None = None,
 ) -> bool:
@@ -344,7 +344,7 @@ def _is_run(node: Node) -> bool:
     return node.is_run
 
 
-class _Again:
+class Relinked:
     """The spans of an OTel trace once more, linked for all of its runs when one asks for it."""
 
     def __init__(self, spans: list[SpanRecord]):
@@ -357,7 +357,7 @@ class _Again:
     @cached_property
     def _runs(self) -> dict[str, RunSpans]:
         runs: dict[str, RunSpans] = {}
-        for run in _split(work_of(self._spans).nodes)[0]:
+        for run in _split(separate_evaluations(self._spans).nodes)[0]:
             run.copies = copies_of(self._spans)
             runs.setdefault(run.trace_id, run)
         return runs
@@ -370,7 +370,7 @@ def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
         traces.setdefault(span.trace_id, []).append(span)
     run = RunSpans("", None, [])
     for members in traces.values():
-        nodes, judgements = work_of(members)
+        nodes, judgements = separate_evaluations(members)
         run.nodes += nodes
         run.judgements += judgements
     run.nodes.sort(key=order_of)

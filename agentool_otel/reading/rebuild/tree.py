@@ -93,7 +93,7 @@ class Node:
         self.origin: Node | None = None
         """The span below it where its error arose; None until it has been looked up."""
 
-    def saying(self, operation: Operation) -> Node:
+    def with_operation(self, operation: Operation) -> Node:
         """Return this node with another operation, its place in the tree the same."""
         other = Node.__new__(Node)
         for name in Node.__slots__:

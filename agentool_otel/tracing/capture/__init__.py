@@ -17,7 +17,7 @@ OpenTelemetry API only: without an SDK everything works and records nothing.
 
 from __future__ import annotations
 
-from agentool_otel.tracing.capture.context import carry, child_environment
+from agentool_otel.tracing.capture.context import bind_context, child_environment
 from agentool_otel.tracing.capture.decorators import agent, step, tool
 from agentool_otel.tracing.capture.runs import AgentRun, run
 from agentool_otel.tracing.capture.sessions import session
@@ -26,7 +26,7 @@ from agentool_otel.tracing.capture.toolspec import tool_spec
 __all__ = [
     "AgentRun",
     "agent",
-    "carry",
+    "bind_context",
     "child_environment",
     "run",
     "session",

@@ -23,7 +23,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
-from agentool_otel.tracing.capture.generators import Call, Yielded
+from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
 from agentool_otel.tracing.spans.live import LiveSpan, begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
@@ -184,7 +184,7 @@ class _ToolCall(ToolSpan):
     def returned(self, value: Any) -> None:
         with self.site.finishing:
             if self.recording:
-                if type(value) is Yielded:
+                if type(value) is Collected:
                     value = value.all()
                 self.end(self.encoded_result(value), None)
             else:
@@ -194,7 +194,7 @@ class _ToolCall(ToolSpan):
         with self.site.finishing:
             self.end(None, error)
 
-    def left(self, yielded: Yielded | None) -> None:
+    def left(self, yielded: Collected | None) -> None:
         self.interrupted(_LEFT)
         self.returned(yielded)
 
@@ -241,13 +241,13 @@ class _OperationCall:
         with guarded(f"finishing {self._operation.kind}"):
             self._live.end(self._operation, error, extra=self._status("error"))
 
-    def left(self, yielded: Yielded | None) -> None:
+    def left(self, yielded: Collected | None) -> None:
         self._live.essentials[agentool.INTERRUPTED] = _LEFT
         with guarded(f"finishing {self._operation.kind}"):
             self._succeeded(yielded)
 
     def _succeeded(self, value: Any, output: Mapping[str, Any] = _NOTHING) -> None:
-        if type(value) is Yielded:
+        if type(value) is Collected:
             value = value.joined()
         fields = self._finish(value) if self._live.recording else {}
         extra = {**self._status("success"), **output}
@@ -274,7 +274,7 @@ class _ReasoningCall:
         with guarded("recording a reasoning step"):
             run = current_run(self.context)
             if run is not None:
-                if type(value) is Yielded:
+                if type(value) is Collected:
                     value = value.joined()
                 add_reasoning(run, as_text(value))
 
@@ -282,7 +282,7 @@ class _ReasoningCall:
         """Nothing was thought: the run's own span says what went wrong."""
         self._done = True
 
-    def left(self, yielded: Yielded | None) -> None:
+    def left(self, yielded: Collected | None) -> None:
         """Keep what was thought so far, if anything was."""
         if yielded is None:
             self._done = True
@@ -329,7 +329,7 @@ def _json(value: Any) -> Any:
 def _output_of(value: Any) -> Mapping[str, Any]:
     """Return the output of an agent that is no text as an attribute. None is an output, too: a
     rebuild looks for no other."""
-    if type(value) is str or type(value) is Yielded or not settings.policy.capture:
+    if type(value) is str or type(value) is Collected or not settings.policy.capture:
         return _NOTHING
     if value is None:
         return _NULL_OUTPUT

@@ -20,7 +20,7 @@ from opentelemetry.context import Context, attach, detach, get_current
 from agentool_otel.ground import environment
 from agentool_otel.tracing.spans.settings import settings
 
-__all__ = ["carry", "child_environment", "extract", "inherited", "inject", "restore"]
+__all__ = ["bind_context", "child_environment", "extract", "inherited", "inject", "restore"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ def restore(token: Any) -> bool:
     return True
 
 
-def carry(fn: Callable[P, R]) -> Callable[P, R]:
+def bind_context(fn: Callable[P, R]) -> Callable[P, R]:
     """Return `fn` bound to the current context: wherever it runs, its spans have today's parent."""
     context = get_current()
 

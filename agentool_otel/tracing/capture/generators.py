@@ -23,11 +23,11 @@ from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 
 __all__ = [
-    "GOES_ON",
+    "SUSPENDING_TYPES",
     "Begin",
     "Call",
+    "Collected",
     "Inside",
-    "Yielded",
     "async_generator",
     "coroutine",
     "first_step",
@@ -49,7 +49,7 @@ class Call(Protocol):
 
     def raised(self, error: BaseException, /) -> None: ...
 
-    def left(self, yielded: Yielded | None, /) -> None:
+    def left(self, yielded: Collected | None, /) -> None:
         """The caller let go of it before its end."""
 
 
@@ -61,7 +61,7 @@ Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
 
-class Yielded:
+class Collected:
     """What a generator has yielded: the values are encoded as they pass, never kept."""
 
     __slots__ = ("count", "returned", "size", "texts", "wanted")
@@ -142,7 +142,7 @@ class _Untraced:
 
     def raised(self, error: BaseException) -> None: ...
 
-    def left(self, yielded: Yielded | None) -> None: ...
+    def left(self, yielded: Collected | None) -> None: ...
 
 
 _untraced = _Untraced()
@@ -175,7 +175,7 @@ def generator(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> Generat
     inner: Generator[Any, Any, Any] = fn(*args, **kwargs)
     call: Call = known or _untraced
     inside = Inside(call.context) if known else _Outside()
-    yielded = Yielded(call.recording)
+    yielded = Collected(call.recording)
     sent: Any = None
     thrown: BaseException | None = None
     closed = False
@@ -213,7 +213,7 @@ async def async_generator(
     inner: AsyncGenerator[Any, Any] = fn(*args, **kwargs)
     call: Call = known or _untraced
     inside = Inside(call.context) if known else _Outside()
-    yielded = Yielded(call.recording)
+    yielded = Collected(call.recording)
     closed = False
     step = first_step(inner)
     try:
@@ -289,7 +289,7 @@ _DRIVERS: dict[type, Callable[[Function, Begin, Args, Kwargs], Any]] = {
     _ASYNC_MANAGER: async_generator,
 }
 
-GOES_ON = frozenset(map(id, _DRIVERS))
+SUSPENDING_TYPES = frozenset(map(id, _DRIVERS))
 """By `id`, the types of results that mean that the call has only begun.
 
 A type's own hash may be the user's code, if its metaclass has one.

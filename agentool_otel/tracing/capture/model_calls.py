@@ -18,11 +18,11 @@ from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
 from agentool_otel.tracing.spans.settings import guarded, settings
-from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS, recorded_above
+from agentool_otel.tracing.spans.suppression import CLIENTS, MANUAL, recorded_above
 
 __all__ = ["ModelCall", "model_call", "server"]
 
-_OWNED = frozenset({CLIENTS, BY_HAND, "langchain"})
+_OWNED = frozenset({CLIENTS, MANUAL, "langchain"})
 """Whose spans of the same call are left out: this one is it."""
 
 _PARAMETERS = {
@@ -77,7 +77,7 @@ class ModelCall(Block):
         with guarded("reading the output of a model call"):
             live = self._live
             if live is not None and live.recording and self._answer.add(answer, finish_reason):
-                self._chunks.came(self._so_far, live.context)
+                self._chunks.record(self._so_far, live.context)
 
     def usage(
         self,
@@ -121,7 +121,7 @@ class ModelCall(Block):
 
     # ---- insides
     def _begin(self) -> LiveSpan | None:
-        if recorded_above(BY_HAND):
+        if recorded_above(MANUAL):
             return None
         operation = Inference(**_request(self.model, self._parameters))
         live = begin(operation, owner=_OWNED, content_follows=True)

@@ -17,7 +17,7 @@ from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.times import from_ns
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture.runs import AgentRun
-from agentool_otel.tracing.spans.evaluation_events import Judged, judge
+from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["score"]
@@ -74,7 +74,7 @@ def score(
                 explanation=None if comment is None else as_text(comment),
                 extra={agentool.EVAL_EVALUATED_AT: from_ns(time_ns())},
             )
-            judge(judged, operation)
+            emit_evaluation(judged, operation)
 
 
 def _refuse(why: str) -> None:
@@ -94,18 +94,18 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _judged(what: Any) -> Judged | None:
+def _judged(what: Any) -> EvaluationTarget | None:
     if isinstance(what, AgentRun):
         span = what.span
-        return Judged(span, getattr(span, "end_time", None))
+        return EvaluationTarget(span, getattr(span, "end_time", None))
     if isinstance(what, Span):
-        return Judged(what, getattr(what, "end_time", None))
+        return EvaluationTarget(what, getattr(what, "end_time", None))
     if isinstance(what, SpanContext):
-        return Judged(NonRecordingSpan(what))
+        return EvaluationTarget(NonRecordingSpan(what))
     return _named(what.strip()) if isinstance(what, str) else None
 
 
-def _named(text: str) -> Judged | None:
+def _named(text: str) -> EvaluationTarget | None:
     lower = text.lower()
     if (parent := _TRACEPARENT.fullmatch(lower)) is not None:
         return _remote(parent[1], parent[2], int(parent[3], 16))
@@ -116,6 +116,6 @@ def _named(text: str) -> Judged | None:
     return _remote(place.trace_id, place.span_id or "0", TraceFlags.SAMPLED)
 
 
-def _remote(trace_id: str, span_id: str, flags: int) -> Judged:
+def _remote(trace_id: str, span_id: str, flags: int) -> EvaluationTarget:
     context = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(flags))
-    return Judged(NonRecordingSpan(context))
+    return EvaluationTarget(NonRecordingSpan(context))

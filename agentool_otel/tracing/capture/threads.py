@@ -23,7 +23,7 @@ from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.ground.attached import Attached
 from agentool_otel.ground.import_hooks import after_import
-from agentool_otel.tracing.capture.context import carry, extract, inject, restore
+from agentool_otel.tracing.capture.context import bind_context, extract, inject, restore
 
 __all__ = ["carry_into_threads", "in_trace", "patches", "stop_carrying"]
 
@@ -130,7 +130,7 @@ def _starting(start: Bind) -> Method:
         if not (_carrying and get_current()) or "run" in own:
             start(self)()
             return
-        run = carry(self.run)
+        run = bind_context(self.run)
 
         def carried() -> None:
             del own["run"]
@@ -206,7 +206,7 @@ def _bound(pool: Any, fn: Method) -> Method:
     if not _carrying:
         return fn
     if not _elsewhere(pool):
-        return carry(fn)
+        return bind_context(fn)
     carrier: dict[str, str] = {}
     inject(carrier)
     return functools.partial(in_trace, carrier, fn)

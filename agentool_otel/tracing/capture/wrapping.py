@@ -18,17 +18,17 @@ from agentool_otel.tracing.capture._futures import follow, is_future
 from agentool_otel.tracing.capture._lookalike import Lookalike
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.generators import (
-    GOES_ON,
+    SUSPENDING_TYPES,
     Begin,
     Call,
-    Yielded,
+    Collected,
     async_generator,
     coroutine,
     generator,
     goes_on,
 )
 
-__all__ = ["Begin", "Call", "Yielded", "wrap"]
+__all__ = ["Begin", "Call", "Collected", "wrap"]
 
 Driver = Callable[..., Any]
 
@@ -75,7 +75,7 @@ def _plain(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
         restore(token)
         kind = id(type(value))
         if kind not in _COMPLETE and not _handed_in(value, args, kwargs):
-            if kind in GOES_ON:
+            if kind in SUSPENDING_TYPES:
                 return goes_on(value, call)
             if is_future(value):
                 follow(value, call)

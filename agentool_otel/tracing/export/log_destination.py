@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.tracing.export.disk.files import Place
+from agentool_otel.tracing.export.disk.files import RecordingDir
 from agentool_otel.tracing.export.disk.journal import Journal
 from agentool_otel.tracing.export.sinks import (
     CLOSING_S,
@@ -30,7 +30,7 @@ class LogDestination:
         self.store: LogStore | None = None
         self.journal: Journal | None = None
         self.created = 0
-        self._place: Place | None = None
+        self._place: RecordingDir | None = None
         """Of the journal, unless it is that of the spans."""
         self._before = NO_COUNTS
 
@@ -43,7 +43,7 @@ class LogDestination:
         self,
         store: LogStore | None,
         journal: Journal | None = None,
-        place: Place | None = None,
+        place: RecordingDir | None = None,
         timeout_s: float = CLOSING_S,
     ) -> Counts:
         """Change to another store; return what became of the log records in the last one.

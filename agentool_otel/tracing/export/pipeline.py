@@ -23,7 +23,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.disk import leftovers, recovery
-from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
+from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.journal import Journal
 from agentool_otel.tracing.export.disk.recording import RecordedLogs, RecordingExporter
 from agentool_otel.tracing.export.incomplete import close_document, close_span
@@ -75,8 +75,8 @@ class Pipeline(SpanProcessor):
         """Where spans are sent, if anywhere."""
         self._journal: Journal | None = None
         self._put_document: Callable[[bytes, int], None] | None = None
-        self._place: Place | None = None
-        self._opening: dict[int, Span] = {}
+        self._place: RecordingDir | None = None
+        self._undescribed: dict[int, Span] = {}
         """Spans of ours that have started and do not hold yet what is known of them."""
         self._look_ns = 0
         self._paused_ns: int | None = None
@@ -92,7 +92,7 @@ class Pipeline(SpanProcessor):
     def record(self, folder: str | os.PathLike[str], journal: bool = True) -> None:
         """Record into a folder. What processes that are dead by now left open there is closed."""
         still_open = self._leave()
-        place = Place(folder)
+        place = RecordingDir(folder)
         store = RecordingExporter(place)
         if not journal:
             self._store = Batched(store, delay_ms=500)
@@ -100,7 +100,7 @@ class Pipeline(SpanProcessor):
         _complete_recordings(place)
         self._place, self._store, self._put_document = place, store, store.put_document
         self._journal = Journal(place, leftovers.RECORDING, ended_up_to=lambda: store.size)
-        self._go_on_with(still_open)
+        self._reopen(still_open)
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
         """Send to an OTLP receiver; None for the folder keeps what waits in memory only."""
@@ -111,12 +111,12 @@ class Pipeline(SpanProcessor):
         if folder is None:
             self._store = Outbox(target, None)
             return
-        place = Place(folder)
+        place = RecordingDir(folder)
         journal = Journal(place, *target.destination, also=target.also)
         store = Outbox(target, place, journal)
         self._place, self._store, self._put_document = place, store, store.put_document
         self._journal = journal
-        self._go_on_with(still_open)
+        self._reopen(still_open)
 
     def export_to(self, exporter: SpanExporter | None) -> None:
         """Hand spans to any SDK exporter in batches, or to nobody."""
@@ -148,7 +148,7 @@ class Pipeline(SpanProcessor):
         elif folder is None:
             self._logs.change(Outbox(target, None, signal="logs"))
         else:
-            place = Place(folder, "logs")
+            place = RecordingDir(folder, "logs")
             journal = Journal(place, *target.destination)
             self._logs.change(Outbox(target, place, journal, signal="logs"), journal, place)
 
@@ -245,9 +245,9 @@ class Pipeline(SpanProcessor):
             if journal is not None and span.get_span_context().trace_flags.sampled:
                 scope = span.instrumentation_scope
                 if scope is not None and settings.starts(scope.name):
-                    self._opening[span.get_span_context().span_id] = span
+                    self._undescribed[span.get_span_context().span_id] = span
                 else:
-                    journal.started(span, self._shown(span))
+                    journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
             self._contain(error)
 
@@ -262,12 +262,12 @@ class Pipeline(SpanProcessor):
 
     def opened(self, span_id: int) -> None:
         """Note in the journal a span that has started, now that it holds what is known of it."""
-        span = self._opening.pop(span_id, None)
+        span = self._undescribed.pop(span_id, None)
         journal = self._journal
         if span is None or journal is None:
             return  # not sampled, or of a provider this pipeline does not stand behind
         try:
-            journal.started(span, self._shown(span))
+            journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
             self._contain(error)
 
@@ -276,18 +276,18 @@ class Pipeline(SpanProcessor):
         context = span.get_span_context()
         if self._paused_ns is not None and not self._started(span):
             return
-        if self._opening and context is not None:
-            self._opening.pop(context.span_id, None)
+        if self._undescribed and context is not None:
+            self._undescribed.pop(context.span_id, None)
         if store is None or context is None or not context.trace_flags.sampled:
             return
         try:
             if journal is None:
                 self.created += 1
-                store.put(self._shown(span))
+                store.put(self._apply_stages(span))
                 return
             if journal.belongs_to_parent(context.span_id):
                 return
-            shown = self._shown(span)
+            shown = self._apply_stages(span)
             with journal.lock:
                 self.created += 1
                 self._before_put(journal, span.end_time or 0)
@@ -338,7 +338,7 @@ class Pipeline(SpanProcessor):
 
     # --------------------------------------------------------------------------------- insides
 
-    def _shown(self, span: ReadableSpan) -> ReadableSpan:
+    def _apply_stages(self, span: ReadableSpan) -> ReadableSpan:
         for stage in self.stages:
             span = stage(span)
         return span
@@ -348,7 +348,7 @@ class Pipeline(SpanProcessor):
         context = span.get_span_context()
         if self._journal is None or context is None:
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
-        return self._journal.holds(context.span_id) or context.span_id in self._opening
+        return self._journal.holds(context.span_id) or context.span_id in self._undescribed
 
     def _before_put(self, journal: Journal, now_ns: int) -> None:
         journal.begin(now_ns)
@@ -380,13 +380,13 @@ class Pipeline(SpanProcessor):
             self._close_dropped(journal)
             still_open = journal.open_spans()
             if close_open:
-                opening, self._opening = self._opening, {}
+                opening, self._undescribed = self._undescribed, {}
                 still_open += opening.values()
             with journal.lock:
                 now = time.time_ns()
                 for span in still_open if close_open else ():
                     self.created += 1
-                    store.put(self._shown(close_span(span, now)))
+                    store.put(self._apply_stages(close_span(span, now)))
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
         self._reason_before = reason_of(store) or self._reason_before
@@ -401,11 +401,11 @@ class Pipeline(SpanProcessor):
             place.leave()
         return still_open
 
-    def _go_on_with(self, still_open: list[ReadableSpan]) -> None:
+    def _reopen(self, still_open: list[ReadableSpan]) -> None:
         """Note spans that were open when the destination changed: they end at the new one."""
         for span in still_open:
             if self._journal is not None:
-                self._journal.started(span, self._shown(span))
+                self._journal.started(span, self._apply_stages(span))
 
     def _contain(self, error: Exception) -> None:
         if self._strict:
@@ -422,7 +422,7 @@ class Pipeline(SpanProcessor):
     def _forked(self) -> None:
         """Count anew in a child."""
         self.created = 0
-        self._opening = {}
+        self._undescribed = {}
         self._before = NO_COUNTS
         self._reason_before = ""
         self._logs.count_anew()
@@ -437,7 +437,7 @@ def masked() -> tuple[Pipeline, Masking]:
     return pipeline, masking
 
 
-def _complete_recordings(place: Place) -> None:
-    survey = leftovers.Survey(place.folder)
+def _complete_recordings(place: RecordingDir) -> None:
+    survey = leftovers.RecoveryReport(place.folder)
     recovery.complete_recordings(place.folder, survey)
     survey.log()

@@ -17,14 +17,14 @@ from agentool_otel.otlp.protobuf_encoder import with_attributes
 from agentool_otel.semconv import openinference as oi
 from agentool_otel.tracing.spans.settings import guarded
 
-__all__ = ["with_names_beside"]
+__all__ = ["add_vocabulary"]
 
 _OURS = "agentool_otel"
 _ROOM = 1024
 """Bytes for the names, and what is no text."""
 
 
-def with_names_beside(request: bytes, most: int) -> bytes:
+def add_vocabulary(request: bytes, most: int) -> bytes:
     """Return the request of a span with what OpenInference's names say of it.
 
     Args:

@@ -106,7 +106,7 @@ class Ending:
             return
         self._last_ns = time_ns()
         with self._guard:
-            self._chunks.came(self._known, self._live.context)
+            self._chunks.record(self._known, self._live.context)
             self._reading.add(chunk)
 
     def _known(self) -> Operation:

@@ -38,7 +38,7 @@ def redirected(to: SpanProcessor) -> Generator[None]:
     is recorded. `instrument()` and `uninstrument()` of the program may be called; what they change
     is undone at the end.
     """
-    before = runtime.standing
+    before = runtime.explicit
     carried = settings.enabled and runtime.carries_into_threads()
     known = instrumentors()
     attached = {name for name, it in known.items() if it.enabled}
@@ -50,7 +50,7 @@ def redirected(to: SpanProcessor) -> Generator[None]:
             yield
         finally:
             with runtime.lock:
-                runtime.standing = before
+                runtime.explicit = before
             attach(attached, threads=carried)
             metrics.configure(meters)
 

@@ -133,7 +133,7 @@ def instrument_for_run(**options: Any) -> None:
         ConfigurationError: as `instrument()` does; the options are remembered all the same.
     """
     with runtime.lock:
-        runtime.of_run = runtime.standing = setup_configuration.named(**options)
+        runtime.from_cli = runtime.explicit = setup_configuration.named(**options)
         runtime.instrument(Configuration())
 
 
@@ -173,9 +173,9 @@ class Runtime:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         """Held while the configuration changes."""
-        self.standing = Configuration()
+        self.explicit = Configuration()
         """What has been named in code so far."""
-        self.of_run = Configuration()
+        self.from_cli = Configuration()
         """The options of `agentool-otel run`, which `uninstrument()` does not forget."""
         self.decision: Decision | None = None
         """What that comes to, once it is in force."""
@@ -203,24 +203,24 @@ class Runtime:
     def instrument(self, call: Configuration) -> None:
         """Apply the options of a call on top of earlier ones."""
         with self.lock:
-            standing = self.standing.changed_by(call)
+            standing = self.explicit.changed_by(call)
             if environment.sdk_disabled():
                 self._notice(
                     "disabled", f"{environment.DISABLED}=true: agentool_otel records nothing"
                 )
             elif self._has_sdk():
                 self._apply(standing)
-            self.standing = standing
+            self.explicit = standing
             self._notice_overruled(call)
 
     def uninstrument(self) -> None:
         """Stop recording, detach from everything, and write out what there is."""
         with self.lock:
-            self.standing = self.of_run
+            self.explicit = self.from_cli
             attach((), threads=False)
             settings.inherited = None
             settings.enabled = False
-            if self.pipeline is not None and not settings.fixed:
+            if self.pipeline is not None and not settings.locked:
                 self.pipeline.pause()
                 metrics.pause(self.pipeline)
         self.flush(5.0)
@@ -300,10 +300,10 @@ class Runtime:
     def _apply(self, standing: Configuration) -> None:
         application = self._application_provider()
         decision = self._decide(standing, application)
-        if settings.fixed:
+        if settings.locked:
             settings.enabled = True
         else:
-            self._put_into_force(decision, application, standing.service_name)
+            self._apply_decision(decision, application, standing.service_name)
         attach(decision.frameworks, decision.threads)
 
     def _application_provider(self) -> trace.TracerProvider | None:
@@ -329,7 +329,7 @@ class Runtime:
             )
         return decision
 
-    def _put_into_force(
+    def _apply_decision(
         self,
         decision: Decision,
         application: trace.TracerProvider | None,
@@ -348,7 +348,7 @@ class Runtime:
             setup_spans.apply(self.pipeline, decision.spans)
             self._attach(decision.spans, application)
         if self.pipeline is not None:
-            self._direct_the_rest(self.pipeline, decision, before)
+            self._apply_logs_and_metrics(self.pipeline, decision, before)
         self._name_service(service_name)
         settings.configure(policy=decision.policy)
         self._configure_session(decision, application)
@@ -401,7 +401,7 @@ class Runtime:
         provider.add_span_processor(self.pipeline)
         self._attached = True
 
-    def _direct_the_rest(
+    def _apply_logs_and_metrics(
         self, pipeline: Pipeline, decision: Decision, before: Decision | None
     ) -> None:
         """Point log records and metrics to where they go."""
@@ -418,10 +418,12 @@ class Runtime:
     ) -> None:
         pipeline = self.pipeline
         local = application is None and decision.spans.way == "record"
-        settings.copies = local or environment.copies_wanted()
+        settings.repeat_times = local or environment.copies_wanted()
         settings.agent_usage = environment.agent_usage_wanted(default=local)
-        settings.first = None if pipeline is None else pipeline.begin
-        settings.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+        settings.before_first_span = None if pipeline is None else pipeline.begin
+        settings.on_described = (
+            pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+        )
         settings.exceptions = signals(os.environ)
         settings.enabled = True
         settings.inherited = inherited(os.environ)
@@ -449,7 +451,7 @@ class Runtime:
                 )
             settings.configure(provider=provider, policy=policy)
             _record_uncaught_at_exit()
-            settings.copies = environment.copies_wanted()
+            settings.repeat_times = environment.copies_wanted()
             settings.agent_usage = environment.agent_usage_wanted()
             if self._service_name is not None:
                 self._notice_unused_name(self._service_name)
@@ -495,7 +497,7 @@ class Runtime:
 
     def _notice_overruled(self, call: Configuration) -> None:
         """Warn of options of `agentool-otel run` that the program has replaced."""
-        for name, option in setup_configuration.overruled(self.of_run, call):
+        for name, option in setup_configuration.overruled(self.from_cli, call):
             self._notice(
                 option,
                 f"the program replaces what agentool-otel run was told by {option}: its own "

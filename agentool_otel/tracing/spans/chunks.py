@@ -38,7 +38,7 @@ class Chunks:
         if self.first_s is None:
             self.first_s = perf_counter() - self._began
 
-    def came(self, known: Callable[[], Operation], context: Context) -> None:
+    def record(self, known: Callable[[], Operation], context: Context) -> None:
         """Note that a chunk has arrived.
 
         Args:

@@ -24,10 +24,10 @@ from agentool_otel.tracing.spans.live import parent_for
 from agentool_otel.tracing.spans.sdk_spans import end_span, start_span
 from agentool_otel.tracing.spans.settings import SCOPE, guarded, settings
 
-__all__ = ["Judged", "judge"]
+__all__ = ["EvaluationTarget", "emit_evaluation"]
 
 
-class Judged(NamedTuple):
+class EvaluationTarget(NamedTuple):
     """What is judged."""
 
     span: trace.Span
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
     """When it ended, if that is known."""
 
 
-def judge(judged: Judged, operation: EvaluationResult) -> None:
+def emit_evaluation(judged: EvaluationTarget, operation: EvaluationResult) -> None:
     """Record a judgement; nothing where telemetry is switched off or the trace is not sampled."""
     about = judged.span.get_span_context()
     if not about.trace_id or not about.trace_flags.sampled:

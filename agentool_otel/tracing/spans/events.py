@@ -18,7 +18,15 @@ from agentool_otel.tracing.spans.settings import SCOPE, guarded, settings
 if TYPE_CHECKING:
     from opentelemetry.context import Context
 
-__all__ = ["Alone", "Masked", "alone", "collected", "emit", "record_exception", "scope_of"]
+__all__ = [
+    "LogOnly",
+    "Masked",
+    "collected",
+    "emit",
+    "log_only_content",
+    "record_exception",
+    "scope_of",
+]
 
 _WARN = 13
 """Severity of the exception of a client operation, by the GenAI conventions."""
@@ -103,7 +111,7 @@ def record_exception(
         span.add_event(core.EXCEPTION_EVENT, attributes, time_ns)
 
 
-class Alone(NamedTuple):
+class LogOnly(NamedTuple):
     """Content that is in log records and nowhere else."""
 
     what: str
@@ -111,7 +119,7 @@ class Alone(NamedTuple):
     """What keeps it where nobody takes log records."""
 
 
-def alone() -> Alone | None:
+def log_only_content() -> LogOnly | None:
     """Return what would be lost with the log records of this process."""
     policy = settings.policy
     apart = f"{environment.exporter_variable('logs')}=none"
@@ -119,8 +127,8 @@ def alone() -> Alone | None:
         instead = f"{environment.CAPTURE}=SPAN_ONLY"
         if settings.tells_messages:
             instead = f"{instead} with {apart}"
-        return Alone("message, argument and result content", instead)
-    return Alone("the messages of model calls", apart) if settings.tells_messages else None
+        return LogOnly("message, argument and result content", instead)
+    return LogOnly("the messages of model calls", apart) if settings.tells_messages else None
 
 
 def scope_of(span: trace.Span) -> str:

@@ -20,7 +20,7 @@ from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
 
-__all__ = ["OwnSpan", "class_of"]
+__all__ = ["FastSpan", "class_of"]
 
 _SHARED = frozenset(
     {
@@ -59,14 +59,14 @@ class Masked(Ended):
     _agentool_masked = True
 
 
-class OwnSpan(sdk._Span):
+class FastSpan(sdk._Span):
     """A recording child of a recording span. Made by a class that `class_of` gives."""
 
     _agentool_masked = False
     """True while it is shown to others with nothing on it but what was masked at capture."""
     _shared: BoundedAttributes | None = None
     """The SDK's view of the attributes, once something has used it."""
-    _ending: Callable[[OwnSpan], None] | None = None
+    _ending: Callable[[FastSpan], None] | None = None
     """Tells processors of the end before they are handed the ended span; in newer SDKs."""
     _room: float
     """How many attributes it may have."""
@@ -175,7 +175,7 @@ class OwnSpan(sdk._Span):
         return ended
 
 
-def class_of(tracer: Any) -> type[OwnSpan] | None:
+def class_of(tracer: Any) -> type[FastSpan] | None:
     """Return the class of own spans of a tracer; None where the SDK's insides are not as known."""
     probe = sdk._Span(
         "",
@@ -199,4 +199,4 @@ def class_of(tracer: Any) -> type[OwnSpan] | None:
     most = tracer._span_limits.max_span_attributes
     shared["_room"] = float("inf") if most is None else most
     shared["_ending"] = getattr(tracer.span_processor, "_on_ending", None)
-    return type(sdk._Span.__name__, (OwnSpan,), shared)
+    return type(sdk._Span.__name__, (FastSpan,), shared)

@@ -47,8 +47,8 @@ from agentool_otel.tracing.spans.sdk_spans import (
     context_with,
     end_span,
     parent_of,
+    parent_of_our_provider,
     start_span,
-    where_ours_go,
 )
 from agentool_otel.tracing.spans.settings import SCOPE, policy_in, settings, suppressed
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
@@ -136,7 +136,7 @@ class LiveSpan:
         Returns:
             False if nobody keeps open spans: then all of it has to come with `end`.
         """
-        if settings.opened is None or not self.recording:
+        if settings.on_described is None or not self.recording:
             return False
         policy = self.policy
         self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})}, policy)
@@ -184,7 +184,7 @@ class LiveSpan:
         self._end_steps(operation, attributes, end_ns)
         error_type, message = operation.error_type, operation.error_message
         fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
-        if settings.copies:
+        if settings.repeat_times:
             attributes[agentool.SPAN_END_NS] = end_ns
         policy = self.policy
         attributes, cuts = self._fitted(attributes, policy)
@@ -472,7 +472,7 @@ def parent_for(context: Context) -> Context | None:
         return None
     if settings.inherited is not None and not parent_of(context):
         return Context({**settings.inherited, **context})
-    return where_ours_go(context)
+    return parent_of_our_provider(context)
 
 
 def _start(
@@ -495,7 +495,7 @@ def _start(
     live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.started = len(attributes)
-    if live.recording and settings.copies:
+    if live.recording and settings.repeat_times:
         live.essentials[agentool.SPAN_START_NS] = start_ns
         if kind != "INTERNAL":
             live.essentials[agentool.SPAN_KIND] = kind

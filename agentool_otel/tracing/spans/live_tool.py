@@ -27,9 +27,9 @@ from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (
+    attribute_dict,
     context_with,
     end_span,
-    held_by,
     parent_of,
     start_span,
 )
@@ -102,7 +102,7 @@ class ToolSpan:
         self.recording = span.is_recording()
         if not self.recording:
             return
-        held = held_by(span) if settings.direct else None
+        held = attribute_dict(span) if settings.write_through else None
         self._direct = held is not None
         """Whether attributes are on the span as soon as they are known."""
         self._known = len(known)
@@ -110,7 +110,7 @@ class ToolSpan:
         attributes.update(tool.rest)
         self._parent = parent
         self._parent_id = parent_of(parent)
-        if settings.copies:
+        if settings.repeat_times:
             attributes[agentool.SPAN_START_NS] = start_ns
             if self._parent_id:
                 attributes[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
@@ -140,7 +140,7 @@ class ToolSpan:
             index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
             run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
-        if settings.opened is not None:
+        if settings.on_described is not None:
             self._open()
 
     def _open(self) -> None:
@@ -197,7 +197,7 @@ class ToolSpan:
             index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
             failed = None if error is None else error_type_of(error)
             timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
-        if settings.copies:
+        if settings.repeat_times:
             ending[agentool.SPAN_END_NS] = end_ns
         if not self._direct:
             ending = {**self._attributes, **ending}

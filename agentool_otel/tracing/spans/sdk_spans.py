@@ -27,20 +27,20 @@ from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RE
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Event, ReadableSpan
 
-    from agentool_otel.tracing.spans.fast_span import OwnSpan
+    from agentool_otel.tracing.spans.fast_span import FastSpan
 
 __all__ = [
     "add_events",
+    "attribute_dict",
+    "clear_masked",
     "context_with",
     "end_span",
-    "held_by",
     "is_marked",
     "own_event_class",
     "parent_of",
+    "parent_of_our_provider",
     "set_all",
     "start_span",
-    "unmark",
-    "where_ours_go",
 ]
 
 MARK = "_agentool_masked"
@@ -120,7 +120,7 @@ def end_span(span: trace.Span, attributes: dict[str, Any], known: int, end_ns: i
     span.end(end_ns)
 
 
-def unmark(span: trace.Span) -> None:
+def clear_masked(span: trace.Span) -> None:
     """Take the mark back: from now on others may add to the span."""
     marked: Any = _own(span) or getattr(span, "_attributes", None)
     if hasattr(marked, MARK):
@@ -133,7 +133,7 @@ def is_marked(span: ReadableSpan) -> bool:
     return getattr(marked, MARK, False)
 
 
-def held_by(span: trace.Span) -> dict[str, Any] | None:
+def attribute_dict(span: trace.Span) -> dict[str, Any] | None:
     """Return the attributes of a living span of our own kind, to be written to as they become
     known, by the rules of `set_all`; None for any other span."""
     own = _own(span)
@@ -170,7 +170,7 @@ def own_event_class() -> type[Event]:
     return type("OwnEvent", (Event,), {})
 
 
-def _own(span: Any) -> OwnSpan | None:
+def _own(span: Any) -> FastSpan | None:
     return span if getattr(span, "agentool_held", None) is not None else None
 
 
@@ -211,7 +211,7 @@ def context_with(parent: Context, span: trace.Span) -> Context:
     return context
 
 
-def where_ours_go(context: Context) -> Context:
+def parent_of_our_provider(context: Context) -> Context:
     """Return a context whose span goes where ours go, if there is one around.
 
     Another tracer may have a provider of its own. Its span is the current one inside its call, but

@@ -50,21 +50,21 @@ class Settings:
         "_loggers",
         "_tracers",
         "agent_usage",
+        "before_first_span",
         "case_id",
-        "copies",
         "dialect",
-        "direct",
         "enabled",
         "exceptions",
-        "first",
-        "fixed",
         "handed_down",
         "has_sdk",
         "inherited",
         "last_call",
-        "opened",
+        "locked",
+        "on_described",
         "policy",
+        "repeat_times",
         "strict",
+        "write_through",
     )
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Settings:
         self.policy = Policy(
             capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
         )
-        self.direct = not in_events
+        self.write_through = not in_events
         """Whether attributes of a tool call may be set on its span at once, as they are: not if an
         event needs them too, or if they are written under other names."""
         self.exceptions = signals(os.environ)
@@ -82,10 +82,10 @@ class Settings:
         self.enabled = not environment.sdk_disabled()
         self.inherited: otel_context.Context | None = None
         """The context handed down by a parent process; the parent of spans that have no other."""
-        self.opened: Callable[[int], None] | None = None
+        self.on_described: Callable[[int], None] | None = None
         """Called with the id of a span once it holds all that is known before the user's code runs.
         If there is none, nothing is set on a span before its end."""
-        self.copies = environment.copies_wanted()
+        self.repeat_times = environment.copies_wanted()
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader uses
         them, and only where a store rounds or drops values of OTLP: they are in recordings."""
         self.agent_usage = environment.agent_usage_wanted()
@@ -96,13 +96,13 @@ class Settings:
         self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = environment.strict()
-        self.first: Callable[[], None] | None = None
+        self.before_first_span: Callable[[], None] | None = None
         """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}
         """Variables with which a child process sends its spans where ours go."""
         self.has_sdk = True
         """False once `instrument()` has not found the SDK."""
-        self.fixed = False
+        self.locked = False
         """Whether `redirected` is in force, so that nothing can be configured."""
         self._tracers: dict[str, trace.Tracer] = {}
         self._loggers: dict[str, Logger] = {}
@@ -125,8 +125,8 @@ class Settings:
 
             if self.provider is None:
                 _notice_no_provider()
-            if self.first is not None:
-                first, self.first = self.first, None
+            if self.before_first_span is not None:
+                first, self.before_first_span = self.before_first_span, None
                 first()
             tracer = trace.get_tracer(scope, __version__, self.provider, self.dialect.schema_url)
             self._tracers[scope] = tracer
@@ -151,8 +151,9 @@ class Settings:
         return self.policy.capture and self.dialect.tells_messages
 
     def starts(self, scope: str) -> bool:
-        """True for a scope whose spans are started here, so `opened` will be called for them."""
-        return self.opened is not None and scope in self._tracers
+        """True for a scope whose spans are started here, so `on_described` will be called for
+        them."""
+        return self.on_described is not None and scope in self._tracers
 
     def configure(
         self,
@@ -165,7 +166,7 @@ class Settings:
 
         Does nothing where the settings are fixed.
         """
-        if self.fixed:
+        if self.locked:
             return
         if provider is not None:
             self.provider = provider
@@ -173,7 +174,7 @@ class Settings:
             self.policy = policy
         if dialect is not None:
             self.dialect = dialect
-        self.direct = self.dialect.is_baseline and not self.policy.in_events
+        self.write_through = self.dialect.is_baseline and not self.policy.in_events
         self._tracers.clear()
         self._loggers.clear()
 
@@ -192,8 +193,8 @@ class Settings:
         Settings.__init__(self)
         self.configure(provider=provider, policy=policy)
         self.exceptions = signals({})
-        self.copies = self.agent_usage = False
-        self.enabled = self.fixed = True
+        self.repeat_times = self.agent_usage = False
+        self.enabled = self.locked = True
         try:
             yield
         finally:

@@ -1,7 +1,7 @@
 """The attributes of a span that are set before the user's code runs in it: they survive a kill.
 
-Only where somebody keeps open spans: `settings.opened` is called with each span once it has them.
-Its end does not encode the same content again.
+Only where somebody keeps open spans: `settings.on_described` is called with each span once it has
+them. Its end does not encode the same content again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, note_redacted
 from agentool_otel.model.operations import UNSET, Operation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.spans.sdk_spans import set_all, unmark
+from agentool_otel.tracing.spans.sdk_spans import clear_masked, set_all
 from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["StartAttributes", "report_open"]
@@ -88,15 +88,15 @@ _CONTENT: dict[str, Any] = {
 
 
 def report_open(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
-    """Set the attributes of a started span, and report it to `settings.opened`.
+    """Set the attributes of a started span, and report it to `settings.on_described`.
 
     Args:
         span: the span.
         attributes: under the baseline's names.
         known: as for `set_all`, like the result.
     """
-    assert settings.opened is not None
+    assert settings.on_described is not None
     known = set_all(span, settings.dialect.named(attributes), known)
-    settings.opened(span.get_span_context().span_id)
-    unmark(span)
+    settings.on_described(span.get_span_context().span_id)
+    clear_masked(span)
     return known

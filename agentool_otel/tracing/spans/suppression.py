@@ -7,11 +7,11 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from agentool_otel.tracing.spans.live import OWNER_KEY
 
 __all__ = [
-    "BY_HAND",
     "CLIENTS",
     "GRAPHS",
+    "MANUAL",
     "CallsBelow",
-    "apart",
+    "detached",
     "is_owned",
     "note_call",
     "recorded_above",
@@ -20,7 +20,7 @@ __all__ = [
 CLIENTS = "clients"
 """Owned where a model call is recorded that any client library below may make."""
 
-BY_HAND = "agentool-otel"
+MANUAL = "agentool-otel"
 """Owned where a model call is recorded already that is about to be reported by hand as well."""
 
 GRAPHS = "langgraph"
@@ -54,10 +54,10 @@ class CallsBelow:
     only if that has not raised `count`.
     """
 
-    __slots__ = ("count", "inside")
+    __slots__ = ("context", "count")
 
     def __init__(self, around: Context):
-        self.inside = set_value(_BELOW_KEY, self, around)
+        self.context = set_value(_BELOW_KEY, self, around)
         self.count = 0
 
 
@@ -69,6 +69,6 @@ def note_call() -> None:
         below.count += 1
 
 
-def apart(context: Context) -> Context:
+def detached(context: Context) -> Context:
     """Return a context whose model calls do not count as calls of the framework around it."""
     return context if context.get(_BELOW_KEY) is None else set_value(_BELOW_KEY, None, context)

@@ -63,7 +63,7 @@ def _record(error: BaseException, call: trace.SpanContext) -> None:
     context = context_with(Context(), trace.NonRecordingSpan(call))
     now = time_ns()
     attributes: dict[str, Any] = {agentool.UNCAUGHT: True}
-    if settings.copies:
+    if settings.repeat_times:
         attributes[agentool.SPAN_START_NS] = attributes[agentool.SPAN_END_NS] = now
         attributes[agentool.SPAN_PARENT_ID] = trace.format_span_id(call.span_id)
     tracer = settings.tracer()

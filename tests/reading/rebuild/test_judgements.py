@@ -25,7 +25,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.reading.rebuild.correlation.loose_calls import LooseNodes
-from agentool_otel.reading.rebuild.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
+from agentool_otel.reading.rebuild.runs import Deferred, DeferredWork, rebuild_loose, rebuild_trace
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.semconv import agentool
 from tests.reading.rebuild.trees import DIALECTS, SECOND, span_trees
@@ -175,7 +175,7 @@ def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() ->
     for found in rebuild(made.spans):
         assert found.anchor is not None
         spans += written(RESULT, found.anchor, JUDGE).spans
-    waiting = Waiting()
+    waiting = DeferredWork()
     rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
     rebuilt += [rebuild_loose(run) for run in waiting.loose_runs()]
     waiting.close()
@@ -184,7 +184,7 @@ def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() ->
     assert rebuilt[0].anchor.span_id == root.span_id
 
 
-def loose_spans(left: Remainder) -> list[SpanRecord]:
+def loose_spans(left: Deferred) -> list[SpanRecord]:
     assert isinstance(left, LooseNodes)
     return left.spans
 

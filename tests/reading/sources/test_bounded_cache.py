@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.reading.sources.files import bounded_cache, span_offsets
-from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.bounded_cache import Interned
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 
 
 def test_stored_values_are_known() -> None:
-    numbers = Remembered[int]()
+    numbers = Interned[int]()
     numbers.put(b"a", 1)
     numbers.put(b"b", 2)
     assert numbers.known == {b"a": 1, b"b": 2}
@@ -24,7 +24,7 @@ def test_a_full_cache_forgets_everything(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     monkeypatch.setattr(bounded_cache, limit, value)
-    numbers = Remembered[int]()
+    numbers = Interned[int]()
     for number in range(100):
         numbers.put(f"{number:010}".encode(), number)
         assert len(numbers.known) <= 3

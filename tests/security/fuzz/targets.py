@@ -19,7 +19,7 @@ from agentool_otel.cli import main
 from agentool_otel.errors import AgentoolError
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
-from agentool_otel.tracing.export.disk.leftovers import RECORDING, Survey
+from agentool_otel.tracing.export.disk.leftovers import RECORDING, RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import complete_recordings, send_remains
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
@@ -44,13 +44,15 @@ def journals(random: Random, folder: Path) -> None:
     """A journal of ours that is damaged, with what belongs to it: recovery raises nothing."""
     for _ in range(random.choice((1, 1, 3))):
         _journal(random, folder, f"traces-h-{random.randrange(10**6)}-1")
-    survey = Survey(folder)
+    survey = RecoveryReport(folder)
     complete_recordings(folder, survey)
     list(survey.sentences())
     senders = Senders(OtlpTarget.noted(_WHERE))
     for signal in ("traces", "logs"):
         senders[signal] = _Taking(random)
-    send_remains(folder, _WHERE, senders, 1.0, Survey(folder), refused=random.random() < 0.5)
+    send_remains(
+        folder, _WHERE, senders, 1.0, RecoveryReport(folder), refused=random.random() < 0.5
+    )
 
 
 class _Taking:

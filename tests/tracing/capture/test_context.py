@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.tracing.capture import agent, carry, child_environment, run, tool
+from agentool_otel.tracing.capture import agent, bind_context, child_environment, run, tool
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 
 
@@ -31,7 +31,7 @@ BELOW = "invoke_agent a\n  execute_tool work"
 
 def test_a_carried_function_keeps_its_parent_in_a_thread(spans: Any) -> None:
     with run("a"):
-        thread = threading.Thread(target=carry(work))
+        thread = threading.Thread(target=bind_context(work))
     thread.start()
     thread.join()
     assert spans.tree() == BELOW

@@ -125,7 +125,7 @@ def test_what_is_known_at_the_start_is_on_an_open_span(spans: Any) -> None:
 
     from agentool_otel.tracing.spans.settings import settings
 
-    settings.opened = lambda _: None
+    settings.on_described = lambda _: None
     with agentool_otel.model_call("m", provider="own", messages="Hi"):
         span: Any = trace.get_current_span()
         assert "Hi" in span.attributes["gen_ai.input.messages"]

@@ -26,7 +26,7 @@ from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.pipeline import Pipeline
-from agentool_otel.tracing.export.second_vocabulary import with_names_beside
+from agentool_otel.tracing.export.second_vocabulary import add_vocabulary
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 from tests.tracing.export.receiver import HttpReceiver, Reply, spans_in
 from tests.tracing.export.samples import finished, values
@@ -81,7 +81,7 @@ def test_ids_name_start_and_scope_are_decoded_too(span: ReadableSpan) -> None:
 
 def test_a_request_gains_the_names_and_nothing_else_changes() -> None:
     request = encode_span(call("hi"))
-    made = with_names_beside(request, MOST)
+    made = add_vocabulary(request, MOST)
     assert is_whole(made)
     before, after = read(request), read(made)
     new = {k: after.attributes.pop(k) for k in after.attributes.keys() - before.attributes.keys()}
@@ -92,7 +92,7 @@ def test_a_request_gains_the_names_and_nothing_else_changes() -> None:
 @pytest.mark.parametrize("span", [*finished(), span_of({"gen_ai.operation.name": "chat"}, "other")])
 def test_a_foreign_span_stays_the_same_to_the_byte(span: ReadableSpan) -> None:
     request = encode_span(span)
-    assert with_names_beside(request, MOST) is request
+    assert add_vocabulary(request, MOST) is request
 
 
 @pytest.mark.parametrize("size", [1_000, 400_000, 900_000])
@@ -102,7 +102,7 @@ def test_a_large_span_stays_below_what_receivers_accept(size: int, character: st
     words = character * (size // 2)
     span = call(words, **{"gen_ai.output.messages": said(words), "gen_ai.tool.definitions": tools})
     request = encode_span(span)
-    made = with_names_beside(request, MOST)
+    made = add_vocabulary(request, MOST)
     assert len(made) <= max(len(request), 3 << 20) + (16 << 10)
     value = read(made).attributes["input.value"]
     assert len(value.encode()) <= 1 << 20
@@ -115,27 +115,27 @@ def test_too_many_documents_are_only_written_under_our_own_name() -> None:
     for count, expected in ((0, True), (3, False)):
         more = {f"app.{n}": "x" * 900_000 for n in range(count)}
         span = span_of({**retrieval, "gen_ai.retrieval.documents": found, **more})
-        made = read(with_names_beside(encode_span(span), MOST)).attributes
+        made = read(add_vocabulary(encode_span(span), MOST)).attributes
         assert made["input.value"] == "?"
         assert ("retrieval.documents.0.document.id" in made) is expected
 
 
 def test_a_span_without_room_for_the_names_is_sent_without_them() -> None:
     request = encode_span(call("hi"))
-    assert with_names_beside(request, len(request) + 10) == request
+    assert add_vocabulary(request, len(request) + 10) == request
 
 
 def test_a_request_that_cannot_be_rewritten_loses_only_the_names() -> None:
     deep = "[" * 5_000 + "]" * 5_000
     spans = [call("hi"), span_of({"gen_ai.operation.name": "chat", "gen_ai.input.messages": deep})]
     for span in spans:
-        assert read(with_names_beside(encode_span(span), MOST)).name == "span"
+        assert read(add_vocabulary(encode_span(span), MOST)).name == "span"
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x0a", b"\x0a\x05\x0a\x7f\x7f\x7f\x7f", b"\xff" * 40])
 def test_a_damaged_request_raises_nothing(damage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentool_otel.tracing.spans.settings.settings.strict", False)
-    assert with_names_beside(damage, MOST) == damage
+    assert add_vocabulary(damage, MOST) == damage
 
 
 # ------------------------------------------------------------------------------------- on the way

@@ -26,7 +26,7 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture import tool
 from agentool_otel.tracing.export.disk import journal, recording
-from agentool_otel.tracing.export.disk.leftovers import Remains, Survey, remains_in
+from agentool_otel.tracing.export.disk.leftovers import Leftovers, RecoveryReport, remains_in
 from agentool_otel.tracing.export.disk.recovery import complete_recordings
 from agentool_otel.tracing.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.tracing.export.pipeline import Pipeline
@@ -64,7 +64,7 @@ def in_a_tool(pipeline: Pipeline, value: Any, body: Callable[[], object]) -> Non
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
     settings.configure(provider=provider, policy=Policy(capture=True))
-    settings.opened = pipeline.opened
+    settings.on_described = pipeline.opened
 
     @tool(name="work")
     def work(value: Any) -> None:
@@ -79,7 +79,7 @@ def arguments_of(trace: Any) -> Any:
 
 def completed(folder: Path) -> int:
     """Complete the recordings; nothing may be met that is left alone."""
-    survey = Survey(folder)
+    survey = RecoveryReport(folder)
     added = complete_recordings(folder, survey)
     assert list(survey.sentences()) == []
     return added
@@ -186,7 +186,7 @@ def test_a_killed_recovery_is_repeated_without_duplicates(
 ) -> None:
     killed(tmp_path, lambda _, tracer: [tracer.start_span(name) for name in "ab"])
     with monkeypatch.context() as patched:
-        patched.setattr(Remains, "remove", lambda self: None)  # killed just before
+        patched.setattr(Leftovers, "remove", lambda self: None)  # killed just before
         assert completed(tmp_path) == 2
     assert completed(tmp_path) == 0
     assert sorted(recorded(tmp_path)) == ["a", "b"]
@@ -276,7 +276,7 @@ def test_the_pieces_of_a_line_add_up_to_the_line(attributes: dict[str, str], kee
 def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
     _, tracer = traced(tmp_path)
     span = tracer.start_span("a")
-    assert list(remains_in(tmp_path, Survey(tmp_path))) == []
+    assert list(remains_in(tmp_path, RecoveryReport(tmp_path))) == []
     assert completed(tmp_path) == 0
     span.end()
 
@@ -284,7 +284,7 @@ def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
 @needs_fork
 def test_two_recoveries_at_once_do_not_collide(tmp_path: Path) -> None:
     killed(tmp_path, lambda _, tracer: tracer.start_span("a"))
-    for _ in remains_in(tmp_path, Survey(tmp_path)):
+    for _ in remains_in(tmp_path, RecoveryReport(tmp_path)):
         assert completed(tmp_path) == 0
     assert completed(tmp_path) == 1
 

@@ -26,7 +26,7 @@ from opentelemetry.sdk.trace import Tracer, TracerProvider
 from agentool_otel.cli.recover import recover
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.disk import spool
-from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.settings import suppressed
@@ -269,7 +269,7 @@ def test_with_a_full_disk_sent_spans_leave_memory(folder: Path) -> None:
             gone.append("gone")
 
     folder.write_text("")  # where the folder should be: nothing can be written
-    waiting = spool.Spool(Place(folder))
+    waiting = spool.Spool(RecordingDir(folder))
     encoded = Encoded(b"span")
     assert waiting.put(encoded, 1)
     del encoded

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.ground.environment import Signal
-from agentool_otel.tracing.export.disk.files import Place
+from agentool_otel.tracing.export.disk.files import RecordingDir
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.export.send.outbox import Outbox
 from tests.tracing.export.logged import record
@@ -42,7 +42,7 @@ def logged() -> Generator[list[str]]:
 
 def send(kind: Signal, batches: list[int], receiver: HttpReceiver, folder: str | None) -> Outbox:
     """Send batches of so many items and close."""
-    place = None if folder is None else Place(Path(folder))
+    place = None if folder is None else RecordingDir(Path(folder))
     outbox = Outbox(OtlpTarget.at(receiver.endpoint, {}), place, signal=kind)
     for size in batches:
         for _ in range(size):

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import Tracer
 from agentool_otel.cli.recover import recover
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk.journal import Journal
-from agentool_otel.tracing.export.disk.leftovers import Survey, remains_in
+from agentool_otel.tracing.export.disk.leftovers import RecoveryReport, remains_in
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send import outbox
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
@@ -44,7 +44,7 @@ def killed(program: Callable[[], object]) -> None:
 
 
 def waiting(folder: Path) -> list[bool]:
-    survey = Survey(folder)
+    survey = RecoveryReport(folder)
     found = [remains.waiting for remains in remains_in(folder, survey)]
     assert list(survey.sentences()) == []
     return found

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.disk import spool
-from agentool_otel.tracing.export.disk.files import AppendFile, Place
+from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
 from agentool_otel.tracing.export.disk.journal import sent_marks
 from agentool_otel.tracing.export.disk.spool import SentMark, Spool, read_spool, sent_bytes
 from tests.tracing.export.samples import span_with
@@ -65,7 +65,7 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(spool, "_IN_HAND", in_hand)
         patched.setattr(spool, "_READ", max(in_hand, 500))
-        waiting = Spool(Place(folder))
+        waiting = Spool(RecordingDir(folder))
         for step, number in steps:
             if step == "put":
                 span = encoded(number, counter)
@@ -103,7 +103,7 @@ def test_what_was_just_written_is_not_read_again(
 
     monkeypatch.setattr(AppendFile, "read", fail)
     counter = itertools.count()
-    waiting = Spool(Place(tmp_path))
+    waiting = Spool(RecordingDir(tmp_path))
     for _ in range(50):
         waiting.put(encoded(1000, counter), 1)
     while batch := waiting.next(10_000):
@@ -125,7 +125,7 @@ def test_each_byte_that_waits_is_read_once_however_small_batches_are(
 
     monkeypatch.setattr(spool, "_IN_HAND", 0)
     monkeypatch.setattr(AppendFile, "read", watched)
-    waiting = Spool(Place(tmp_path))
+    waiting = Spool(RecordingDir(tmp_path))
     for _ in range(500):
         waiting.put(encoded(1000, counter), 1)
     written = waiting.waiting_bytes
@@ -144,7 +144,7 @@ def test_what_is_in_memory_beside_the_disk_is_bounded(
             gone.append("gone")
 
     monkeypatch.setattr(spool, "_IN_HAND", 100_000)
-    waiting = Spool(Place(tmp_path))
+    waiting = Spool(RecordingDir(tmp_path))
     for _ in range(100):
         assert waiting.put(Encoded(b"\x0a" + b"x" * 10_000), 1)
     assert len(gone) > 90
@@ -152,7 +152,7 @@ def test_what_is_in_memory_beside_the_disk_is_bounded(
 
 def test_a_file_deleted_while_its_spans_are_sent_upsets_no_counter(tmp_path: Path) -> None:
     counter = itertools.count()
-    waiting = Spool(Place(tmp_path))
+    waiting = Spool(RecordingDir(tmp_path))
     for _ in range(3):
         waiting.put(encoded(10, counter), 1)
     batch = waiting.next(1 << 20, 2)
@@ -167,7 +167,7 @@ def test_a_file_deleted_while_its_spans_are_sent_upsets_no_counter(tmp_path: Pat
 
 def test_a_mark_of_an_earlier_file_skips_no_span_of_the_same_size(tmp_path: Path) -> None:
     counter = itertools.count()
-    waiting = Spool(Place(tmp_path))
+    waiting = Spool(RecordingDir(tmp_path))
     waiting.put(encoded(10, counter), 1)
     waiting.done(waiting.next(1000))
     mark = waiting.sent_mark

@@ -63,7 +63,7 @@ def in_force() -> dict[str, Any]:
         "service": None if resource is None else resource.attributes["service.name"],
         "threads": threads._carrying,
         "handed_down": settings.handed_down,
-        "journal": settings.opened is not None,
+        "journal": settings.on_described is not None,
     }
 
 

@@ -30,7 +30,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.tracing.capture import agent, carry, run, session, step, tool
+from agentool_otel.tracing.capture import agent, bind_context, run, session, step, tool
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.live import begin
@@ -101,7 +101,7 @@ def in_a_thread(_: Any) -> None:
 
 def in_a_pool(_: Any) -> None:
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(carry(add), 1, 2).result()
+        pool.submit(bind_context(add), 1, 2).result()
 
 
 async def in_tasks() -> None:
@@ -297,7 +297,7 @@ def test_a_span_found_open_after_a_kill_has_the_names(spans: Any, way: str) -> N
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Begun())
     tracing_settings.configure(provider=provider, policy=Policy(capture=True))
-    tracing_settings.opened = lambda span_id: found.append(identity(begun[span_id]))
+    tracing_settings.on_described = lambda span_id: found.append(identity(begun[span_id]))
     with run("outer", session_id="s1", user_id="u1") as r:
         WAYS[way](r)
     assert found == [OURS, OURS]

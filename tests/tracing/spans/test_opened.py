@@ -107,7 +107,7 @@ def record(
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     settings.configure(provider=provider, policy=policy or Policy(capture=True))
-    settings.opened = (lambda _: None) if told else None
+    settings.on_described = (lambda _: None) if told else None
     call()
     return list(exporter.get_finished_spans())
 
@@ -169,7 +169,7 @@ def test_the_callback_runs_before_the_body() -> None:
         order.append("body")
 
     def call() -> None:
-        settings.opened = order.append
+        settings.on_described = order.append
         add([1], body)
 
     (span,) = record(call, True)
@@ -181,7 +181,7 @@ def test_the_callback_does_not_run_for_an_unsampled_span() -> None:
     told: list[int] = []
 
     def call() -> None:
-        settings.opened = told.append
+        settings.on_described = told.append
         for each in CALLS.values():
             each()
 

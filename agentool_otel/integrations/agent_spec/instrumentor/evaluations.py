@@ -19,7 +19,7 @@ from agentool_otel.model.operations import EvaluationResult, Unclassified
 from agentool_otel.providers.fields import get, is_a, items, record, string
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
-from agentool_otel.tracing.spans.evaluation_events import Judged, judge
+from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.exceptions import str_of
 from agentool_otel.tracing.spans.settings import guarded
 
@@ -52,10 +52,10 @@ async def evaluated(
 def _record(step: StepSpan, results: Any) -> None:
     if step.live is None or not step.recording or not is_a(results, dict):
         return
-    judged = Judged(step.live.span)
+    judged = EvaluationTarget(step.live.span)
     for (sample, metric), (value, details) in dict.items(results):
         with guarded("recording a result of an evaluation"):
-            judge(judged, _judgement(sample, metric, value, record(details) or {}))
+            emit_evaluation(judged, _judgement(sample, metric, value, record(details) or {}))
 
 
 def _judgement(

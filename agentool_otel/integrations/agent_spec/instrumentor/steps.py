@@ -48,7 +48,7 @@ from agentool_otel.tracing.spans.requested_calls import call_of, note_answer
 from agentool_otel.tracing.spans.run import current_run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import parent_of
 from agentool_otel.tracing.spans.settings import guarded, policy_in
-from agentool_otel.tracing.spans.suppression import GRAPHS, CallsBelow, apart
+from agentool_otel.tracing.spans.suppression import GRAPHS, CallsBelow, detached
 
 __all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
 
@@ -154,10 +154,10 @@ class Step:
         if isinstance(operation, Unclassified):
             inside = set_value(IDENTITY_KEY, names, inside)
         if isinstance(operation, ToolExecution):
-            inside = apart(inside)
+            inside = detached(inside)
         else:
             self.below = CallsBelow(inside)
-            inside = self.below.inside
+            inside = self.below.context
         span.context = inside
         self.span = span
         self._token = attach(inside)
@@ -377,7 +377,7 @@ class ModelStep(Step):
     def start(self) -> None:
         self.below = CallsBelow(self.around)
         self._join()
-        self._token = attach(self.below.inside)
+        self._token = attach(self.below.context)
 
     def chunk(self) -> None:
         if self._first_chunk_s is None:

@@ -29,7 +29,7 @@ from agentool_otel.providers.fields import get, is_a, items, plain_text, record,
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture.context import restore
-from agentool_otel.tracing.capture.generators import Call, Yielded, async_generator, generator
+from agentool_otel.tracing.capture.generators import Call, Collected, async_generator, generator
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.settings import guarded
@@ -69,7 +69,7 @@ class _Run:
     def raised(self, error: BaseException) -> None:
         self._end(error)
 
-    def left(self, yielded: Yielded | None) -> None:
+    def left(self, yielded: Collected | None) -> None:
         self._end(interrupted="closed")
 
     def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:

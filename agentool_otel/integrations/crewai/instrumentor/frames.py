@@ -23,7 +23,7 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded
-from agentool_otel.tracing.spans.suppression import apart
+from agentool_otel.tracing.spans.suppression import detached
 
 __all__ = ["Frame", "OpenStep", "awaited", "called", "innermost"]
 
@@ -50,7 +50,7 @@ class OpenStep:
             # A write to the memory may go on in the background when the method has returned.
             if not isinstance(span.operation, MemoryOperation):
                 self._frame.steps.append(self)
-            attach(apart(inside))
+            attach(detached(inside))
 
     def leave(self) -> None:
         """Put back what was current before, where this step still is."""

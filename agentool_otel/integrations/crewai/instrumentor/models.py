@@ -86,7 +86,7 @@ class ModelCall:
         self._around = get_current()
         self._below = CallsBelow(self._around)
         # Also outside any frame: if nobody tells of the end, what stays is not current as a span.
-        attach(self._below.inside)
+        attach(self._below.context)
 
     def chunk(self, kind: str, event: Any) -> None:
         """Take a piece of a stream."""
@@ -105,7 +105,7 @@ class ModelCall:
             event: that it has been completed, or that it has failed.
             error: why it failed, if the exception is known.
         """
-        if get_current() is self._below.inside:
+        if get_current() is self._below.context:
             attach(self._around)
         if self._below.count:
             return

@@ -49,13 +49,13 @@ from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.run import requested_id
 from agentool_otel.tracing.spans.settings import guarded, settings
-from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS, GRAPHS, is_owned
+from agentool_otel.tracing.spans.suppression import CLIENTS, GRAPHS, MANUAL, is_owned
 
 __all__ = ["Handler"]
 
 SCOPE = "agentool_otel.instrumentation.langchain"
 
-_OWNED = frozenset({CLIENTS, BY_HAND})
+_OWNED = frozenset({CLIENTS, MANUAL})
 """Clients whose calls below a model run are that run."""
 
 

@@ -80,7 +80,7 @@ class AgentRun:
         if isinstance(step.operation, AgentInvocation):
             self.agent = step
         self.calls = CallsBelow(step.context)
-        step.context = set_value(_RUN_KEY, self, self.calls.inside)
+        step.context = set_value(_RUN_KEY, self, self.calls.context)
         self.failure: str | None = None
         """What the SDK says of the failure of the agent that worked last."""
         self._prompt = prompt

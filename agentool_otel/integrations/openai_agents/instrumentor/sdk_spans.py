@@ -54,7 +54,7 @@ from agentool_otel.tracing.instrumentation.step_spans import (
     incomplete,
     start_step,
 )
-from agentool_otel.tracing.spans.evaluation_events import Judged, judge
+from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.exceptions import cause_of, error_type_of, str_of
 from agentool_otel.tracing.spans.identity import identify, named
 from agentool_otel.tracing.spans.run import current_run as current_steps
@@ -76,7 +76,7 @@ _REJECTED = "was manually rejected by user."
 """How the SDK's error of a call ends that a human has not approved."""
 
 
-class _Heard:
+class ObservedSpan:
     """A span of the SDK that has started."""
 
     def __init__(self, data: Any):
@@ -113,7 +113,7 @@ class _Heard:
         """End what nobody has finished."""
 
 
-class _Agent(_Heard):
+class _Agent(ObservedSpan):
     step: StepSpan | None = None
 
     def inside(self) -> Context | None:
@@ -136,7 +136,7 @@ class _Agent(_Heard):
             self.step.end(extra=incomplete())
 
 
-class _Tool(_Heard):
+class _Tool(ObservedSpan):
     """A tool's span begins once its call is known; some tools of the SDK's own never tell."""
 
     step: StepSpan | None = None
@@ -201,7 +201,7 @@ class _Tool(_Heard):
             self.step.end(extra=incomplete())
 
 
-class _Handoff(_Heard):
+class _Handoff(ObservedSpan):
     """Recorded when it is over: only then is it known whose call it was, and to whom it led."""
 
     call: Any = None
@@ -239,7 +239,7 @@ class _Handoff(_Heard):
         step.end(error)
 
 
-class _ModelCall(_Heard):
+class _ModelCall(ObservedSpan):
     def __init__(self, data: Any):
         super().__init__(data)
         self._recorded = 0
@@ -282,14 +282,14 @@ class _ModelCall(_Heard):
         return reading.operation(False)
 
 
-class _Guardrail(_Heard):
+class _Guardrail(ObservedSpan):
     def finish(self) -> None:
         agent = None if self.run is None else self.run.agent or self.run.step
         if agent is None or agent.live is None or self.error is not None:
             return
         tripped = get(self.data, "triggered") is True
-        judge(
-            Judged(agent.live.span),
+        emit_evaluation(
+            EvaluationTarget(agent.live.span),
             EvaluationResult(
                 name=string(self.data, "name") or "guardrail",
                 score=0.0 if tripped else 1.0,
@@ -298,7 +298,7 @@ class _Guardrail(_Heard):
         )
 
 
-_KINDS: dict[str, Callable[[Any], _Heard]] = {
+_KINDS: dict[str, Callable[[Any], ObservedSpan]] = {
     "agent": _Agent,
     "function": _Tool,
     "handoff": _Handoff,
@@ -306,8 +306,8 @@ _KINDS: dict[str, Callable[[Any], _Heard]] = {
     "generation": _ModelCall,
     "guardrail": _Guardrail,
 }
-_open: OpenSpans[_Heard] = OpenSpans(_Heard.drop)
-_traces: OpenSpans[_Heard] = OpenSpans(_Heard.drop)
+_open: OpenSpans[ObservedSpan] = OpenSpans(ObservedSpan.drop)
+_traces: OpenSpans[ObservedSpan] = OpenSpans(ObservedSpan.drop)
 
 
 # ------------------------------------------------------------------------------------- wrappers
@@ -338,7 +338,10 @@ def finished(
 
 
 def _finish(
-    heard: _Heard | None, wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    heard: ObservedSpan | None,
+    wrapped: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
     """What others have made current on the start of the span is below ours."""
     if heard is None:
@@ -395,7 +398,7 @@ def handoff_answered(
     return wrapped(*args, **kwargs)
 
 
-class _Workflow(_Heard):
+class _Workflow(ObservedSpan):
     """A trace that the user has opened around several runs."""
 
     def inside(self) -> Context | None:

@@ -34,13 +34,13 @@ from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_ste
 from agentool_otel.tracing.spans.exceptions import cause_of, str_of
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.settings import guarded
-from agentool_otel.tracing.spans.suppression import BY_HAND, CLIENTS
+from agentool_otel.tracing.spans.suppression import CLIENTS, MANUAL
 
 __all__ = ["capabilities", "first_chunk_came"]
 
 SCOPE = "agentool_otel.instrumentation.pydantic_ai"
 _STEP_KEY = create_key("agentool-otel-pydantic-ai-request")
-_OWNED = frozenset({CLIENTS, BY_HAND})
+_OWNED = frozenset({CLIENTS, MANUAL})
 _SIGNALS = (
     *("CallDeferred", "ApprovalRequired"),
     *("ModelRetry", "ToolFailed", "ToolRetryError", "ToolFailedError"),

@@ -20,7 +20,7 @@ __all__ = [
     "Writer",
     "format_named",
     "formats",
-    "words",
+    "loss_sentences",
 ]
 
 
@@ -113,7 +113,7 @@ class Writer:
             self._out.write(self._framing.tail + b"\n")
 
 
-def words(losses: Counter[tuple[str, str, str]]) -> list[str]:
+def loss_sentences(losses: Counter[tuple[str, str, str]]) -> list[str]:
     """Return a sentence per kind of loss, `(outcome, member, reason)`, the most frequent first."""
     return [
         f"{outcome}: {member} ({times:,} times): {reason}"

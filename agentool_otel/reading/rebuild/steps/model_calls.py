@@ -305,7 +305,7 @@ def _merged(leaf: Node, around: Node) -> Node:
             filled[field] = value
     if inner.usage is not None and inner.usage.total is None and outer.usage is not None:
         filled["usage"] = outer.usage
-    return leaf.saying(replace(inner, **filled))
+    return leaf.with_operation(replace(inner, **filled))
 
 
 def _is_known(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-__all__ = ["MANY", "MANY_BYTES", "Remembered"]
+__all__ = ["MANY", "MANY_BYTES", "Interned"]
 
 MANY = 4096
 """How many are remembered at most,"""
@@ -14,7 +14,7 @@ MANY_BYTES = 16 << 20
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
+class Interned(Generic[T]):
     """A dict that forgets all when it would take too much memory: what comes often comes again."""
 
     def __init__(self) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentool_otel.model.spans import Attributes
-from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.bounded_cache import Interned
 from agentool_otel.reading.sources.files.trace_ids import FIRST, traced
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 
-__all__ = ["Framed", "Frames"]
+__all__ = ["Framed", "LineTemplates"]
 
 
 class _Frame(NamedTuple):
@@ -32,11 +32,11 @@ class Framed(NamedTuple):
     resource: Attributes
 
 
-class Frames:
+class LineTemplates:
     """Templates of lines by the text before the span, some thousand of them."""
 
     def __init__(self) -> None:
-        self._frames = Remembered[_Frame]()
+        self._frames = Interned[_Frame]()
 
     def learn(self, line: bytes, begin: int, end: int, span: UndecodedSpan) -> None:
         """Learn from a line that holds one span, between two places, and no more."""

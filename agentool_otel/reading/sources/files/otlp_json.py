@@ -23,13 +23,13 @@ from agentool_otel.ground.invalid_utf8 import MARKING
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.otlp.json_decoder import Attributed, Named, Span, plain, record, trace_id_of
-from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.bounded_cache import Interned
 from agentool_otel.reading.sources.files.damage import encoded
 from agentool_otel.reading.sources.files.file_slices import Reread
 from agentool_otel.reading.sources.files.find_spans import Foreign, normal
 from agentool_otel.reading.sources.files.large_json import LargeJson
 from agentool_otel.reading.sources.files.line_block import LineBlock, line_numbers
-from agentool_otel.reading.sources.files.line_templates import Frames
+from agentool_otel.reading.sources.files.line_templates import LineTemplates
 from agentool_otel.reading.sources.files.node_inspect import inspected, looks_inspected
 from agentool_otel.reading.sources.files.pushback import Pushback
 from agentool_otel.reading.sources.files.salvage import Salvage
@@ -112,9 +112,9 @@ class JsonReader:
         self.read: Callable[[int, int], bytes] = _nothing
         self._again = False
         self._values = values
-        self._resources = Remembered[Attributes]()
+        self._resources = Interned[Attributes]()
         self._ids = TraceIds()
-        self._frames = Frames()
+        self._frames = LineTemplates()
 
     def read_again(self, file: Reread) -> None:
         """Leave the data of undecoded spans in their file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from agentool_otel.otlp.json_decoder import hex_id, trace_id_of
-from agentool_otel.reading.sources.files.bounded_cache import Remembered
+from agentool_otel.reading.sources.files.bounded_cache import Interned
 
 __all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
 
@@ -35,7 +35,7 @@ class TraceIds:
     """Trace ids by the first bytes of a span, some thousand of them."""
 
     def __init__(self) -> None:
-        self._by_head = Remembered[str]()
+        self._by_head = Interned[str]()
 
     def __len__(self) -> int:
         return len(self._by_head.known)

@@ -30,7 +30,15 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["AppendFile", "Contents", "Gone", "Place", "host_name", "lock", "renew_after_fork"]
+__all__ = [
+    "AppendFile",
+    "Contents",
+    "FileReplaced",
+    "RecordingDir",
+    "host_name",
+    "lock",
+    "renew_after_fork",
+]
 
 _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
@@ -39,7 +47,7 @@ _LOCKED_BYTE = 1 << 40
 """Where Windows locks: behind everything, because what is locked there cannot be read."""
 
 
-class Place:
+class RecordingDir:
     """A folder, and the name under which this process writes there.
 
     A forked process has a name of its own, so no file ever has two writers.
@@ -110,7 +118,7 @@ Contents = Callable[[int], bytes]
 """Returns what a file holds, given its inode."""
 
 
-class Gone(FileNotFoundError):
+class FileReplaced(FileNotFoundError):
     """A file of ours was deleted, or exchanged for another while it was closed."""
 
     def __init__(self, path: Path):
@@ -252,7 +260,7 @@ class AppendFile:
         if status.st_ino != self.inode or status.st_dev != self._device:
             return self._open_again()
         if not status.st_nlink:
-            raise Gone(self.path)
+            raise FileReplaced(self.path)
         return self._file
 
     def _open_again(self) -> int:
@@ -260,11 +268,11 @@ class AppendFile:
         try:
             file = open_own(self.path, _APPEND)
         except FileNotFoundError:
-            raise Gone(self.path) from None
+            raise FileReplaced(self.path) from None
         status = os.fstat(file)
         if not self._is(status) or (self._locked and not lock(file)):
             os.close(file)
-            raise Gone(self.path)
+            raise FileReplaced(self.path)
         self._file = _out_of_the_way(file)
         self.size = status.st_size
         return self._file

@@ -27,7 +27,12 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import logger
 from agentool_otel.otlp.json_encoder import Line, started_line
-from agentool_otel.tracing.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.tracing.export.disk.files import (
+    AppendFile,
+    FileReplaced,
+    RecordingDir,
+    renew_after_fork,
+)
 from agentool_otel.tracing.export.disk.names import JOURNAL
 from agentool_otel.tracing.export.disk.spool import SentMark
 
@@ -86,7 +91,7 @@ class Journal:
 
     def __init__(
         self,
-        place: Place,
+        place: RecordingDir,
         destination: str,
         protocol: str = "",
         signal: str = "traces",
@@ -236,7 +241,7 @@ class Journal:
                 self._make()  # the line is among what is open
             else:
                 self._file.append(*line)
-        except Gone:
+        except FileReplaced:
             self._forget()
             self._make()
         if self._file is not None and self._file.size > self._limit:

@@ -2,8 +2,8 @@
 
 A process is dead when its journal can be locked. Only what this user's processes have made here is
 recovered: a journal notes its own inode, which tells it from a clone, an unpacked archive or a
-copy; links, pipes and files of others are recognised too. Those are left as they are; `Survey`
-lists which, and why.
+copy; links, pipes and files of others are recognised too. Those are left as they are;
+`RecoveryReport` lists which, and why.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from agentool_otel.tracing.export.disk.spool import SUFFIXES, read_spool, sent_b
 from agentool_otel.tracing.export.incomplete import close_document, span_id_in
 from agentool_otel.tracing.export.send.otlp import Destination
 
-__all__ = ["RECORDING", "Damaged", "Remains", "Survey", "lines_of", "remains_in"]
+__all__ = ["RECORDING", "Damaged", "Leftovers", "RecoveryReport", "lines_of", "remains_in"]
 
 _log = logger(__name__)
 
@@ -46,7 +46,7 @@ class Damaged(Exception):
     """A file of ours holds what our processes do not write."""
 
 
-class Survey:
+class RecoveryReport:
     """What a recovery has met in a folder and not brought anywhere."""
 
     def __init__(self, folder: Path):
@@ -61,7 +61,7 @@ class Survey:
         """Receivers that spans wait for, and that nobody here sends to."""
 
     @contextmanager
-    def handling(self, remains: Remains) -> Generator[None]:
+    def handling(self, remains: Leftovers) -> Generator[None]:
         """Keep to one journal what goes wrong with it.
 
         What cannot be read or written stays for the next time; damage sets the journal aside.
@@ -112,7 +112,7 @@ def _command(folder: Path) -> str:
     return shlex.join(["agentool-otel", "recover", *([] if where == ".agentool" else [where])])
 
 
-class Remains:
+class Leftovers:
     """The files of one dead process, locked until `release`.
 
     Raises:
@@ -235,7 +235,7 @@ class Remains:
             return False
 
 
-def remains_in(folder: Path, survey: Survey) -> Iterator[Remains]:
+def remains_in(folder: Path, survey: RecoveryReport) -> Iterator[Leftovers]:
     """Yield what each dead process has left, one after the other, locked for the time.
 
     Args:
@@ -259,7 +259,7 @@ def remains_in(folder: Path, survey: Survey) -> Iterator[Remains]:
                 remains.release()
 
 
-def _claim(path: Path, survey: Survey) -> Remains | None:
+def _claim(path: Path, survey: RecoveryReport) -> Leftovers | None:
     try:
         file = open_own(path, os.O_RDWR)
     except NotOurs as error:
@@ -272,7 +272,7 @@ def _claim(path: Path, survey: Survey) -> Remains | None:
     try:
         # The file may have been replaced or removed between opening and locking it.
         if lock(file) and os.path.samestat(os.fstat(file), os.lstat(path)):
-            return Remains(path, file)
+            return Leftovers(path, file)
     except NotOurs as error:
         survey.left_alone[path] = error.strerror or ""
     except OSError as error:

@@ -18,7 +18,12 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.ground.words import logger
 from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
-from agentool_otel.tracing.export.disk.files import AppendFile, Gone, Place, renew_after_fork
+from agentool_otel.tracing.export.disk.files import (
+    AppendFile,
+    FileReplaced,
+    RecordingDir,
+    renew_after_fork,
+)
 from agentool_otel.tracing.export.disk.names import RECORDING_SUFFIX
 
 if TYPE_CHECKING:
@@ -53,8 +58,8 @@ class RecordingExporter(SpanExporter):
         folder: where to record; by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | Place | None = None):
-        self.place = folder if isinstance(folder, Place) else Place(folder)
+    def __init__(self, folder: str | os.PathLike[str] | RecordingDir | None = None):
+        self.place = folder if isinstance(folder, RecordingDir) else RecordingDir(folder)
         self.path: Path | None = None
         """The file of this process, None before its first span."""
         self.delivered = 0
@@ -156,7 +161,7 @@ class RecordingExporter(SpanExporter):
         """Write a line, into a new file if somebody has deleted ours."""
         try:
             (self._file or self._open()).append(*line)
-        except Gone:
+        except FileReplaced:
             self._close()
             self._open().append(*line)
 

@@ -25,8 +25,8 @@ from agentool_otel.tracing.export.disk.files import AppendFile
 from agentool_otel.tracing.export.disk.leftovers import (
     RECORDING,
     Damaged,
-    Remains,
-    Survey,
+    Leftovers,
+    RecoveryReport,
     lines_of,
     remains_in,
 )
@@ -39,7 +39,7 @@ __all__ = ["Sent", "complete_recordings", "destinations", "send_remains"]
 _READ = 4 << 20
 
 
-def complete_recordings(folder: Path, survey: Survey) -> int:
+def complete_recordings(folder: Path, survey: RecoveryReport) -> int:
     """Append the spans that dead processes left open to their recordings; return how many.
 
     Args:
@@ -56,7 +56,7 @@ def complete_recordings(folder: Path, survey: Survey) -> int:
     return added
 
 
-def _complete(remains: Remains) -> int:
+def _complete(remains: Leftovers) -> int:
     path = remains.sibling(recording.SUFFIX)
     with suppress(FileNotFoundError):
         remains.died_ns = max(remains.died_ns, os.lstat(path).st_mtime_ns)
@@ -100,7 +100,7 @@ def _mend_tail(file: AppendFile) -> None:
         file.truncate(file.size - size + tail.rfind(b"\n") + 1)
 
 
-def destinations(folder: Path, survey: Survey) -> list[Destination]:
+def destinations(folder: Path, survey: RecoveryReport) -> list[Destination]:
     """Return the receivers that dead processes left spans or log records for."""
     unique = dict.fromkeys(remains.destination for remains in remains_in(folder, survey))
     return [destination for destination in unique if destination.address != RECORDING]
@@ -138,7 +138,7 @@ def send_remains(
     destination: Destination,
     senders: Senders,
     timeout_s: float,
-    survey: Survey,
+    survey: RecoveryReport,
     deadline: float | None = None,
     refused: bool = False,
 ) -> Sent:
@@ -164,7 +164,7 @@ def send_remains(
 
 
 def _send(
-    remains: Remains,
+    remains: Leftovers,
     senders: Senders,
     timeout_s: float,
     deadline: float | None,
@@ -198,7 +198,7 @@ class _One(NamedTuple):
 
 
 def _send_one(
-    remains: Remains,
+    remains: Leftovers,
     signal: Signal,
     senders: Senders,
     timeout_s: float,
@@ -250,7 +250,7 @@ def _send_one(
 
 def _with_open(
     spooled: Iterator[list[bytes]],
-    remains: Remains,
+    remains: Leftovers,
     size: int,
     unread: list[str],
     ended: list[str],
@@ -268,7 +268,7 @@ def _as_protobuf(documents: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _spooled(
-    remains: Remains,
+    remains: Leftovers,
     signal: Signal,
     paths: Sequence[Path],
     size: int,

@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
 from agentool_otel.otlp.protobuf_encoder import is_whole, span_of
-from agentool_otel.tracing.export.disk.files import AppendFile, Gone, Place
+from agentool_otel.tracing.export.disk.files import AppendFile, FileReplaced, RecordingDir
 
 __all__ = [
     "SUFFIXES",
@@ -151,7 +151,7 @@ class Spool:
         signal: what the spans are.
     """
 
-    def __init__(self, place: Place | None, signal: Signal = "traces"):
+    def __init__(self, place: RecordingDir | None, signal: Signal = "traces"):
         self._place = place
         self._suffixes = SUFFIXES[signal]
         self._file: AppendFile | None = None
@@ -209,7 +209,7 @@ class Spool:
         if self._file is not None:
             try:
                 self._file.look()
-            except Gone:
+            except FileReplaced:
                 self._forget()
 
     def next(self, size: int, most: int | None = None) -> list[bytes]:
@@ -297,14 +297,14 @@ class Spool:
         self._lose(len(self._memory))
         self._memory.clear()
 
-    def _append(self, place: Place, span: bytes) -> None:
+    def _append(self, place: RecordingDir, span: bytes) -> None:
         """Write a span, into a new file if somebody has deleted ours."""
         frame = framed(span)
         try:
             if self._file is None:
                 self._file = place.open(self._suffixes.waiting)
             self._file.append(frame)
-        except Gone:
+        except FileReplaced:
             self._forget()
             self._file = place.open(self._suffixes.waiting)
             self._file.append(frame)

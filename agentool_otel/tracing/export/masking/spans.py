@@ -22,11 +22,11 @@ from agentool_otel.content.masking.credentials import (
     MASK,
     distinct,
     is_secret_value,
-    judge_of,
     mask_any,
     mask_name,
     mask_value,
     masks,
+    value_test,
 )
 from agentool_otel.content.policy import Policy, encode
 from agentool_otel.ground.json_codec import loads
@@ -360,7 +360,7 @@ def _baseline_name(key: str) -> str:
 
 def _masked(key: str, value: Any) -> Any:
     """Return an attribute's value without credentials; the same object if it held none."""
-    judge = judge_of(key)
+    judge = value_test(key)
     if judge is not None and is_secret_value(_readable(value), judge):
         masks.masked += 1
         return MASK

@@ -268,10 +268,10 @@ def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
     """Return requests with names beside ours, where nothing goes wrong with that."""
     with guarded("writing another vocabulary's names beside ours"):
         from agentool_otel.tracing.export.second_vocabulary import (
-            with_names_beside,  # few ask for it
+            add_vocabulary,  # few ask for it
         )
 
-        return [with_names_beside(span, most) for span in spans]
+        return [add_vocabulary(span, most) for span in spans]
     return spans
 
 

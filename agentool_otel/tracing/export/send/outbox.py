@@ -20,15 +20,15 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.words import counted, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
-from agentool_otel.tracing.export.disk.files import Place, renew_after_fork
-from agentool_otel.tracing.export.disk.leftovers import Survey
+from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
+from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import send_remains
 from agentool_otel.tracing.export.disk.spool import Spool
 from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
 from agentool_otel.tracing.export.send.attempt import Answer, Sender
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
-from agentool_otel.tracing.spans.events import alone
+from agentool_otel.tracing.spans.events import log_only_content
 from agentool_otel.tracing.spans.settings import suppressing
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Outbox:
     def __init__(
         self,
         target: OtlpTarget,
-        place: Place | None,
+        place: RecordingDir | None,
         journal: Journal | None = None,
         signal: Signal = "traces",
         beside: bool = False,
@@ -174,7 +174,7 @@ class Outbox:
     def flush(self, timeout_s: float) -> bool:
         """Send everything that waits; False if it was not taken in that time."""
         if not (self._has_retry_after and self._waits()):
-            self._pass(time.monotonic() + timeout_s)
+            self._send_all(time.monotonic() + timeout_s)
         delivered = not self._spool.waiting
         if self._resting and delivered and (thread := self._thread) is not None:
             thread.join(_REST_S)
@@ -243,14 +243,14 @@ class Outbox:
                 self._wake.clear()  # full, but the receiver wants to be left alone
                 continue
             self._wake.clear()
-            if not self._closing and self._pass(None) and not self._recovered:
+            if not self._closing and self._send_all(None) and not self._recovered:
                 self._recover(None)
-            if self._resting and not self._closing and self._let_go():
+            if self._resting and not self._closing and self._may_stop():
                 return
         self._last_pass(self._closing_by)
         self._hang_up()
 
-    def _let_go(self) -> bool:
+    def _may_stop(self) -> bool:
         """Whether the thread may end: nothing waits, and what comes from here on starts another."""
         with self._lock:
             if self._spool.waiting:
@@ -268,10 +268,10 @@ class Outbox:
     def _last_pass(self, deadline: float | None) -> None:
         if self._has_retry_after and self._waits():
             return
-        if self._pass(deadline):
+        if self._send_all(deadline):
             self._recover(deadline)
 
-    def _pass(self, deadline: float | None) -> bool:
+    def _send_all(self, deadline: float | None) -> bool:
         """Send what waits; False once the receiver does not take it.
 
         Without a deadline, what comes meanwhile waits for the next pass unless it is much: else a
@@ -288,7 +288,7 @@ class Outbox:
                 if not self._send(batch, deadline):
                     return False
                 self._under_way = 0
-                self._settle()
+                self._truncate()
                 left -= len(batch)
                 if deadline is None and left <= 0 and not self._is_full:
                     break
@@ -380,7 +380,7 @@ class Outbox:
             self._closed = self._given_up = True
             self._spool.give_up()
         lost, hint = "", f"{environment.exporter_variable(self._signal)}=none makes none"
-        if self._signal == "logs" and (content := alone()) is not None:
+        if self._signal == "logs" and (content := log_only_content()) is not None:
             lost = f", and with them {content.what}"
             hint = f"{content.instead} keeps that on spans"
         _log.warning(
@@ -392,7 +392,7 @@ class Outbox:
             hint,
         )
 
-    def _settle(self) -> None:
+    def _truncate(self) -> None:
         """Remove what was sent from disk once that is much, and from the journal first."""
         if self._spool.settled < _CUT:
             return
@@ -437,7 +437,7 @@ class Outbox:
     def _send_remains(self, folder: Path, own: Sender, deadline: float | None) -> None:
         senders = Senders(self._target)
         senders[self._signal] = own
-        survey = Survey(folder)
+        survey = RecoveryReport(folder)
         where = self._target.destination
         with self._sending:
             remains = send_remains(folder, where, senders, self._timeout_s, survey, deadline)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.tracing.export.pipeline import Pipeline
 
-__all__ = ["current_description", "foreign_provider", "plan", "apply"]
+__all__ = ["apply", "current_description", "foreign_provider", "plan"]
 
 
 def current_description(decided: Plan) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
     from agentool_otel.tracing.export.redirected_metrics import RedirectedMetrics
 
-__all__ = ["pause", "plan", "provider", "apply"]
+__all__ = ["apply", "pause", "plan", "provider"]
 
 
 class _Collection(NamedTuple):

@@ -12,7 +12,7 @@ from agentool_otel.tracing.spans.settings import settings
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
 
-__all__ = ["THEIRS", "description_with", "plan", "apply", "recorded"]
+__all__ = ["THEIRS", "apply", "description_with", "plan", "recorded"]
 
 THEIRS = "the application's own tracer provider"
 

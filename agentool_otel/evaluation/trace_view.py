@@ -32,13 +32,13 @@ from agentool_otel.reading.rebuild.report.span_notes import is_cut_json
 from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS
 from agentool_otel.reading.rebuild.trace import Rebuilt
 
-__all__ = ["ARGUMENTS", "NAME", "NO_COST", "RESULT", "TO_AGENT", "Call", "JudgedTrace", "known"]
+__all__ = ["ARGUMENTS", "NAME", "NO_COST", "RESULT", "TO_AGENT", "Call", "TraceView", "or_none"]
 
 NO_COST = "was not recorded; --cost computes it where the price of the model is known"
 """Why the cost of a run is unknown, in words that follow what it is."""
 
 
-def known(value: Any) -> Any:
+def or_none(value: Any) -> Any:
     """Return a member of a document, None if it is absent."""
     return None if value is UNSET else value
 
@@ -61,11 +61,11 @@ class Call(NamedTuple):
     result_step_id: str | None
 
     def __repr__(self) -> str:
-        fields = ((k, v) for k, v in self._asdict().items() if known(v) is not None)
+        fields = ((k, v) for k, v in self._asdict().items() if or_none(v) is not None)
         return f"Call({', '.join(f'{name}={value!r}' for name, value in fields)})"
 
 
-class JudgedTrace:
+class TraceView:
     """A trace, and how faithfully it was recorded."""
 
     def __init__(self, source: ReasoningTrace | Rebuilt):
@@ -84,12 +84,12 @@ class JudgedTrace:
     @cached_property
     def metadata(self) -> dict[str, Any]:
         """The metadata of the trace, empty if it has none."""
-        return known(self.trace.metadata) or {}
+        return or_none(self.trace.metadata) or {}
 
     @cached_property
     def metrics(self) -> TraceMetrics:
         """The totals of the trace; without any, all members are absent."""
-        return known(self.trace.metrics) or TraceMetrics()
+        return or_none(self.trace.metrics) or TraceMetrics()
 
     @cached_property
     def models(self) -> list[str]:
@@ -122,7 +122,7 @@ class JudgedTrace:
         answers: defaultdict[str, deque[tuple[str, Any]]] = defaultdict(deque)
         lone: list[tuple[str, Any]] = []
         for step_id, step in self.steps:
-            if (result := known(step.tool_result)) is None:
+            if (result := or_none(step.tool_result)) is None:
                 continue
             if isinstance(result.call_id, str):
                 answers[result.call_id].append((step_id, result))
@@ -130,7 +130,7 @@ class JudgedTrace:
                 lone.append((step_id, result))
         calls: list[Call] = []
         for step_id, step in self.steps:
-            if (call := known(step.tool_call)) is None:
+            if (call := or_none(step.tool_call)) is None:
                 continue
             waiting = answers.get(call.id) if isinstance(call.id, str) else None
             at, result = waiting.popleft() if waiting else (None, None)
@@ -173,7 +173,7 @@ class JudgedTrace:
         """Why more may have happened than the trace shows; None if nothing says so."""
         if self.metadata.get("incomplete"):
             return "the run is not whole, parts of it were not found"
-        if known(self.trace.status) == "in_progress":
+        if or_none(self.trace.status) == "in_progress":
             return "the run has not ended"
         return None
 
@@ -193,7 +193,7 @@ class JudgedTrace:
         if self.answered_alone:
             where = ", ".join(step_id for step_id, _ in self.answered_alone[:3])
             return f"the call whose result is at {where} was not recorded"
-        call_count = known(self.metrics.tool_call_count)
+        call_count = or_none(self.metrics.tool_call_count)
         if isinstance(call_count, (int, float)) and call_count > len(self.calls):
             return f"its metrics count {call_count} tool calls, and the trace has {len(self.calls)}"
         if why := self.gap(CALLS):
@@ -210,7 +210,7 @@ class JudgedTrace:
         of a call without an id.
         """
         unanswered = {it.step_id for it in self.calls if it.result is None}
-        calls = [known(step.tool_call) for at, step in self.steps if at in unanswered]
+        calls = [or_none(step.tool_call) for at, step in self.steps if at in unanswered]
         nameless = sum(call is not None and not isinstance(call.id, str) for call in calls)
         with_id = [it for it in self.lone_results if isinstance(it[1].call_id, str)]
         without_id = [it for it in self.lone_results if not isinstance(it[1].call_id, str)]
@@ -221,7 +221,7 @@ class JudgedTrace:
     def _raised(self) -> bool:
         """True if the run has no output because it ended in an error. Its input shows that content
         was captured."""
-        return known(self.trace.status) == "error" and self.trace.input is not UNSET
+        return or_none(self.trace.status) == "error" and self.trace.input is not UNSET
 
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool, or any tool if none is named, may have ended in another way than its
@@ -235,7 +235,7 @@ class JudgedTrace:
     @cached_property
     def status_gap(self) -> str | None:
         """Why the run may have had another status; None if nothing says so."""
-        status = known(self.trace.status)
+        status = or_none(self.trace.status)
         if not self.metadata.get("incomplete") or status == "in_progress":
             return gap_in(status)
         return None if self._is_stated("status") else self.unfinished
