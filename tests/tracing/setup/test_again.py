@@ -209,10 +209,10 @@ def test_it_is_that_of_the_metrics_too(tmp_path: Path) -> None:
 def test_children_of_a_renamed_service_are_still_made_the_short_way(tmp_path: Path) -> None:
     code = """
 from opentelemetry import trace
-from agentool_otel.tracing.spans.fast_span import OwnSpan
+from agentool_otel.tracing.spans.fast_span import FastSpan
 seen = []
 @agentool_otel.tool
-def look(): seen.append(isinstance(trace.get_current_span(), OwnSpan))
+def look(): seen.append(isinstance(trace.get_current_span(), FastSpan))
 @agentool_otel.agent
 def whole(): look()
 agentool_otel.instrument(); whole()

@@ -176,7 +176,7 @@ class AppendFile:
         """Append all of the bytes, or none of them, in one write if the system can do that.
 
         Raises:
-            Gone: the file was deleted.
+            FileReplaced: the file was deleted.
             OSError: there is no room, or the file cannot be written.
         """
         file = self._descriptor()
@@ -202,7 +202,7 @@ class AppendFile:
         """Return up to so many bytes from a position.
 
         Raises:
-            Gone: the file was deleted.
+            FileReplaced: the file was deleted.
             OSError: it cannot be read.
         """
         file = self._descriptor()
@@ -233,7 +233,7 @@ class AppendFile:
         """Open the file again, and lock it, if its descriptor was closed meanwhile.
 
         Raises:
-            Gone: the file was deleted.
+            FileReplaced: the file was deleted.
             OSError: it cannot be opened.
         """
         self._descriptor()
