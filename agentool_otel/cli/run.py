@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,12 @@ import click
 
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, instrumentors
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
 from agentool_otel.ground.words import counted
 from agentool_otel.tracing.export.disk.names import JOURNAL
-from agentool_otel.tracing.setup.packages import PACKAGES
 
 if TYPE_CHECKING:
     from agentool_otel.cli._order import Place
@@ -140,7 +139,8 @@ def command(
 
 def _packages() -> list[str]:
     """Return the packages of which none is imported by a program that leaves no span."""
-    return ["agentool_otel", "opentelemetry", *chain.from_iterable(PACKAGES.values())]
+    patched = starmap(instrumentors.patched_packages, instrumentors.entry_points().items())
+    return ["agentool_otel", "opentelemetry", *chain.from_iterable(patched)]
 
 
 def _runnable(program: Sequence[str]) -> list[str] | int:

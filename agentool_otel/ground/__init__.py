@@ -2,6 +2,7 @@
 
 attached         how a patch of a function of others turned out
 environment      every environment variable that is read
+instrumentors    entry points of instrumentors, and the packages they patch
 json_codec       JSON text, also where orjson has no form for a value
 literals         Python literals, read without running anything
 optional         libraries that an extra of this package brings

@@ -5,8 +5,8 @@
     INTEGRATION = Integration("Tiny", libraries=(Library("tiny-agents", own_spans="none"),))
 
 That is in the package of a product, `agentool_otel.integrations.<product>`; a third party announces
-the same object by an entry point of the group `agentool_otel.integrations`. Only what lists
-products asks for them: `doctor`, help, tables, tests.
+the same object by an entry point of the group `agentool_otel.integrations`. `doctor`, help, tables
+and tests read all of them; `instrument()` reads those of products with an instrumentor.
 """
 
 from __future__ import annotations
@@ -53,6 +53,9 @@ class Integration(NamedTuple):
     """Distributions that trace agents too, and may record a call a second time; `*` stands for any
     end of a name."""
     mount: Mount | None = None
+    patches: tuple[str, ...] = ()
+    """Top-level packages that its instrumentor patches. The instrumentor is loaded when the program
+    imports one of them; without this, when `instrument()` runs."""
 
 
 @cache

@@ -22,7 +22,7 @@ FOLDERS = {
         content dialects errors ground model semconv tracing tracing.capture tracing.spans
     """,
     "agentool_otel.instrument()": """
-        content dialects errors ground model otlp semconv
+        content dialects errors ground integrations model otlp semconv
         tracing tracing.capture tracing.export tracing.setup tracing.spans
     """,
 }
@@ -37,7 +37,7 @@ SETUP = """
 tracing.setup tracing.setup.configuration tracing.setup.content_policy tracing.setup.decision
 tracing.setup.destinations tracing.setup.destinations.logs tracing.setup.destinations.metrics
 tracing.setup.destinations.plan tracing.setup.destinations.spans tracing.setup.frameworks
-tracing.setup.own_provider tracing.setup.packages tracing.setup.provider_handover
+tracing.setup.own_provider tracing.setup.provider_handover
 tracing.setup.runtime tracing.setup.sdk_variables tracing.setup.service tracing.setup.status
 """
 EXPORT = """
@@ -106,6 +106,11 @@ def test_instrument_loads_these_modules(listed: str, steps: dict[str, list[str]]
     modules = listed.split()
     found = {it for it in ours(steps["agentool_otel.instrument()"]) if folder_of(it) in modules}
     assert found - set(modules) == set()
+
+
+def test_instrument_loads_only_the_declarations_of_products(steps: dict[str, list[str]]) -> None:
+    modules = ours(steps["agentool_otel.instrument()"])
+    assert [it for it in modules if it.startswith("integrations.") and it.count(".") > 1] == []
 
 
 def test_instrument_loads_none_of_what_only_some_programs_need(

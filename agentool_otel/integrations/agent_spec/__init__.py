@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("Open Agent Specification")
+INTEGRATION = Integration("Open Agent Specification", patches=("pyagentspec", "wayflowcore"))

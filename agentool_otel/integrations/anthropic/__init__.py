@@ -8,4 +8,5 @@ INTEGRATION = Integration(
         # 2.11, _base_client.py: read when a client is made
         Library("anthropic", switch="ANTHROPIC_OPEN_TELEMETRY=false turns them off"),
     ),
+    patches=("anthropic",),
 )

@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("CrewAI")
+INTEGRATION = Integration("CrewAI", patches=("crewai",))

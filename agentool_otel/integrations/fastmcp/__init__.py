@@ -8,4 +8,5 @@ INTEGRATION = Integration(
         # 4.1, settings.py
         Library("fastmcp", switch="FASTMCP_TELEMETRY_MODE=propagation_only turns them off"),
     ),
+    patches=("fastmcp",),
 )

@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("LangChain")
+INTEGRATION = Integration("LangChain", patches=("langchain_core", "langgraph"))

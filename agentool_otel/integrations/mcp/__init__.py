@@ -8,4 +8,5 @@ INTEGRATION = Integration(
         # 2.3 has none
         Library("mcp", switch="the library has no switch of its own"),
     ),
+    patches=("mcp",),
 )

@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("OpenAI")
+INTEGRATION = Integration("OpenAI", patches=("openai",))

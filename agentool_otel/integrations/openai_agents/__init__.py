@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("OpenAI Agents SDK")
+INTEGRATION = Integration("OpenAI Agents SDK", patches=("agents",))

@@ -8,4 +8,5 @@ INTEGRATION = Integration(
         # 2.68, agent/__init__.py
         Library("pydantic-ai", switch="Agent.instrument_all() turns them on"),
     ),
+    patches=("pydantic_ai",),
 )

@@ -7,7 +7,6 @@
     decision           what is to be in force, before anything is touched
     destinations/      where spans, logs and metrics go
     frameworks         attaching to those that are wanted
-    packages           what each of them patches
     content_policy     whether content is captured, by where it goes
     provider_handover  giving way to a provider that the user sets later
     service            what the program is called

@@ -1,7 +1,8 @@
 """The frameworks that have instrumentors, and attaching to them.
 
-An instrumentor of ours is loaded with the first package that it patches, before the code of that
-package runs; one that is not in `PACKAGES`, a third party's, as soon as it is attached.
+An instrumentor is loaded with the first package that it patches, before the code of that package
+runs; one whose product declares no packages as soon as it is attached. Few programs use more than
+two frameworks, and loading the others would take longer than all the rest of the start.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from collections.abc import Collection, Container, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agentool_otel.ground import instrumentors as declared
 from agentool_otel.ground.entry_points import EntryPoint
 from agentool_otel.ground.import_hooks import before_import
-from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.words import logger
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
-from agentool_otel.tracing.setup.packages import PACKAGES
 from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["attach", "framework_names", "instrumentors"]
 
 _log = logger("agentool_otel")
-_PREFIX = "agentool-"
 
 _points: dict[str, EntryPoint] = {}
 """The entry points found last, by framework name."""
@@ -45,9 +44,7 @@ def framework_names() -> Collection[str]:
     """
     global _points
     try:
-        # Several tracing packages have one called "openai"; those are none of our business.
-        found = plugins("opentelemetry_instrumentor", _PREFIX)
-        _points = {name.removeprefix(_PREFIX): point for name, point in found.items()}
+        _points = declared.entry_points()
     except OSError as error:
         _log.warning("installed packages cannot be listed (%s)", error.strerror or error)
     return _points.keys()
@@ -82,15 +79,16 @@ def attach(frameworks: Container[str], threads: bool) -> None:
             _load(name)
         elif name not in _waiting:
             _waiting.add(name)
-            for package in PACKAGES[name]:
+            for package in declared.patched_packages(name, _points[name]):
                 before_import(package, partial(_load, name))
 
 
 def _is_due(name: str) -> bool:
-    """Whether a framework that is not loaded yet has to be."""
-    if name not in PACKAGES or not _points[name].value.startswith("agentool_otel."):
+    """Return whether a framework that is not loaded yet has to be."""
+    packages = declared.patched_packages(name, _points[name])
+    if not packages:
         return name in _attached
-    return any(package in sys.modules for package in PACKAGES[name])
+    return any(package in sys.modules for package in packages)
 
 
 def _load(name: str) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.ground.instrumentors import entry_points, patched_packages
 from agentool_otel.tracing.setup.frameworks import instrumentors
-from agentool_otel.tracing.setup.packages import PACKAGES
 
 LOADED = """
 import sys
 def loaded():
-    return sorted(it for it in sys.modules if it.startswith("agentool_otel.integrations."))
+    ours = (it for it in sys.modules if it.startswith("agentool_otel.integrations."))
+    return sorted(it for it in ours if it.count(".") > 2)
 """
 FRAMEWORK = """
 class {0}:
@@ -52,7 +53,8 @@ def test_every_package_that_an_instrumentor_patches_is_listed() -> None:
         name: tuple(sorted({patch.module.partition(".")[0] for patch in it.patches}))
         for name, it in instrumentors().items()
     }
-    assert patched == dict(PACKAGES)
+    declared = {name: patched_packages(name, point) for name, point in entry_points().items()}
+    assert patched == {name: tuple(sorted(packages)) for name, packages in declared.items()}
 
 
 def test_a_program_without_a_framework_loads_no_instrumentor(tmp_path: Path) -> None:
@@ -83,6 +85,37 @@ print(json.dumps(type(Embeddings.create).__name__))
     assert "Wrapper" in run(tmp_path, code)
 
 
+def test_another_package_declares_what_its_instrumentor_patches(tmp_path: Path) -> None:
+    """Its instrumentor is loaded with the first of these packages, as ours are."""
+    installed = tmp_path / "installed"
+    (installed / "tiny_otel-1.dist-info").mkdir(parents=True)
+    (installed / "tiny_otel-1.dist-info/METADATA").write_text("Name: tiny-otel\nVersion: 1\n")
+    (installed / "tiny_otel-1.dist-info/entry_points.txt").write_text(
+        "[opentelemetry_instrumentor]\nagentool-tiny = tiny_otel_patches:Tiny\n"
+        "[agentool_otel.integrations]\ntiny = tiny_otel:INTEGRATION\n"
+    )
+    (installed / "tiny_otel.py").write_text(
+        "from agentool_otel.ground.integrations import Integration\n"
+        "INTEGRATION = Integration('Tiny', patches=('tiny_agents',))\n"
+    )
+    (installed / "tiny_otel_patches.py").write_text(
+        "from agentool_otel.tracing.instrumentation import AgentInstrumentor\n"
+        "class Tiny(AgentInstrumentor):\n"
+        "    framework = 'tiny'\n"
+        "    def instrumentation_dependencies(self): return ()\n"
+        "    patches = ()\n"
+    )
+    (installed / "tiny_agents.py").write_text("")
+    code = """
+import json; sys.path.insert(0, "installed")
+import agentool_otel; agentool_otel.instrument()
+before = "tiny_otel_patches" in sys.modules
+import tiny_agents
+print(json.dumps([before, "tiny_otel_patches" in sys.modules]))
+"""
+    assert run(tmp_path, code) == [False, True]
+
+
 def test_a_framework_that_is_excluded_stays_as_it_is(tmp_path: Path) -> None:
     put_openai(tmp_path)
     code = """
@@ -99,4 +132,4 @@ import agentool_otel, json; agentool_otel.instrument(include=["openai"])
 found = agentool_otel.status()["instrumentors"]
 print(json.dumps({name: it["enabled"] for name, it in found.items()}))
 """
-    assert run(tmp_path, code) == {name: name == "openai" for name in PACKAGES}
+    assert run(tmp_path, code) == {name: name == "openai" for name in entry_points()}
