@@ -2,7 +2,7 @@
 
 An attribute is read from where the interpreter stores it: a slot, the instance's own dict, or the
 dict of a class. `__getattr__`, `__getattribute__`, methods and descriptors never run. The only
-properties and methods that are used are those of `_ALLOWED`, where a library's own class defines
+properties and methods that are used are those that are allowed, where a library's own class defines
 them.
 """
 
@@ -21,45 +21,27 @@ from agentool_otel.content.encoding.introspection import (
     mro,
 )
 
-__all__ = ["attribute"]
+__all__ = ["allow", "attribute"]
 
 _URL = frozenset({"base_url", "host", "port", "scheme"})
 _REQUEST = frozenset({"cancelled", "in_flight", "message_metadata", "request_id", "session_id"})
-_ALLOWED: dict[str, frozenset[str]] = {
-    "agents": frozenset(
-        {
-            *("group_id", "name", "span_data", "type"),
-            *("get_interruptions", "get_rejection_message", "is_tool_approved"),
-        }
-    ),
+_allowed: dict[str, frozenset[str]] = {
     "anthropic": _URL | {"_client", "_params", "current_message_snapshot"},
     "botocore": frozenset({"endpoint_url"}),
-    "fastmcp": frozenset({"protocol_version"}),
     "httpx": _URL,
     "httpx2": _URL,
     "mcp": _REQUEST | {"protocol_version"},
     "openai": _URL,
     "opentelemetry": frozenset({"instrumentation_scope", "name"}),
-    "pyagentspec": frozenset({"component_type"}),
     "pydantic": frozenset({"model_extra"}),
-    "pydantic_ai": frozenset(
-        {"_usage_responses", "base_url", "description", "model_name", "name", "settings", "system"}
-    ),
     "starlette": frozenset({"client", "headers"}),
 }
-"""By the package whose class defines them, the properties and methods that instrumentors use. They
-return what their object stores, and look into no value of the user's."""
+"""By the package whose class defines them, the properties and methods that may be used. They return
+what their object stores, and look into no value of the user's. Instrumentors add those of their
+library.
 
-_LIBRARIES = frozenset(
-    {
-        *_ALLOWED,
-        *("agents", "amplifier_core", "crewai", "fastmcp", "langchain", "langchain_core"),
-        *("langchain_anthropic", "langchain_openai", "langgraph", "mcp", "openai", "opentelemetry"),
-        *("pyagentspec", "pydantic", "pydantic_ai"),
-    }
-)
-"""Packages whose classes live as long as the process, so that where they store attributes is worth
-remembering. A class of the user's is looked at anew each time, and never kept alive."""
+The classes of these packages live as long as the process, so the places where they store attributes
+are cached. A class of the user's is looked at anew each time, and never kept alive."""
 
 _Reader = Callable[[Any], Any]
 _RUNS = (property, types.FunctionType)
@@ -72,6 +54,17 @@ _STORED_BY_C = (
 _EXTRA = ("__pydantic_extra__", "__pydantic_private__")
 _MOST_CLASSES = 1024
 _MOST_NAMES = 256
+
+
+def allow(package: str, *names: str) -> None:
+    """Let `attribute` use properties and methods of a library, and cache the places of its classes.
+
+    Args:
+        package: the top-level package whose classes define them.
+        names: properties and methods that only return what their object stores.
+    """
+    _allowed[package] = _allowed.get(package, frozenset()).union(names)
+    _places.clear()
 
 
 def attribute(value: Any, name: str) -> Any:
@@ -143,7 +136,7 @@ class _Places:
             found = space[name]
             if type(found) in _STORED_BY_C:
                 reader = _slot(found)
-            elif type(found) in _RUNS and name in _ALLOWED.get(_package(base), ()):
+            elif type(found) in _RUNS and name in _allowed.get(_package(base), ()):
                 reader = _running(found)
             elif not _is_descriptor(found):
                 return self._or_default(name, found)
@@ -206,4 +199,4 @@ def _package(cls: type) -> str:
 
 
 def _is_library(cls: type) -> bool:
-    return _package(cls) in _LIBRARIES
+    return _package(cls) in _allowed

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.semconv import mcp
 from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch, Wrapper
 from agentool_otel.tracing.instrumentation.mcp_requests import (
@@ -27,6 +28,8 @@ from agentool_otel.tracing.instrumentation.mcp_requests import (
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["FastMCPInstrumentor"]
+
+allow("fastmcp", "protocol_version")
 
 _MIXINS = "fastmcp.client.mixins."
 _SERVER = "fastmcp.server.server"

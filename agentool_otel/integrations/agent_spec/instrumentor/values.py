@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.content.encoding.introspection import class_name, mro
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.ground.literals import literal
@@ -46,6 +47,8 @@ __all__ = [
     "tool",
     "usage",
 ]
+
+allow("pyagentspec", "component_type")
 
 _LONGEST_REPR = 100_000
 _PROVIDERS = {

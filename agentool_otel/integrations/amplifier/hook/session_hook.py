@@ -26,6 +26,7 @@ from threading import RLock
 from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.content.encoding.encoder import look
 from agentool_otel.content.policy import jsonable
 from agentool_otel.integrations.amplifier.events.event_names import DELTAS, WATCHED
@@ -38,6 +39,8 @@ from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveS
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["SessionHook"]
+
+allow("amplifier_core")
 
 _FIRST, _REDACTED, _LAST = -(2**31), 11, 1_000_000
 """The lowest priority that the kernel takes, the first behind hooks that redact, and a high one."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.content.encoding.introspection import module_name
 from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, message, text
@@ -26,6 +27,8 @@ __all__ = [
     "said",
     "text_of",
 ]
+
+allow("crewai")
 
 _DELEGATING = ("delegate_work_to_coworker", "ask_question_to_coworker")
 

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.ground.import_hooks import after_import
 from agentool_otel.integrations.langchain.instrumentor.memory import PATCHES as MEMORY
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Runs
@@ -30,6 +31,10 @@ from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["LangChainInstrumentor"]
+
+for _package in ("langchain", "langchain_core", "langchain_anthropic", "langchain_openai"):
+    allow(_package)
+allow("langgraph")
 
 _HOOK = "langchain_core.tracers.context"
 _CHAT = "langchain_core.language_models.chat_models"

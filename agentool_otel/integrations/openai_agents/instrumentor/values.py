@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.content.policy import as_text
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
@@ -13,6 +14,9 @@ from agentool_otel.providers.fields import get, items, plain_text, string
 from agentool_otel.providers.openai_usage import usage_of
 
 __all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "usage"]
+
+allow("agents", "group_id", "name", "span_data", "type")
+allow("agents", "get_interruptions", "get_rejection_message", "is_tool_approved")
 
 
 def conversation(prompt: Any) -> list[Message] | None:

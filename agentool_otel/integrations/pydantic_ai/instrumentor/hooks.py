@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 from opentelemetry.trace import get_current_span, set_span_in_context
 
+from agentool_otel.content.encoding.attributes import allow
 from agentool_otel.content.encoding.introspection import class_name, module_name, mro
 from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.integrations.pydantic_ai.instrumentor import messages, models
@@ -37,6 +38,9 @@ from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.suppression import CLIENTS, MANUAL
 
 __all__ = ["capabilities", "first_chunk_came"]
+
+allow("pydantic_ai", "_usage_responses", "base_url", "description", "model_name", "name")
+allow("pydantic_ai", "settings", "system")
 
 SCOPE = "agentool_otel.instrumentation.pydantic_ai"
 _STEP_KEY = create_key("agentool-otel-pydantic-ai-request")
