@@ -32,7 +32,6 @@ class Marker(NamedTuple):
     """Texts of which every marker of the family contains one."""
     examples: tuple[str, ...]
     """Markers of the family, all of them where there are few."""
-    source: str
 
 
 _PERSONAL = (
@@ -57,85 +56,87 @@ _ANGLED = "|".join(_WORDS[:6])
 _HINTS = ("EDACTED", "edacted")
 _WORD_HINTS = tuple(dict.fromkeys(word[1:] for word in _WORDS))
 _OURS = (
-    Marker(re.escape(MASK), (MASK,), (MASK,), "agentool_otel: a credential"),
+    # agentool_otel: a credential
+    Marker(re.escape(MASK), (MASK,), (MASK,)),
+    # agentool_otel: JSON that was shortened, kept as text
     Marker(
         r'\{?"\$(?:truncated|unencodable)"\s*:[^{}]*\}?',
         ('"$truncated"', '"$unencodable"'),
         ('{"$truncated":"bytes","$length":94}',),
-        "agentool_otel: JSON that was shortened, kept as text",
     ),
 )
 
 MARKERS: tuple[Marker, ...] = (
     *_OURS,
+    # openinference-instrumentation, config.py: REDACTED_VALUE
     Marker(
         r"__REDACTED__|__redacted__",
         _HINTS,
         ("__REDACTED__", "__redacted__"),
-        "openinference-instrumentation, config.py: REDACTED_VALUE",
     ),
+    # Elastic APM agents, sanitize_field_names; Sentry SDKs, data scrubbing ([Filtered]); with
+    # a name behind a colon, as in [REDACTED:grafana-cloud-token]: Grafana's agento11y
     Marker(
         rf"\[(?:[A-Z][A-Z_ ]{{0,40}}[ _])?(?:{_BRACKETED})(?:[:_ -][\w .:-]{{1,60}})?\]",
         _WORD_HINTS,
         tuple(f"[{word}]" for word in _WORDS),
-        "Elastic APM agents, sanitize_field_names; Sentry SDKs, data scrubbing ([Filtered]); with a"
-        " name behind a colon, as in [REDACTED:grafana-cloud-token]: Grafana's agento11y",
     ),
+    # hooks of users: the forms that the examples of several SDKs have
     Marker(
         rf"<(?:{_ANGLED})(?:[:_ -][\w .:-]{{1,60}})?>|\((?:{_ANGLED})\)|\{{\{{(?:{_ANGLED})\}}\}}",
         _WORD_HINTS[:4],
         tuple(form.format(word) for form in ("<{}>", "({})", "{{{{{}}}}}") for word in _WORDS[:6]),
-        "hooks of users: the forms that the examples of several SDKs have",
     ),
+    # hooks of users: a word in bold
     Marker(
         r"\*{1,3}(?:REDACTED|Redacted|redacted)\*{1,3}",
         _HINTS,
         tuple(f"{stars}{word}{stars}" for stars in ("*", "**", "***") for word in _WORDS[:3]),
-        "hooks of users: a word in bold",
     ),
+    # OpenTelemetry semantic conventions, url.full and url.query
     Marker(
         r"(?<![^\W_])REDACTED(?![^\W_])",
         _HINTS,
         ("REDACTED",),
-        "OpenTelemetry semantic conventions, url.full and url.query",
     ),
+    # opentelemetry-collector-contrib, redaction processor (****); pydantic, SecretStr (ten);
+    # Datadog, Sensitive Data Redaction (****); logs of CI systems (***)
     Marker(
         r"\*{3,}",
         ("***",),
         tuple("*" * length for length in range(3, 65)),
-        "opentelemetry-collector-contrib, redaction processor (****); pydantic, SecretStr (ten);"
-        " Datadog, Sensitive Data Redaction (****); logs of CI systems (***)",
     ),
+    # logfire, scrubbing of sensitive data
     Marker(
         r"\[Scrubbed due to [^\]\n]{1,100}\]",
         ("[Scrubbed due to",),
         ("[Scrubbed due to 'password']",),
-        "logfire, scrubbing of sensitive data",
     ),
+    # Langfuse SDKs, a mask function that raised
     Marker(
         r"<fully masked due to failed mask function>",
         ("<fully masked",),
         ("<fully masked due to failed mask function>",),
-        "Langfuse SDKs, a mask function that raised",
     ),
-    Marker(r"HIDDEN:non-empty", ("HIDDEN:non-",), ("HIDDEN:non-empty",), "Koog, HiddenString"),
+    # Koog, HiddenString
+    Marker(r"HIDDEN:non-empty", ("HIDDEN:non-",), ("HIDDEN:non-empty",)),
+    # presidio-anonymizer, operator `replace` without a value: <entity_type>
     Marker(
         f"<(?:{'|'.join(_PERSONAL)})>",
         (">",),
         tuple(f"<{kind}>" for kind in _PERSONAL),
-        "presidio-anonymizer, operator `replace` without a value: <entity_type>",
     ),
+    # Google Sensitive Data Protection, replaceWithInfoTypeConfig: [INFO_TYPE]
     Marker(
         rf"\[(?:{'|'.join(_INFO_TYPES)})\]",
         ("]",),
         tuple(f"[{kind}]" for kind in _INFO_TYPES),
-        "Google Sensitive Data Protection, replaceWithInfoTypeConfig: [INFO_TYPE]",
     ),
+    # Amazon Bedrock Guardrails, sensitive information filters that mask: {ENTITY}
     Marker(
         rf"\{{(?:{'|'.join(_ENTITIES)})\}}",
         ("}",),
         tuple(f"{{{kind}}}" for kind in _ENTITIES),
-        "Amazon Bedrock Guardrails, sensitive information filters that mask: {ENTITY}",
     ),
 )
 """Every family that is known. A bare word of lower case is ordinary English, and no marker."""
