@@ -35,7 +35,14 @@ from agentool_otel.dialects.gen_ai.payload import (
     write_message,
     write_payload,
 )
-from agentool_otel.dialects.kit.dialect import NOT_MINE, Confidence, Markers, Shape, WrittenSpan
+from agentool_otel.dialects.kit.dialect import (
+    NOT_MINE,
+    AgentTools,
+    Confidence,
+    Markers,
+    Shape,
+    WrittenSpan,
+)
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground import lazy_re as re
@@ -129,6 +136,8 @@ class GenAI:
         namespaces=("gen_ai.", "mcp.", "agentool."),
     )
     content = CONTENT
+    agent_tools = AgentTools(handoffs=("transfer_to_", "transfer"))
+    """As `write` names the tool of a handoff; many frameworks have the same names."""
 
     def __init__(self, generation: str = gen_ai.BASELINE):
         self.generation = table.generation(generation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple, Protocol, cast
 
 from agentool_otel.dialects.kit.reading import Reader
@@ -25,6 +26,7 @@ __all__ = [
     "SCOPE",
     "SHARED_ROLE",
     "SPAN_NAME",
+    "AgentTools",
     "Confidence",
     "Content",
     "Dialect",
@@ -36,11 +38,13 @@ __all__ = [
     "TraceLinks",
     "WritingDialect",
     "WrittenSpan",
+    "agent_tools",
     "classify",
     "dialects",
     "linking_dialects",
     "match_dialect",
     "namespaces",
+    "prompt_ids",
     "writing_dialect",
 ]
 
@@ -116,6 +120,22 @@ class Content(NamedTuple):
     """Names that a prefix or pattern covers although they hold no content: counts, costs."""
 
 
+class AgentTools(NamedTuple):
+    """Tools by which the agents of a framework pass work to each other.
+
+    A name that ends in an underscore or a space is a prefix.
+    """
+
+    handoffs: tuple[str, ...] = ()
+    """Tools that hand over to another agent. Its name follows a prefix; a tool with a whole name
+    has it as the argument `agent_name` or `to_agent`."""
+    delegations: tuple[str, ...] = ()
+    """Tools that give a task to another agent and wait for its answer."""
+    agent_arguments: tuple[str, ...] = ()
+    """Arguments of such tools that name the agent, besides those with an ordinary name. Of a
+    delegating tool with a whole name, no other argument names it."""
+
+
 class WrittenSpan(NamedTuple):
     """An operation written in one dialect: what goes on the span."""
 
@@ -137,6 +157,17 @@ class Dialect(Protocol):
     @property
     def content(self) -> Content:
         """The names that hold content; without this property, those of the conventions alone."""
+        ...
+
+    @property
+    def agent_tools(self) -> AgentTools:
+        """The tools of handoffs and delegations; without this property there are none."""
+        ...
+
+    @property
+    def prompt_ids(self) -> tuple[str, ...]:
+        """Attributes of log records with the id of the user's prompt that they belong to; without
+        this property there are none."""
         ...
 
     def recognise(self, span: SpanRecord) -> Confidence:
@@ -221,6 +252,21 @@ def namespaces() -> tuple[str, ...]:
         markers: Markers = getattr(dialect, "markers", Markers())
         found |= {f"{dialect.name}.", f"{dialect.name}:", *markers.namespaces}
     return tuple(sorted(found))
+
+
+@cache
+def agent_tools() -> AgentTools:
+    """Return the tools of all installed dialects."""
+    declared: list[AgentTools] = [getattr(it, "agent_tools", AgentTools()) for it in dialects()]
+    return AgentTools(
+        *(tuple(dict.fromkeys(chain(*names))) for names in zip(*declared, strict=True))
+    )
+
+
+@cache
+def prompt_ids() -> tuple[str, ...]:
+    """Return the attributes with ids of prompts of all installed dialects."""
+    return tuple(dict.fromkeys(chain(*(getattr(it, "prompt_ids", ()) for it in dialects()))))
 
 
 def writing_dialect(name: str) -> WritingDialect:

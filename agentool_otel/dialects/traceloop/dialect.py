@@ -49,6 +49,9 @@ from agentool_otel.semconv import traceloop as tl
 
 __all__ = ["Traceloop"]
 
+_CREW_AGENT_ROLE = "crewai.agent.role"
+_CREW_NAME = "crewai.crew.name"
+_CREW_RESULT = "crewai.crew.result"
 _SCOPE = "opentelemetry.instrumentation."
 _NO_OPERATION = (None, "invoke_agent", "execute_task")
 """What a task may be called beside."""
@@ -83,7 +86,7 @@ class Traceloop:
             tl.ENTITY_OUTPUT,
             tl.TASK_INPUT,
             tl.TASK_OUTPUT,
-            tl.CREW_RESULT,
+            _CREW_RESULT,
             tl.REQUEST_FUNCTIONS,
             tl.REQUEST_FUNCTIONS + ".",
             "traceloop.prompt.template",
@@ -260,7 +263,7 @@ def _read_agent(span: Reader) -> AgentInvocation:
     rest = span.rest
     if name is not None and rest.get(tl.WORKFLOW_NAME) == name:
         del rest[tl.WORKFLOW_NAME]
-    named = span.text(tl.CREW_AGENT_ROLE) or name
+    named = span.text(_CREW_AGENT_ROLE) or name
     if named is not None:
         rest.setdefault(gen_ai.AGENT_NAME, named)
     run_id = rest.pop(gen_ai.AGENT_ID) if _names_run(span) else None
@@ -280,7 +283,7 @@ def _names_run(span: Reader) -> bool:
 def _read_workflow(span: Reader) -> WorkflowInvocation:
     name = _entity(span)
     rest = span.rest
-    named = span.text(tl.WORKFLOW_NAME) or span.text(tl.CREW_NAME) or name
+    named = span.text(tl.WORKFLOW_NAME) or span.text(_CREW_NAME) or name
     if named is not None:
         rest.setdefault(gen_ai.WORKFLOW_NAME, named)
     if (
@@ -307,7 +310,7 @@ def _content(span: Reader) -> tuple[Any, Any]:
     """Take what went into an agent or a workflow and what came out, as messages."""
     input_value = entities.envelope(span, tl.ENTITY_INPUT)
     output_value = entities.envelope(span, tl.ENTITY_OUTPUT)
-    crew = span.text(tl.CREW_RESULT)
+    crew = span.text(_CREW_RESULT)
     if output_value is UNSET and crew is not None:
         output_value = crew
     inputs = [] if input_value is UNSET else agent_messages(entities.run_input(input_value), "user")

@@ -21,6 +21,7 @@ from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -66,6 +67,7 @@ class ADK:
     """The dialect."""
 
     name = "adk"
+    agent_tools = AgentTools(handoffs=("transfer_to_agent",))
     markers = Markers(keys=(_OURS,), scopes=(_SCOPE,), namespaces=(_OURS,))
     content = Content(
         attributes=(_REQUEST, _RESPONSE, _ARGUMENTS, _RESULT, "gcp.vertex.agent.data")

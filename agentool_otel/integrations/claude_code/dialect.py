@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     SPAN_NAME,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -55,6 +56,11 @@ class ClaudeCode:
     """The dialect."""
 
     name = "claude_code"
+    agent_tools = AgentTools(
+        delegations=("Agent", "Task", "task"), agent_arguments=("subagent_type",)
+    )
+    """`Task` is the earlier name of `Agent`. deepagents has the same tool under the name `task`."""
+    prompt_ids = ("prompt.id",)
     markers = Markers(scopes=(_SCOPE,), keys=("span.type",), names=(_PREFIX,))
     content = Content(
         attributes=(

@@ -56,6 +56,7 @@ class Codex:
     """The dialect."""
 
     name = "codex"
+    prompt_ids = ("turn.id",)
     markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
     content = Content(attributes=("prompt", "arguments", "output"))
 

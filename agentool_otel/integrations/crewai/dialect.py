@@ -18,6 +18,7 @@ from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -41,6 +42,7 @@ class CrewAI:
     """The dialect."""
 
     name = "crewai"
+    agent_tools = AgentTools(delegations=("Delegate ",), agent_arguments=("coworker",))
     markers = Markers(keys=("crewai_version", "crew_key"), scopes=(_SCOPE,))
     content = Content(
         attributes=(

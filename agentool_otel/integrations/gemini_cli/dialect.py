@@ -56,6 +56,7 @@ class GeminiCLI:
     """The dialect."""
 
     name = "gemini_cli"
+    prompt_ids = ("prompt_id",)
     markers = Markers(
         keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
     )

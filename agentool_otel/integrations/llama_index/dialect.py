@@ -11,7 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Content, Markers
+from agentool_otel.dialects.kit.dialect import (
+    NOT_MINE,
+    SCOPE,
+    AgentTools,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.python_text import LONGEST, call_in
 from agentool_otel.dialects.kit.reading import Reader
@@ -65,6 +72,7 @@ class LlamaIndex:
     """The dialect."""
 
     name = "llama_index"
+    agent_tools = AgentTools(handoffs=("handoff",))
     markers = Markers(keys=("llamaindex.run_id", _STEP), scopes=(_SCOPE,))
     content = _CONTENT
 

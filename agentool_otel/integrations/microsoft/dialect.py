@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     SCOPE,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -58,6 +59,8 @@ class Microsoft:
     """The dialect."""
 
     name = "microsoft"
+    agent_tools = AgentTools(handoffs=("handoff_to_", "Handoff-transfer_to_"))
+    """Of Agent Framework, and of Semantic Kernel, which puts the plugin's name before the tool's."""
     markers = Markers(
         keys=(
             *("workflow.id", "executor.id", "edge_group.", _SOURCE, "agent_framework."),

@@ -13,6 +13,7 @@ from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -42,6 +43,7 @@ class Strands:
     """The dialect."""
 
     name = "strands"
+    agent_tools = AgentTools(handoffs=("handoff_to_agent",))
     markers = Markers(keys=(_CYCLE, _STARTED), scopes=(_SCOPE, _FRAMEWORK))
     content = Content(
         attributes=("system_prompt", "tool.parameters", "tool.result", "gen_ai.tool.json_schema")

@@ -9,6 +9,7 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.dialects import classify
+from agentool_otel.dialects.kit.dialect import prompt_ids
 from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
@@ -33,8 +34,6 @@ _START_NS, _END_NS, _PARENT_ID = (
     agentool.SPAN_END_NS,
     agentool.SPAN_PARENT_ID,
 )
-_PROMPT_IDS = ("prompt.id", "prompt_id", "turn.id")
-"""Of Claude Code, Gemini CLI and Codex: the user's prompt that a log record is part of."""
 _RUNS = frozenset((AgentInvocation, WorkflowInvocation))
 _DIGITS = 18
 """Those of a number that is read: more take long, and mean nothing."""
@@ -217,7 +216,7 @@ def _put_under_prompts(ordered: list[Node], prompts: list[Node]) -> None:
 
 def _prompt_id(node: Node) -> str | None:
     attributes = node.span.attributes
-    return next((v for key in _PROMPT_IDS if isinstance(v := attributes.get(key), str)), None)
+    return next((v for key in prompt_ids() if isinstance(v := attributes.get(key), str)), None)
 
 
 def _sequence(node: Node) -> tuple[int, int, str]:

@@ -8,37 +8,42 @@ run has no input or output, those of the tool stand in for them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel.dialects.kit.dialect import agent_tools
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.reading.rebuild.tree import Node
 
 __all__ = ["answer_in", "below", "delegate", "may_delegate", "task_in", "tool_around"]
 
 _BY_NAME = "delegate_to_"
-_DELEGATIONS = ("delegate_", "Delegate ")
-_SUBAGENT_TOOLS = frozenset({"Agent", "Task", "task"})
-"""Of Claude Code and its SDK, where it was called `Task` before, and of deepagents."""
-_SUBAGENT = ("subagent_type",)
-_AGENTS = (*_SUBAGENT, "coworker", "to_agent", "agent_name", "agent")
-"""Arguments that name the agent a task is for; `coworker` is CrewAI's."""
+_DELEGATIONS = ("delegate_",)
+_AGENTS = ("to_agent", "agent_name", "agent")
+"""Arguments that name the agent a task is for, besides those that dialects declare."""
 _TASKS = ("prompt", "task", "request", "input", "message", "query", "question", "description")
 """Arguments that hold the task; Claude's have a title beside the prompt as their description."""
 
 
-@lru_cache(maxsize=1024)
 def may_delegate(name: str) -> bool:
     """True for the name of a tool that may give a task to another agent."""
-    return name in _SUBAGENT_TOOLS or name.startswith(_DELEGATIONS)
+    declared = agent_tools().delegations
+    return name in declared or name.startswith(_prefixes(declared))
+
+
+@cache
+def _prefixes(declared: tuple[str, ...]) -> tuple[str, ...]:
+    return (*_DELEGATIONS, *(name for name in declared if name.endswith(("_", " "))))
 
 
 def delegate(name: str, arguments: Any) -> str | None:
     """Return the agent that such a tool delegates to; None if it is not named."""
+    tools = agent_tools()
     if isinstance(arguments, Mapping):
-        for key in _SUBAGENT if name in _SUBAGENT_TOOLS else _AGENTS:
+        only_declared = name in tools.delegations
+        for key in tools.agent_arguments if only_declared else (*tools.agent_arguments, *_AGENTS):
             if isinstance(agent := arguments.get(key), str) and agent:
                 return agent
     return (name.removeprefix(_BY_NAME) or None) if name.startswith(_BY_NAME) else None

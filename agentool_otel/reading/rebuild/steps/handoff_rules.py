@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from agentool_otel.dialects.kit.dialect import agent_tools
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
@@ -25,30 +27,46 @@ __all__ = [
     "within_transfer",
 ]
 
-_TRANSFERS = ("transfer_to_", "handoff_to_", "Handoff-transfer_to_")
-"""Prefixes of transfer tools; Semantic Kernel puts the plugin's name before the tool's."""
-_BARE = frozenset({"transfer", "handoff"})
-_BY_ARGUMENT = frozenset({"transfer_to_agent", "handoff_to_agent", *_BARE})
 _APART = re.compile(r"[^0-9a-z]+")
+
+
+class _Transfers(NamedTuple):
+    prefixes: tuple[str, ...]
+    names: frozenset[str]
+    plain: frozenset[str]
+    """Names without the word agent, which tools of other purposes may have too."""
+
+
+def _transfer_tools() -> _Transfers:
+    return _of_names(agent_tools().handoffs)
+
+
+@cache
+def _of_names(declared: tuple[str, ...]) -> _Transfers:
+    names = frozenset(name for name in declared if not name.endswith("_"))
+    prefixes = tuple(name for name in declared if name.endswith("_"))
+    return _Transfers(prefixes, names, frozenset(name for name in names if "agent" not in name))
 
 
 def transfers(name: str, arguments: Any = UNSET) -> bool:
     """True for a tool that hands over to another agent. A plain `transfer` may move money: its
     arguments, if known, have to name an agent."""
-    if name not in _BARE:
-        return name.startswith(_TRANSFERS)
+    tools = _transfer_tools()
+    if name not in tools.plain:
+        return name in tools.names or name.startswith(tools.prefixes)
     return arguments is UNSET or transfer_target(name, arguments) is not None
 
 
 def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
-    """Return the agent that a tool hands over to. The one transfer tool of ADK, Strands and
-    LlamaIndex has it as an argument, others have it in their name."""
-    if name in _BY_ARGUMENT:
+    """Return the agent that a tool hands over to: an argument of tools with one name for all
+    agents, else the end of the tool's name."""
+    tools = _transfer_tools()
+    if name in tools.names:
         members = plain(arguments)
         members = members if isinstance(members, Mapping) else {}
         agent = members.get("agent_name", members.get("to_agent"))
         return agent if isinstance(agent, str) else None
-    for prefix in _TRANSFERS:
+    for prefix in tools.prefixes:
         if name.startswith(prefix):
             return name.removeprefix(prefix) or None
     return None
