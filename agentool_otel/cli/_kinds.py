@@ -20,7 +20,7 @@ from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.evaluation.assertion_types import assertion_types
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import CaseFile, entries_of, is_yaml, parts_of, read_entry
-from agentool_otel.evaluation.cases.registry import eval_sets_of
+from agentool_otel.evaluation.cases.registry import eval_set_names, eval_sets_of
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path as JsonPath
 from agentool_otel.ground.json_places import parse_path
@@ -57,7 +57,8 @@ def known_kinds() -> str:
     return (
         "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
         "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
-        "tools), ToolCall, ToolResult, Step, assertions (type), eval sets of ADK, documents of "
+        "tools), ToolCall, ToolResult, Step, assertions (type), eval sets of "
+        f"{', '.join(eval_set_names())}, documents of "
         f"{', '.join(others)}, and OTLP recordings (resourceSpans)"
     )
 

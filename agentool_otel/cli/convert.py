@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import say
-from agentool_otel.converters import convert
+from agentool_otel.converters import convert, converters
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json, dumps, loads
 from agentool_otel.ground.json_difference import Difference
@@ -18,7 +18,7 @@ from agentool_otel.reading.sources.files.streams import SpanFile, name_of, stdin
 __all__ = ["command"]
 
 _LONGEST = 60
-_NAMES = "toolsmith, agent-spec, openai-tools, ..."
+_NAMES = ", ".join(converters())
 
 
 @click.command()

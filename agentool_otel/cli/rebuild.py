@@ -23,7 +23,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.formats import Loss, Writer, format_named, loss_sentences
+from agentool_otel.reading.formats import Loss, Writer, format_named, formats, loss_sentences
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.declared import documents_of
 from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
@@ -112,7 +112,8 @@ def _each_finished(
     "format_name",
     default=_DEFAULT,
     show_default=True,
-    help="Shape of the traces: reasoning-trace, atif, openai-messages, adk-evalset or inspect.",
+    metavar="FORMAT",
+    help=f"Shape of the traces: {', '.join(formats())}.",
 )
 @last_option("runs that started last.")
 @click.option("--cost", is_flag=True, help=COST_HELP)

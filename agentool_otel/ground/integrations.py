@@ -53,6 +53,8 @@ class Integration(NamedTuple):
     """Distributions that trace agents too, and may record a call a second time; `*` stands for any
     end of a name."""
     mount: Mount | None = None
+    own_units: tuple[str, ...] = ()
+    """Its providers in price tables that bill in units of their own, and not by the token."""
     patches: tuple[str, ...] = ()
     """Top-level packages that its instrumentor patches. The instrumentor is loaded when the program
     imports one of them; without this, when `instrument()` runs."""

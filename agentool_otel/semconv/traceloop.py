@@ -29,7 +29,3 @@ COMMAND = "langgraph.command."
 GOTO = "goto"
 GOTO_FROM = "langgraph.command.source_node"
 GOTO_TO = "langgraph.command.goto_node"
-
-CREW_AGENT_ROLE = "crewai.agent.role"
-CREW_NAME = "crewai.crew.name"
-CREW_RESULT = "crewai.crew.result"

@@ -35,7 +35,7 @@ POINTS = [
 ]
 KEPT = ("dialects", "integrations", "providers")
 """Folders of the core that are about products: shared vocabularies, and APIs of models."""
-MOST_NAMES = 20
+MOST_NAMES = 9
 """How many products the code of the core may name. It goes down, never up."""
 
 

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from agentool_otel.evaluation.cases.entries import Entry
 from agentool_otel.ground.json_places import Path
-from agentool_otel.ground.plugins import loaded
+from agentool_otel.ground.plugins import loaded, plugins
 
-__all__ = ["EvalSets", "eval_sets_of"]
+__all__ = ["EvalSets", "eval_set_names", "eval_sets_of"]
 
 
 class EvalSets(Protocol):
@@ -29,6 +29,11 @@ class EvalSets(Protocol):
             path: where it stands in its document.
         """
         ...
+
+
+def eval_set_names() -> list[str]:
+    """Return the names of the packages whose eval sets are read."""
+    return sorted(plugins("agentool_otel.cases"))
 
 
 @cache

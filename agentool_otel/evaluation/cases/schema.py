@@ -84,7 +84,7 @@ def generate(types: Iterable[str]) -> _Schema:
             "cases": _list_of("cases", "case"),
             "assertions": _list_of("assertions", "assertion"),
             "eval_set": {
-                "description": "An eval set of Google's ADK.",
+                "description": "An eval set of another package, such as an agent framework.",
                 "type": "object",
                 "anyOf": [{"required": ["eval_cases"]}, {"required": ["evalCases"]}],
                 "properties": {it: {"type": "array"} for it in ("eval_cases", "evalCases")},

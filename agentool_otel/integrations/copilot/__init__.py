@@ -2,4 +2,4 @@
 
 from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration("GitHub Copilot")
+INTEGRATION = Integration("GitHub Copilot", own_units=("github-copilot",))

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
+from agentool_otel.ground.integrations import integrations
 from agentool_otel.ground.optional import library
 from agentool_otel.model.operations import Embeddings, Inference
 from agentool_otel.reading.rebuild.report.fidelity import Note
@@ -23,8 +25,6 @@ __all__ = ["COMPUTED_BY", "Prices", "add_cost"]
 COMPUTED_BY = "total_cost_usd_computed_by"
 """Member of a trace's metadata: the prices that its cost was computed with."""
 _FIELD = "metrics.total_cost_usd"
-_NOT_BY_TOKEN = frozenset({"github-copilot"})
-"""Providers that bill in units of their own."""
 
 _Call = Inference | Embeddings
 
@@ -44,6 +44,8 @@ class Prices:
         genai_prices = library("genai_prices", "computing cost", "cost", "genai-prices")
         self._table = genai_prices
         self.name = f"genai-prices {genai_prices.__version__}"
+        declared = integrations().values()
+        self._own_units = frozenset(chain.from_iterable(it.own_units for it in declared))
 
     def of(self, call: _Call, start_ns: int | None) -> Decimal:
         """Return the price of a model call in US dollars.
@@ -67,7 +69,7 @@ class Prices:
                 continue
             except ValueError as error:  # a part that is larger than the whole
                 raise _Unpriced(str(error)) from error
-            if price.provider.id not in _NOT_BY_TOKEN:
+            if price.provider.id not in self._own_units:
                 total: Decimal = price.total_price
                 return total
         of = f" of {provider!r}" if provider is not None else ""

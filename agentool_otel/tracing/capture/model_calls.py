@@ -18,11 +18,11 @@ from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
 from agentool_otel.tracing.spans.settings import guarded, settings
-from agentool_otel.tracing.spans.suppression import CLIENTS, MANUAL, recorded_above
+from agentool_otel.tracing.spans.suppression import CALLBACKS, CLIENTS, MANUAL, recorded_above
 
 __all__ = ["ModelCall", "model_call", "server"]
 
-_OWNED = frozenset({CLIENTS, MANUAL, "langchain"})
+_OWNED = frozenset({CALLBACKS, CLIENTS, MANUAL})
 """Whose spans of the same call are left out: this one is it."""
 
 _PARAMETERS = {

@@ -36,7 +36,7 @@ __all__ = [
 
 Kind = Literal["graph", "model", "tool", "retriever"]
 
-_current: ContextVar[Frame | None] = ContextVar("agentool-otel-langchain-frame", default=None)
+_current: ContextVar[Frame | None] = ContextVar("agentool-otel-frame", default=None)
 
 
 class Claim(Protocol):

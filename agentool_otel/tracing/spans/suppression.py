@@ -7,6 +7,7 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from agentool_otel.tracing.spans.live import OWNER_KEY
 
 __all__ = [
+    "CALLBACKS",
     "CLIENTS",
     "GRAPHS",
     "MANUAL",
@@ -22,6 +23,9 @@ CLIENTS = "clients"
 
 MANUAL = "agentool-otel"
 """Owned where a model call is recorded already that is about to be reported by hand as well."""
+
+CALLBACKS = "callbacks"
+"""Owned where a model call is recorded already that a framework's callbacks report as well."""
 
 GRAPHS = "langgraph"
 """Owned where a graph is how a component of something above it is executed, and no agent."""

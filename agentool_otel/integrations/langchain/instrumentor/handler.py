@@ -49,7 +49,7 @@ from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.run import requested_id
 from agentool_otel.tracing.spans.settings import guarded, settings
-from agentool_otel.tracing.spans.suppression import CLIENTS, GRAPHS, MANUAL, is_owned
+from agentool_otel.tracing.spans.suppression import CALLBACKS, CLIENTS, GRAPHS, MANUAL, is_owned
 
 __all__ = ["Handler"]
 
@@ -279,7 +279,7 @@ class Handler(BaseCallbackHandler):
         metadata = metadata or {}
         params = record(kwargs.get("invocation_params")) or {}
         above = self.runs.above(parent_run_id)
-        if above is None and is_owned("langchain"):
+        if above is None and is_owned(CALLBACKS):
             return
         names = names_in(metadata)
         parent = for_whom(names, above, _context(above))
