@@ -60,7 +60,7 @@ class Microsoft:
 
     name = "microsoft"
     agent_tools = AgentTools(handoffs=("handoff_to_", "Handoff-transfer_to_"))
-    """Of Agent Framework, and of Semantic Kernel, which puts the plugin's name before the tool's."""
+    """Of Agent Framework, and of Semantic Kernel, which puts a plugin's name before the tool's."""
     markers = Markers(
         keys=(
             *("workflow.id", "executor.id", "edge_group.", _SOURCE, "agent_framework."),
