@@ -6,8 +6,24 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["NotInstalled", "prepare"]
+__all__ = ["CONTRACT", "SITUATIONS", "Environment", "NotInstalled", "prepare"]
+
+SITUATIONS = ("tests/situations", "-m", "not backends")
+CONTRACT = ("tests/situations/test_contract.py", "-m", "not backends")
+"""For versions that record less than the newest, whose situations are written down."""
+
+
+class Environment(NamedTuple):
+    """An environment for the tests of one product."""
+
+    packages: tuple[str, ...]
+    """Requirements, as pip takes them."""
+    tests: tuple[str, ...]
+    """Arguments of pytest."""
+    nightly: bool = False
+    """Whether it is left out on ordinary changes, as its versions change no more."""
 
 
 class NotInstalled(Exception):

@@ -8,15 +8,17 @@ packages, each in an environment of its own.
 The development environment holds the newest major versions; these hold the ones before, because
 both are in wide use, and the oldest OpenTelemetry and wrapt the package admits. Of other tracing
 packages there are the newest, and the oldest that install together and are made of OpenTelemetry.
+Environments for one product are in `tests/integrations/<product>/environments.py`.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
-from tests.environments import prepare
+from tests.environments import CONTRACT, SITUATIONS, Environment, prepare
 
 ROOT = Path(__file__).parent.parent
 HOME = ROOT / ".venv-frameworks"
@@ -48,14 +50,6 @@ ENVIRONMENTS = {
         "openinference-instrumentation-langchain>=0.1.60",
         "opentelemetry-instrumentation-langchain>=0.62",
     ],
-    "beside-anthropic": [
-        "anthropic>=2",
-        "openinference-instrumentation-anthropic>=3",
-        "opentelemetry-instrumentation-anthropic>=0.62",
-    ],
-    # Before the SDK had spans of its own, and the last with httpx and text completions.
-    "anthropic-1": ["anthropic==1.0.*"],
-    "anthropic-0": ["anthropic==0.104.*"],
     "beside-agents": [
         "openai>=3",
         "anthropic>=2",
@@ -72,13 +66,6 @@ ENVIRONMENTS = {
         "opentelemetry-instrumentation-anthropic>=0.62",
         "opentelemetry-instrumentation-mcp>=0.62",
         "opentelemetry-instrumentation-openai-agents>=0.62",
-    ],
-    "beside-crewai": [
-        "openai>=2,<3",
-        "mcp<2",
-        "crewai>=1.15",
-        "openinference-instrumentation-crewai>=1.1",
-        "opentelemetry-instrumentation-crewai>=0.62",
     ],
     "beside-oldest": [
         "openai==1.66.*",
@@ -97,8 +84,6 @@ ENVIRONMENTS = {
         "openai-agents>=0.20",
         "pydantic-ai-slim[openai,anthropic]>=2",
     ],
-    # CrewAI admits neither openai 3 nor mcp 2 yet.
-    "crewai": ["openai>=2,<3", "anthropic<2", "mcp<2", "crewai>=1.15"],
     # The oldest that the instrumentors admit.
     "agents-oldest": [
         # Of the time of the others, which do not work with later ones.
@@ -107,13 +92,6 @@ ENVIRONMENTS = {
         "mcp==1.23.*",
         "openai-agents==0.6.9",
     ],
-    "pydantic-ai-oldest": [
-        "openai>=2,<3",
-        "pydantic-ai-slim[openai]==1.100.*",
-        # Later ones have moved what it imports.
-        "genai-prices==0.0.73",
-    ],
-    "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
     "places": [
         *("nbclient", "ipykernel", "kubernetes-validate", "check-jsonschema"),
@@ -121,29 +99,18 @@ ENVIRONMENTS = {
     ],
     # What puts greenlets into the place of threads.
     "greenlets": ["gevent", "eventlet"],
-    "amplifier": ["amplifier-core>=2"],
-    "agent-spec": ["pyagentspec[langgraph]>=26.3", "numpy"],
-    # More than a gigabyte.
-    "agent-spec-runtimes": [
-        "pyagentspec[langgraph,openai-agents,wayflow,autogen,agent-framework,evaluation]>=26.3"
-    ],
 }
 TESTS = [
     *("tests/integrations", "tests/tracing/instrumentation", "tests/tracing/setup"),
     *("tests/tracing/capture", "tests/roundtrip"),
 ]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
-SITUATIONS = ["tests/situations", "-m", "not backends"]
 BESIDE_FRAMEWORKS = ["tests/situations/test_beside.py", "-m", "not backends"]
-ANTHROPIC = ["tests/integrations/anthropic", *SITUATIONS]
 AGENTS = [
     "tests/loops",
     *("tests/integrations/mcp", "tests/integrations/fastmcp"),
     *("tests/integrations/openai_agents", "tests/integrations/pydantic_ai"),
 ]
-CREWAI = [f"tests/integrations/{name}" for name in ("mcp", "fastmcp", "crewai")]
-# Some record less, so what is expected of the newest ones is not asked of them.
-CONTRACT = ["tests/situations/test_contract.py", "-m", "not backends"]
 OTHER_TESTS = {
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
@@ -153,38 +120,27 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [*ANTHROPIC, *AGENTS],
+    "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
-    "pydantic-ai-oldest": [*CONTRACT, "tests/integrations/pydantic_ai"],
-    "crewai": [*SITUATIONS, *CREWAI],
-    "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/tracing/export/test_servers.py"],
     "places": ["tests/examples/test_where_it_runs.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
-    # Without the kernel's plug-in for pytest, which needs another one.
-    "amplifier": [
-        *("tests/seed_systems/amplifier", "tests/situations/test_hostile_values.py"),
-        *("-k", "amplifier", "-m", "not backends", "-p", "no:amplifier_module"),
-    ],
-    "agent-spec": ["tests/seed_systems/agent_spec", *SITUATIONS, "-k", "agent_spec"],
-    "agent-spec-runtimes": ["tests/seed_systems/agent_spec"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],
-    "beside-anthropic": ["tests/guest/test_beside_anthropic.py"],
-    "anthropic-1": ANTHROPIC,
-    "anthropic-0": ANTHROPIC,
     "beside-agents": ["tests/guest/test_beside_openai_agents.py", *BESIDE_FRAMEWORKS],
-    "beside-crewai": BESIDE_FRAMEWORKS,
 }
 
 
-NIGHTLY = frozenset(
-    {
-        *("anthropic-1", "anthropic-0", "agents-oldest", "pydantic-ai-oldest", "crewai-oldest"),
-        *("beside-oldest", "beside-crewai", "agent-spec-runtimes"),
-    }
-)
+NIGHTLY = {"agents-oldest", "beside-oldest"}
+for _file in sorted((ROOT / "tests" / "integrations").glob("*/environments.py")):
+    _module = import_module(f"tests.integrations.{_file.parent.name}.environments")
+    _declared: dict[str, Environment] = _module.ENVIRONMENTS
+    for _name, _environment in _declared.items():
+        ENVIRONMENTS[_name] = [*_environment.packages]
+        OTHER_TESTS[_name] = [*_environment.tests]
+        if _environment.nightly:
+            NIGHTLY.add(_name)
 
 
 def main(names: list[str]) -> int:

@@ -9,24 +9,6 @@ from typing import Any
 
 __all__ = ["Switch", "switch_of", "tracers"]
 
-_CLASSES = {
-    "openinference": {
-        "anthropic": "openinference.instrumentation.anthropic:AnthropicInstrumentor",
-        "crewai": "openinference.instrumentation.crewai:CrewAIInstrumentor",
-        "langchain": "openinference.instrumentation.langchain:LangChainInstrumentor",
-        "mcp": "openinference.instrumentation.mcp:MCPInstrumentor",
-        "openai": "openinference.instrumentation.openai:OpenAIInstrumentor",
-        "openai_agents": "openinference.instrumentation.openai_agents:OpenAIAgentsInstrumentor",
-    },
-    "openllmetry": {
-        "anthropic": "opentelemetry.instrumentation.anthropic:AnthropicInstrumentor",
-        "crewai": "opentelemetry.instrumentation.crewai:CrewAIInstrumentor",
-        "langchain": "opentelemetry.instrumentation.langchain:LangchainInstrumentor",
-        "openai": "opentelemetry.instrumentation.openai:OpenAIInstrumentor",
-        "openai_agents": "opentelemetry.instrumentation.openai_agents:OpenAIAgentsInstrumentor",
-    },
-}
-"""OpenLLMetry's tracer of MCP (0.62) asks mcp 2 for a function that only mcp 1 has, and raises."""
 _PROCESSOR = "openinference.instrumentation.pydantic_ai"
 
 Switch = Callable[[Any], object]
@@ -38,10 +20,12 @@ def tracers(framework: str) -> dict[str, Switch]:
 
     pydantic-ai has spans of its own, which OpenInference's package rewrites.
     """
+    driver = import_module(f"tests.situations.drivers.{framework}")
+    classes: dict[str, str] = getattr(driver, "TRACERS", {})
     found = {
-        name: _instrumenting(classes[framework])
-        for name, classes in _CLASSES.items()
-        if framework in classes and _is_installed(classes[framework].partition(":")[0])
+        name: _instrumenting(place)
+        for name, place in classes.items()
+        if _is_installed(place.partition(":")[0])
     }
     if framework == "pydantic_ai" and _is_installed("pydantic_ai"):
         found["native"] = _pydantic_ai

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,13 @@ from agentool_otel.model.codec import encode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from tests.reading.sources.encoders.exports import EXPORTS, as_csv
+from tests.frameworks import ROOT
+from tests.reading.sources.encoders import exports as shapes
+from tests.reading.sources.encoders.exports import as_csv
+
+EXPORTS: dict[str, Callable[[], Any]] = dict(shapes.EXPORTS)
+for _file in sorted((ROOT / "tests" / "integrations").glob("*/exports.py")):
+    EXPORTS |= import_module(f"tests.integrations.{_file.parent.name}.exports").EXPORTS
 
 RUN = """\
 weather s1 success 14 tokens

@@ -4,6 +4,8 @@
     IMPOSSIBLE    by situation, why the framework cannot be in it
     NO_USAGE      by situation, why the token counts that the server sends cannot be recorded
     DISTRIBUTIONS those whose versions are named in the table of frameworks
+    TRACERS       by name, the instrumentors of other packages for the same framework, as
+                  `module:Class`; optional
     TURNS         by situation, what the model says, where it is not what all others hear
     <situation>   a function that takes the model server's base URL, runs the framework as a user
                   would, unmodified, and returns what came of it; what it raises, passes

@@ -11,6 +11,10 @@ from tests.situations.situations import QUESTION, SYSTEM, ToolFailed, cancel_whe
 NEEDS = ("anthropic",)
 DISTRIBUTIONS = ("anthropic",)
 IMPOSSIBLE = {"two_agents": "a client library has no agents"}
+TRACERS = {
+    "openinference": "openinference.instrumentation.anthropic:AnthropicInstrumentor",
+    "openllmetry": "opentelemetry.instrumentation.anthropic:AnthropicInstrumentor",
+}
 
 _TOOLS = [
     {

@@ -27,6 +27,10 @@ from tests.situations.situations import (
 NEEDS = ("crewai",)
 DISTRIBUTIONS = ("crewai",)
 IMPOSSIBLE: dict[str, str] = {}
+TRACERS = {
+    "openinference": "openinference.instrumentation.crewai:CrewAIInstrumentor",
+    "openllmetry": "opentelemetry.instrumentation.crewai:CrewAIInstrumentor",
+}
 TURNS = {
     "two_agents": (
         *handing_over(

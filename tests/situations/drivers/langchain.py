@@ -16,6 +16,10 @@ from tests.situations.situations import (
 NEEDS = ("langchain", "langchain_openai", "langgraph")
 DISTRIBUTIONS = ("langchain", "langgraph")
 IMPOSSIBLE: dict[str, str] = {}
+TRACERS = {
+    "openinference": "openinference.instrumentation.langchain:LangChainInstrumentor",
+    "openllmetry": "opentelemetry.instrumentation.langchain:LangchainInstrumentor",
+}
 NO_USAGE = {"stream": "ChatOpenAI asks a server other than OpenAI's for no usage of a stream"}
 
 

@@ -21,6 +21,10 @@ from tests.situations.situations import QUESTION, SYSTEM, ToolFailed, cancel_whe
 NEEDS = ("openai", "mcp", "mcp.server.mcpserver")
 DISTRIBUTIONS = ("mcp",)
 IMPOSSIBLE = {"two_agents": "a client of tools has no agents"}
+TRACERS = {
+    "openinference": "openinference.instrumentation.mcp:MCPInstrumentor",
+}
+"""OpenLLMetry's tracer of MCP (0.62) asks mcp 2 for a function that only mcp 1 has, and raises."""
 
 
 @asynccontextmanager

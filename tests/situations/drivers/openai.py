@@ -11,6 +11,10 @@ from tests.situations.situations import QUESTION, SYSTEM, ToolFailed, cancel_whe
 NEEDS = ("openai",)
 DISTRIBUTIONS = ("openai",)
 IMPOSSIBLE = {"two_agents": "a client library has no agents"}
+TRACERS = {
+    "openinference": "openinference.instrumentation.openai:OpenAIInstrumentor",
+    "openllmetry": "opentelemetry.instrumentation.openai:OpenAIInstrumentor",
+}
 
 _TOOLS = [
     {

@@ -20,6 +20,10 @@ from tests.situations.situations import (
 NEEDS = ("agents", "openai")
 DISTRIBUTIONS = ("openai-agents",)
 IMPOSSIBLE: dict[str, str] = {}
+TRACERS = {
+    "openinference": "openinference.instrumentation.openai_agents:OpenAIAgentsInstrumentor",
+    "openllmetry": "opentelemetry.instrumentation.openai_agents:OpenAIAgentsInstrumentor",
+}
 NO_USAGE = {"stream": "the SDK asks a server other than OpenAI's for no usage of a stream"}
 
 

@@ -1,0 +1,42 @@
+"""The shared run as Azure Monitor exports it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from tests.reading.sources.encoders.exports import FAILED, RUN, TRACE, Json, iso
+
+__all__ = ["EXPORTS"]
+
+
+def _application_insights() -> Json:
+    rows: list[Json] = [{
+        "timestamp": iso(it.begins), "id": it.span_id, "operation_Id": TRACE, "type": "InProc",
+        "operation_ParentId": it.parent or TRACE, "name": it.name, "itemType": "dependency",
+        "duration": (it.ends - it.begins) * 1000, "success": str(not it.failed),
+        "customDimensions": json.dumps(it.attributes()),
+    } for it in RUN]  # fmt: skip
+    raised = {
+        "timestamp": iso(4), "operation_Id": TRACE, "operation_ParentId": RUN[2].span_id,
+        "itemType": "exception", "outerMessage": FAILED, "problemId": "ValueError",
+        "customDimensions": "{}",
+    }  # fmt: skip
+    return [*rows, raised]
+
+
+def _log_analytics() -> Json:
+    names = {"timestamp": "TimeGenerated", "id": "Id", "operation_Id": "OperationId",
+             "operation_ParentId": "ParentId", "name": "Name", "type": "DependencyType",
+             "duration": "DurationMs", "success": "Success", "customDimensions": "Properties",
+             "outerMessage": "OuterMessage", "problemId": "ProblemId",
+             "itemType": "Type"}  # fmt: skip
+    kinds = {"dependency": "AppDependencies", "exception": "AppExceptions"}
+    return [{names[k]: kinds.get(v, v) if k == "itemType" else v for k, v in row.items()}
+            for row in _application_insights()]  # fmt: skip
+
+
+EXPORTS: dict[str, Callable[[], Json]] = {
+    "Application Insights": _application_insights,
+    "Log Analytics": _log_analytics,
+}

@@ -1,0 +1,31 @@
+"""The shared run as Opik exports it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.reading.sources.encoders.exports import FAILED, RUN, TRACE, Json, iso, usage
+
+__all__ = ["EXPORTS"]
+
+
+def _opik() -> Json:
+    first, *others = RUN
+    return {
+        "trace": {"id": TRACE, "project_id": "p", "name": first.name, "thread_id": "s1",
+                  "start_time": iso(0), "end_time": iso(9), "input": {"input": first.given},
+                  "output": {"output": first.gave}, "usage": {"total_tokens": 14}},
+        "spans": [{
+            "id": it.uuid(), "trace_id": TRACE, "name": it.name, "type": it.kind,
+            "start_time": iso(it.begins), "end_time": iso(it.ends),
+            "input": {"messages": it.given} if it.asks_model else it.given,
+            "output": {"choices": [{"message": it.gave}]} if it.asks_model else None,
+            "usage": usage(it, "prompt_tokens", "completion_tokens"),
+            "error_info": {"exception_type": "E", "message": FAILED} if it.failed else None,
+        } for it in others],
+    }  # fmt: skip
+
+
+EXPORTS: dict[str, Callable[[], Json]] = {
+    "Opik": _opik,
+}
