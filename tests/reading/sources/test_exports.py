@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import ChainMap
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -20,9 +21,11 @@ from tests.frameworks import ROOT
 from tests.reading.sources.encoders import exports as shapes
 from tests.reading.sources.encoders.exports import as_csv
 
-EXPORTS: dict[str, Callable[[], Any]] = dict(shapes.EXPORTS)
-for _file in sorted((ROOT / "tests" / "integrations").glob("*/exports.py")):
-    EXPORTS |= import_module(f"tests.integrations.{_file.parent.name}.exports").EXPORTS
+OF_PRODUCTS: list[dict[str, Callable[[], Any]]] = [
+    import_module(f"tests.integrations.{file.parent.name}.exports").EXPORTS
+    for file in sorted((ROOT / "tests" / "integrations").glob("*/exports.py"))
+]
+EXPORTS = dict(ChainMap(shapes.EXPORTS, *OF_PRODUCTS))
 
 RUN = """\
 weather s1 success 14 tokens
