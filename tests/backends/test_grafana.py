@@ -178,7 +178,8 @@ def test_dots_on_charts_lead_to_traces_that_were_sent(measured: Measured) -> Non
             times = {"start": float(now) - 300, "end": now}
             found = measured.ask("query_exemplars", query=filled(target["expr"]), **times)
             ids = {dot["labels"]["trace_id"] for it in found for dot in it["exemplars"]}
-            assert ids, (name, panel["title"], target["expr"])
+            scrapes = measured.ask("query", query="up[5m]")["result"]
+            assert ids, (name, panel["title"], target["expr"], scrapes)
             assert ids <= traces
 
 

@@ -71,8 +71,9 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
             metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{url}/api/v1/otlp/v1/metrics"}
         else:
             file = "metrics.yaml" if route == "spans" else "local.yaml"
-            # Exemplars last until the next flush: a flush takes longer than Prometheus's second.
-            environ = {"FLUSH_INTERVAL": "3s"}
+            # Exemplars last until the next flush. Prometheus scrapes every second, and on a busy
+            # machine it misses several scrapes in a row.
+            environ = {"FLUSH_INTERVAL": "10s"}
             running = stack.enter_context(collector(file, folder / "collector", **environ))
             url = stack.enter_context(prometheus(folder / "prometheus", running))
             if route == "collector":
