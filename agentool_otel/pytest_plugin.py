@@ -59,8 +59,8 @@ def assert_conformant() -> AssertConformant:
 
 @pytest.fixture(name="agent_traces")
 def agent_traces() -> Iterator[AgentTraces]:
-    """What this test runs, as trajectories: `.trace` where there is one, `.traces()` for all.
-    `len(agent_traces)` is the number of runs, and a loop has each with its fidelity.
+    """Capture the runs of this test as traces: `.trace` for the only one, `.traces()` for all.
+    `len(agent_traces)` is the number of runs, and a loop yields each with its fidelity.
 
     Captured in memory, with content, in all threads and tasks; nothing is written or sent.
     """

@@ -19,7 +19,7 @@ _IN_MEMORY = 64_000_000
 
 
 class Choice:
-    """Which runs of a source are meant. The source is read when they are asked for.
+    """The runs of a source that the user selected. The source is read on first use.
 
     Args:
         runs: of the source.
@@ -50,11 +50,11 @@ class Choice:
         self.agents = agents or AgentNames(selection)
         """The agents of the runs that were read."""
         self.read = 0
-        """How many runs the source had."""
+        """Number of runs in the source, as far as it was read."""
 
     @property
     def all(self) -> bool:
-        """Whether none is left out."""
+        """Return whether every run is selected."""
         return self._wanted is None and self._selection is None and self._last is None
 
     def listed(self) -> list[Numbered]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["STDOUT", "data_files"]
 
 STDOUT = Path("-")
-"""What a person writes for standard output."""
+"""The path that stands for standard output on a command line."""
 
 _ENDING = ("SIGTERM", "SIGHUP")
 _LONGEST_NAME = 200

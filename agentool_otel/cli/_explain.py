@@ -13,7 +13,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 __all__ = ["explanation"]
 
 _SPANS = 6
-"""How many spans of a kind are named."""
+"""Most span names that are listed per kind."""
 _ID = 8
 """Digits of a span id that are enough to find it."""
 

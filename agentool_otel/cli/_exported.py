@@ -1,4 +1,4 @@
-"""What `export` writes: the spans of documents and of recordings, one trace after the other."""
+"""Output of `export`: the spans of documents and recordings, trace by trace."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _titles(group: str) -> list[str]:
 
 
 EXTRA_TOPICS = {"source": _source}
-"""What `help` explains besides commands: functions that return a text."""
+"""Topics of `help` besides commands, each with a function that returns its text."""
 
 
 def with_examples(name: str) -> str:

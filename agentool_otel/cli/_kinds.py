@@ -44,7 +44,7 @@ class Checked(NamedTuple):
 
     kinds: Counter[str]
     lines: list[str]
-    """What is wrong, each with its line."""
+    """The problems, each with its line number."""
     invalid: list[JsonPath]
     """The values that are not valid."""
     warned: list[JsonPath]

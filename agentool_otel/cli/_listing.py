@@ -35,7 +35,7 @@ _LEAST = 16
 
 
 class Entry(NamedTuple):
-    """What the list says of a run, which itself is not kept."""
+    """The columns of one run in the list; the run itself is not kept."""
 
     place: Place
     session_id: str | None
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     about: str
     """Its input, or what it does where it has none."""
     said: bool
-    """Whether that is its input."""
+    """Whether the text is the input of the run."""
 
 
 class Numbered(NamedTuple):

@@ -169,7 +169,7 @@ def _help_about(error: AgentoolError) -> str:
 
 
 class _Last:
-    """What is known of the command that runs in this process."""
+    """State of the command that runs in this process."""
 
     debug = False
     name = ""

@@ -17,7 +17,7 @@ __all__ = ["Place", "in_order", "newest", "outermost", "outermost_of", "place_of
 
 
 class Place(NamedTuple):
-    """What decides where a run stands."""
+    """Sort key of a run."""
 
     trace_id: str
     parent_id: str | None

@@ -1,4 +1,4 @@
-"""How the user called this program: hints repeat it, ready to paste."""
+"""The command line that started this program, for hints that are ready to paste."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 __all__ = ["round_trip"]
 
 _PATIENCE_S = 15.0
-"""How long a server may take to show what it has taken."""
+"""Seconds to wait until a server shows the spans that it accepted."""
 _PAUSE_S = 0.5
 _LONG = 20_000
 """Characters of the longest text: an ordinary prompt, and ten times what Tempo keeps by default."""

@@ -47,7 +47,7 @@ class Runs:
 
     def __init__(self, source: str | None, prices: Prices | None = None):
         self.once = source == "-"
-        """Whether it can be read only once."""
+        """Whether the source can be read only once."""
         self._prices = prices
         self._reading = Reading(open_spans([source] if source is not None else []))
         self._source = self._reading.source
@@ -186,7 +186,9 @@ def _again(runs: Runs, trace_id: str) -> Run:
 
 
 def _begins(trace_id: str, wanted: str) -> bool:
-    """Whether an id begins with the text, or its two halves do: `51eecce3:7a5d`."""
+    """Return whether an id, or each of its two halves, begins with the text, as in
+    `51eecce3:7a5d`.
+    """
     if trace_id.startswith(wanted):
         return True
     trace, colon, span = wanted.partition(":")

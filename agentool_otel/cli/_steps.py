@@ -45,8 +45,9 @@ def status_text(word: str | None) -> Text:
 
 
 def outside_runs(trace: ReasoningTrace) -> bool:
-    """Whether a trace is that of tools that were called outside any run: it has no agent, and no
-    model was asked."""
+    """Return whether a trace has only tool calls made outside of any run: no agent, no
+    model call.
+    """
     of_tools = all(step.type in ("tool_call", "tool_result") for step in trace.steps)
     tokens = None if (metrics := or_none(trace.metrics)) is None else or_none(metrics.total_tokens)
     of_run = (or_none(trace.agent_id), or_none(trace.input), or_none(trace.output), tokens)
@@ -105,7 +106,9 @@ def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Ite
 
 
 def names_every_call(trace: ReasoningTrace) -> bool:
-    """Whether the steps are all tool calls: a rebuilt trace has no number of them otherwise."""
+    """Return whether every step is a tool call; only then does a rebuilt trace have their
+    number.
+    """
     metrics = or_none(trace.metrics) or TraceMetrics()
     return or_none(metrics.step_count) is None or or_none(metrics.tool_call_count) is not None
 

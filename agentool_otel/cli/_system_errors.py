@@ -1,4 +1,4 @@
-"""What a user can do about an error of the operating system."""
+"""Hints for errors of the operating system."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _MOST = 1000
 """Limit of the names that are kept."""
 _LISTED = 5
 _NEAR = 0.75
-"""How alike the name of a tool has to be. A tool that must not be called is often in no run."""
+"""Least similarity of a suggested tool name. A tool that must not be called is often in no run."""
 
 
 class AgentNames:

@@ -32,7 +32,7 @@ __all__ = ["command"]
 
 
 class _Side:
-    """What the user named as A or B."""
+    """The run that the user named as A or B."""
 
     def __init__(self, text: str, prices: Prices | None, last: int | None):
         self.place, self.wanted = _parsed(text)

@@ -223,7 +223,7 @@ def _member(text: str) -> str:
 
 
 class _Route(NamedTuple):
-    """Where spans would go."""
+    """The destination of spans under the current settings."""
 
     where: str
     spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"

@@ -50,7 +50,7 @@ class _Finished(NamedTuple):
 
     trace_id: str
     place: Place | None
-    """Where it stands among the others, if that counts."""
+    """Sort key of the run; None if the order does not matter."""
     value: bytes
     losses: list[Loss]
     report: dict[str, Any] | None
@@ -202,7 +202,7 @@ class _Output:
         self._results = files.get("--results")
         self._source = source
         self.losses = writer.kinds
-        """What the format cannot say."""
+        """Kinds of data that the format cannot represent."""
         self.traces = 0
 
     def document(self, trace: ReasoningTrace) -> None:

@@ -65,7 +65,7 @@ class Recovered(NamedTuple):
     had_work: bool
     """Whether there was anything to recover."""
     incomplete: bool
-    """Whether something is still where it was."""
+    """Whether some spans could not be recovered and are still in their folder."""
 
 
 def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:

@@ -263,7 +263,9 @@ def _handled(handler: Any) -> Generator[None]:
 
 
 def _in_foreground() -> bool:
-    """Whether signals from the terminal's keys reach us, and so our child as well."""
+    """Return whether signals from the terminal's keys reach this process, and so its child
+    as well.
+    """
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
     except OSError:

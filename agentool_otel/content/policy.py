@@ -55,7 +55,7 @@ Redact = Callable[[str, str], "str | None"]
 
 
 class Places(NamedTuple):
-    """Where captured content goes."""
+    """Destinations of captured content."""
 
     spans: bool
     events: bool
@@ -146,19 +146,19 @@ def note_redacted(attributes: dict[str, Any], names: Iterable[str]) -> None:
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """What happens to content in this process."""
+    """Rules for captured content in this process."""
 
     capture: bool = False
     on_spans: bool = True
-    """Whether what is captured is set on spans."""
+    """Whether content is set on spans."""
     in_events: bool = False
-    """Whether it is on events emitted beside them."""
+    """Whether content is emitted in events of its own."""
     redact: Redact | None = None
     redact_all: bool = False
-    """Whether `redact` is offered every text that leaves, names included, not content alone."""
+    """Whether `redact` receives every text that leaves the process, names included."""
     sizes: Sizes = SIZES
     store: Store | None = None
-    """Where texts are kept whole that are too large for an attribute."""
+    """Storage for texts that are too large for an attribute."""
 
     def keep_off(self, attributes: dict[str, Any]) -> None:
         """Take the content off the attributes of a span, in place, if spans are to have none."""

@@ -34,8 +34,9 @@ class Converter(Protocol):
 
     name: str
     lossless: bool
-    """Whether the format has a place for all that documents of the spec say: then what is written
-    is read back as it was, `read(write(documents)) == documents`."""
+    """Whether the format can represent everything in the spec's documents, so that
+    `read(write(documents)) == documents`.
+    """
 
     def recognises(self, value: Json) -> bool:
         """Return whether a JSON value can only be meant as a document of this format."""
@@ -69,8 +70,9 @@ class Conversion(NamedTuple):
     source: str
     """The format it was in."""
     losses: list[Difference]
-    """What is different in the original once `value` is converted back; `after` is what it is then,
-    `UNSET` where nothing is left."""
+    """Differences between the original and `value` converted back. `after` is the new value,
+    `UNSET` where it is gone.
+    """
     alike: list[str]
     """Other formats that know every member of the document, where nobody has named its format."""
 

@@ -30,12 +30,12 @@ _MARKS = frozenset({MARK_TRUNCATED, MARK_UNENCODABLE})
 
 
 class Match(NamedTuple):
-    """Whether a value is as expected."""
+    """Result of comparing a value with the expected one."""
 
     holds: bool | None
     """None where the arguments cannot tell."""
     detail: str = ""
-    """What the arguments are instead, in the words of a reason."""
+    """The actual arguments, worded for a reason."""
     differences: tuple[Difference, ...] = ()
     """The arguments that are not as expected, without the step."""
 
@@ -47,7 +47,7 @@ def is_possible(amount: Any) -> bool:
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    """Return whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, dict) and isinstance(actual, dict):

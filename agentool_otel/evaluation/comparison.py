@@ -24,14 +24,14 @@ __all__ = ["BY", "Comparison", "Group", "Latency"]
 
 FRAMEWORK = "framework"
 BY = (FRAMEWORK, *FACETS)
-"""What runs are grouped by."""
+"""Fields by which runs can be grouped."""
 _UNKNOWN = "(unknown)"
 _LARGEST = 2**63 - 1
-"""What OTLP's integers hold."""
+"""Largest integer of OTLP."""
 
 
 class Latency(NamedTuple):
-    """How long runs take, in seconds."""
+    """Durations of runs, in seconds."""
 
     median_s: float
     p95_s: float
@@ -63,7 +63,7 @@ class Group(NamedTuple):
     errors: int
     """Runs that failed: those whose span is an error."""
     unsaid: dict[str, int]
-    """What runs do not say, and how many do not."""
+    """Number of runs that lack a figure, by its name."""
 
     @property
     def correct(self) -> float | None:
@@ -80,7 +80,7 @@ class Group(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What is kept of a run."""
+    """The figures of one run."""
 
     trace_id: str
     parent_id: str | None

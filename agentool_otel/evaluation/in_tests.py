@@ -25,8 +25,9 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 __all__ = ["Asserted", "Outcome", "assert_trace", "outcome_of"]
 
 Asserted: TypeAlias = Check | Assertion | EvalCase | Mapping[str, Any]
-"""What may be asserted of a trace: a check with its parameters, an assertion as a document or as a
-JSON object, or a case, for all of its assertions."""
+"""Anything that can be asserted of a trace: a check with its parameters, an assertion as a document
+or JSON object, or a case, for all of its assertions.
+"""
 
 _BY_ITSELF = EvalCase(case_id="assert_trace", assertions=[])
 
@@ -66,7 +67,7 @@ class Outcome(NamedTuple):
 
     result: EvalResult
     message: str | None
-    """What does not hold, and the steps; None where all is as it should be."""
+    """The failed assertions and the steps; None if all passed."""
 
 
 def outcome_of(

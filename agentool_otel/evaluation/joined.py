@@ -47,16 +47,17 @@ class _Member:
         self.judged = TraceView(run)
         self.trace = self.judged.trace
         self.is_inside = is_inside
-        """Whether the run around it is in the unit."""
+        """Whether the parent run is in the unit."""
         self.inside: list[_Member] = []
         """The runs that it is around."""
         self.name = ""
-        """What its step ids begin with; empty for the first run."""
+        """Prefix of its step ids; empty for the first run."""
 
     @property
     def is_frame(self) -> bool:
-        """Whether the run has no output of its own because other runs do its work: those inside it,
-        or one that it handed over to."""
+        """Return whether the run has no output of its own because other runs do its work: nested
+        runs, or one that it handed over to.
+        """
         hands_on = bool(self.inside) or any(it.type == "handoff" for it in self.trace.steps)
         return hands_on and self.trace.output is UNSET and not self.judged.calls
 
@@ -85,8 +86,9 @@ class _Member:
 
     @property
     def _calls_models(self) -> bool:
-        """Whether there is a model call in the run, or may be one: a document without a step shows
-        nothing of what led to its answer."""
+        """Return whether the run has, or may have, a model call: a document without steps does not
+        show how its answer was made.
+        """
         if self.judged.models or any(it.type == "reasoning" for it in self.trace.steps):
             return True
         is_document = not isinstance(self.judged.source, Rebuilt)
@@ -106,9 +108,9 @@ class UnitTrace(TraceView):
         """Join the runs of a unit."""
         super().__init__(unit.runs[0])
         self.note = _note(unit)
-        """What was not looked at, for the reason of a check that depends on it."""
+        """Parts of the unit that were left out, for the reason of a check that depends on them."""
         self.looked_for_more = False
-        """Whether a check asked for calls or figures that the trace may not have."""
+        """Whether a check needed calls or figures that the trace may lack."""
         self._unit = unit
         self._members = _members(unit)
         self._tops = [it for it in self._members if not it.is_inside] or self._members[:1]

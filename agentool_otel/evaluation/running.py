@@ -52,7 +52,7 @@ class TraceResults(NamedTuple):
     why_none: str | None = None
     """Why there is no case for the trace; None where there is one."""
     judged: TraceView | None = None
-    """What the checks saw."""
+    """The view of the trace that the checks received."""
 
 
 def evaluate(

@@ -81,7 +81,7 @@ def unit_of(runs: Sequence[Run]) -> Unit:
 
 
 class _Entry(NamedTuple):
-    """What is known of a run without looking into it."""
+    """Facts about a run that need no look into its steps."""
 
     trace_id: str
     parent_id: str | None

@@ -20,9 +20,9 @@ KNOWN_STATUSES: tuple[str, ...] = (*STATUSES, *STOPPED)
 
 
 class Selection(NamedTuple):
-    """What a trace has to be. Names may be shell patterns (`research*`); of several of one kind any
-    will do, of several kinds all have to hold. What a trace does not say fits no name and no time.
-    A status is that of the trace, or how it ended where the spec has no status for it (`cancelled`,
+    """Conditions for a trace. Names may be shell patterns (`research*`). One value of each kind has
+    to match, and all kinds have to. A fact that a trace lacks matches no name and no time. A status
+    is that of the trace, or its end where the spec has no status for it (`cancelled`,
     `interrupted`, `exited`).
     """
 
@@ -39,7 +39,7 @@ class Selection(NamedTuple):
     """Texts, no patterns, of which one occurs in a value of the trace, in upper or lower case."""
 
     def holds(self, source: ReasoningTrace | Rebuilt) -> bool:
-        """Whether a trace is selected."""
+        """Return whether a trace is selected."""
         trace = source.trace if isinstance(source, Rebuilt) else source
         if not self._in_time(trace):
             return False
@@ -83,7 +83,7 @@ def _any(patterns: tuple[str, ...], values: list[object]) -> bool:
 
 
 def _occurs(texts: tuple[str, ...], document: Any) -> bool:
-    """Whether one of the texts is in a string of a document, at any depth."""
+    """Return whether a string of a document, at any depth, contains one of the texts."""
     wanted = [text.casefold() for text in texts]
     waiting = [document]
     while waiting:

@@ -38,7 +38,7 @@ __all__ = [
 LIMIT_S = 5.0
 """Seconds that the patterns and schemas of one check may take together."""
 _TRIES = 3
-"""How often a pattern or schema may reach the limit before it is not tried again."""
+"""Number of timeouts after which a pattern or schema is not tried again."""
 _PROGRAM = Path(__file__).with_name("time_limit_process.py")
 _SHOWN = 60
 
@@ -52,7 +52,7 @@ class _Budget:
 
 _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 _reached: Counter[Any] = Counter()
-"""How often each pattern or schema has reached the limit."""
+"""Number of timeouts of each pattern or schema."""
 
 
 class TimeLimit(EvaluationError):

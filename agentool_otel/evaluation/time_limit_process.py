@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any
 
 _IDLE_S = 60.0
-"""How long it waits for work."""
+"""Seconds without work after which the process ends."""
 _LARGEST = 2 << 30
 """Bytes of memory that it may have."""
 _SHOWN = 200

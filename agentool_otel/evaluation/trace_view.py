@@ -71,7 +71,7 @@ class TraceView:
     def __init__(self, source: ReasoningTrace | Rebuilt):
         """Wrap a trace, best as rebuilt: a document alone has only the marks in its values."""
         self.source = source
-        """What it was made of."""
+        """The trace, document or rebuilt trace that this view was made of."""
         self._rebuilt = source if isinstance(source, Rebuilt) else None
         self.trace = source.trace if isinstance(source, Rebuilt) else source
         """The document."""
@@ -278,8 +278,9 @@ class TraceView:
 
     @cached_property
     def _may_hide(self) -> bool:
-        """Whether the fidelity report is worth making: it takes as long as rebuilding the trace
-        did."""
+        """Return whether the fidelity report is needed: it takes as long as rebuilding the trace
+        did.
+        """
         if HIDDEN in self.metadata:
             return True
         return self._rebuilt is not None and self._rebuilt.may_hide()

@@ -19,7 +19,7 @@ MOST = 100_000
 _LOOKS_AROUND = re.compile(r"\(\?(?:[=!(>]|<[=!])|[*+?}]\+")
 """Look-around, conditions, atomic groups and possessive quantifiers."""
 _LOOKS_BESIDE = re.compile(r"[\^$]|\\[bBAZ]")
-"""What asks about the character before or after, or whether there is one."""
+"""Parts of a pattern that test the previous or next character, or the end of the text."""
 _MARKS = frozenset({MARK_TRUNCATED, MARK_UNENCODABLE})
 
 

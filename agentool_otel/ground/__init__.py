@@ -1,4 +1,4 @@
-"""What everything stands on, and what knows nothing of spans.
+"""Utilities that know nothing of spans; every other package may import them.
 
 attached         how a patch of a function of others turned out
 environment      every environment variable that is read

@@ -1,4 +1,4 @@
-"""How it turned out to stand around a function of others."""
+"""Outcome of wrapping a function of a library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Attached"]
 
 
 class Attached(NamedTuple):
-    """How one patch turned out, for `status()` and `doctor`."""
+    """Outcome of one patch, for `status()` and `doctor`."""
 
     target: str
     state: str

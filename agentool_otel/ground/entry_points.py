@@ -66,7 +66,7 @@ def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
 
 
 def _is_folder(entry: str) -> bool:
-    """Whether an entry of the path is one, or nothing that packages could be found in."""
+    """Return whether an entry of the path is a folder. A missing entry counts as none."""
     return not entry.endswith(".egg") and not os.path.isfile(entry)
 
 

@@ -124,9 +124,10 @@ AGENT_USAGE: Final = "AGENTOOL_AGENT_USAGE"
 they go. Backends that sum over all spans count those twice. Default: in recordings alone."""
 
 OFFLOAD: Final = "AGENTOOL_OFFLOAD"
-"""Where texts are kept whole that are too large for an attribute: a folder or an fsspec URL such as
-`s3://bucket/prefix`; `none` keeps nothing. Default: `content` beside the recording, if spans are
-recorded."""
+"""Storage for texts that are too large for an attribute: a folder or an fsspec URL such as
+`s3://bucket/prefix`; `none` keeps nothing. Default: `content` in the folder of the recording, if
+spans are recorded.
+"""
 
 LARGEST_ATTRIBUTE: Final = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
 """Bytes of UTF-8 that the text of an attribute may have. Default: 1 MiB."""
@@ -166,10 +167,11 @@ DISABLED: Final = "OTEL_SDK_DISABLED"
 """`true`: nothing is recorded. Default: false."""
 
 CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""Whether content is captured, and on what: `NO_CONTENT`, `SPAN_ONLY`, `EVENT_ONLY`,
-`SPAN_AND_EVENT`; `true` and `false` as the older generation has them. Default: on the spans of a
-local recording, and not of what is sent.
-Spec: GenAI conventions, 2026-08, as opentelemetry-util-genai 1.3b0 reads it."""
+"""Whether to capture content, and where to put it: `NO_CONTENT`, `SPAN_ONLY`, `EVENT_ONLY`,
+`SPAN_AND_EVENT`; `true` and `false` as in the older generation. Default: on the spans of a local
+recording, and not on spans that are sent.
+Spec: GenAI conventions, 2026-08, as opentelemetry-util-genai 1.3b0 reads it.
+"""
 
 EXCEPTIONS: Final = "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"
 """`logs`: exceptions are log records; `logs/dup`: on spans as well. Default: on spans.
@@ -221,7 +223,7 @@ RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
 """Further attributes of the resource, `key=value` pairs separated by commas. Default: none."""
 
 SAMPLER: Final = "OTEL_TRACES_SAMPLER"
-"""Which runs are recorded. Default: `parentbased_always_on`."""
+"""Choice of the runs to record. Default: `parentbased_always_on`."""
 
 SAMPLER_ARGUMENT: Final = "OTEL_TRACES_SAMPLER_ARG"
 """The share of runs that a sampler by ratio records, from 0 to 1. Default: 1."""
@@ -259,8 +261,9 @@ OPENAI_API_BASE: Final = "OPENAI_API_BASE"
 Source: openai 0.28; langchain-openai 1.4, `ChatOpenAI(base_url=)`."""
 
 ANTHROPIC_BASE_URL: Final = "ANTHROPIC_BASE_URL"
-"""Where Anthropic's client sends to, which only `agentool_otel.testing` sets. Default: Anthropic's.
-Source: anthropic 2.12, `Anthropic(base_url=)`."""
+"""Server of Anthropic's client, which only `agentool_otel.testing` sets. Default: Anthropic's.
+Source: anthropic 2.12, `Anthropic(base_url=)`.
+"""
 
 ANTHROPIC_API_KEY: Final = "ANTHROPIC_API_KEY"
 """The key of Anthropic's client, which only `agentool_otel.testing` sets. Default: none.
@@ -271,8 +274,9 @@ PYTHON_PATH: Final = "PYTHONPATH"
 Source: CPython, Doc/using/cmdline.rst."""
 
 COLUMNS: Final = "COLUMNS"
-"""How many columns what the commands print may have. Default: those of the terminal, 120 in a file.
-Source: POSIX, environment variables; rich 13, `Console(width=)`."""
+"""Width of the output of commands, in columns. Default: that of the terminal, 120 in a file.
+Source: POSIX, environment variables; rich 13, `Console(width=)`.
+"""
 
 PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 """Proxies through which servers of traces are read. Default: none.

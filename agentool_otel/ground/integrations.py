@@ -1,4 +1,4 @@
-"""What products say of themselves, without loading any of their code.
+"""Declarations of products, readable without loading any of their code.
 
     from agentool_otel.ground.integrations import Integration, Library
 
@@ -24,15 +24,15 @@ class Library(NamedTuple):
 
     distribution: str
     own_spans: OwnSpans | None = None
-    """Whether it writes OpenTelemetry spans unless told otherwise. None where we instrument it."""
+    """Whether it writes OpenTelemetry spans by default. None where we instrument it."""
     switch: str | None = None
-    """What changes that, in words; None if nothing does."""
+    """The setting that changes this, in a phrase; None without one."""
     traced_by: str | None = None
     """A package of others that instruments it, whose spans we read."""
 
 
 class Mount(NamedTuple):
-    """How a framework loads a module of ours by its name: nothing is attached to it."""
+    """A module of ours that a framework loads by name: nothing is patched."""
 
     distribution: str
     supports: str
@@ -40,7 +40,7 @@ class Mount(NamedTuple):
     """Of the entry points where it looks."""
     module: str
     how: str
-    """What records its runs, in words."""
+    """The recorder of its runs, in a phrase."""
 
 
 class Integration(NamedTuple):

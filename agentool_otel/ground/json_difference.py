@@ -1,4 +1,4 @@
-"""What distinguishes two JSON values: as a patch that turns one into the other, and as a list.
+"""Differences between two JSON values: as a patch that turns one into the other, and as a list.
 
 A patch is an object of the members that differ. An object inside it is the patch of the object in
 its place, or a new object where there is none; the members to be removed are listed under `-`. A

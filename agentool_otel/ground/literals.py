@@ -48,7 +48,7 @@ def literal(text: str, most: int) -> Any:
 
 
 def is_printed(text: str) -> bool:
-    """Whether a text is short, or looks as `repr` prints values of JSON's kinds."""
+    """Return whether a text is short, or looks like `repr` of a value of JSON's types."""
     if len(text) <= _SHORT:
         return True
     at = long = 0

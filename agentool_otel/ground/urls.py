@@ -22,10 +22,11 @@ __all__ = [
 ]
 
 _SCHEME = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:[/\\]+|[/\\]{2,}")
-"""How a URL begins: also behind the prefix of a cache, with a slash too few as in a `Path`, with
-backslashes, and without a scheme."""
+"""Beginning of a URL, also with the prefix of a cache, with one slash as in a `Path`, with
+backslashes, and without a scheme.
+"""
 _USER_INFO = re.compile(r"[^\s/\\:@]+:[^\s/\\@]+@")
-"""How a URL begins that has neither scheme nor slashes."""
+"""User name and password at the beginning of a URL that has neither scheme nor slashes."""
 _SHORTEST = 4
 """Characters of a secret that is looked for in a text; a shorter one is in any text."""
 

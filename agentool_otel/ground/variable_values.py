@@ -1,4 +1,4 @@
-"""What the texts of environment variables mean, and what is said of those that mean nothing.
+"""Parse the values of environment variables, and report invalid ones.
 
 A reader takes the text of a variable that is set, and raises ValueError with words that follow
 `NAME=text` in a sentence: what is wrong, and what may stand there.
@@ -43,7 +43,7 @@ _log = logger("agentool_otel")
 
 
 class Notices:
-    """What a user must know of the configuration of this process, each logged once."""
+    """Notices about the configuration of this process, each logged once."""
 
     def __init__(self) -> None:
         self.refused: dict[str, tuple[str, str]] = {}

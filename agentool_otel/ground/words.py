@@ -45,7 +45,7 @@ def flat(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing has to be spelled out: so of nearly all texts, and told at once."""
+    """Return whether a text needs no escapes: a fast test that nearly all texts pass."""
     return text.isascii() and text.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""What everything else moves about: documents, spans, and what lies between them.
+"""Data types of the package: documents, spans, and the operations between them.
 
     documents     the agentool spec's JSON documents, held without loss
     codec         documents from and to JSON, and from the reference package's objects

@@ -92,7 +92,7 @@ DifficultyWord = Annotated[str, Meta(examples=list(DIFFICULTIES))]
 
 
 class Document(Struct, frozen=True, kw_only=True, gc=False, repr_omit_defaults=True):
-    """What all documents have in common: unknown members, and the way to JSON and back."""
+    """Base of all documents: unknown members, and conversion to JSON and back."""
 
     extra: Object = {}
     """Members the spec does not know, written back unchanged; a known member of that name wins."""
@@ -148,7 +148,7 @@ class ToolSpec(Document, frozen=True, kw_only=True):
     name: str
     """Unique identifier, snake_case."""
     description: str
-    """What the tool does and when to use it, for people and models."""
+    """Purpose of the tool and when to use it, for people and models."""
     parameters: Object
     """JSON Schema of the arguments, as in OpenAI function calling."""
     returns: Maybe[Object] = UNSET
@@ -242,14 +242,14 @@ class ToolCall(Document, frozen=True, kw_only=True):
 
 
 class ToolResult(Document, frozen=True, kw_only=True):
-    """What a tool gave back."""
+    """Result of a tool."""
 
     call_id: Maybe[str] = UNSET
     """The `id` of the call this answers."""
     output: Json = UNSET
     """Any JSON value."""
     error: Json = UNSET
-    """What went wrong, as text; null or absent when nothing did."""
+    """Error of the tool, as text; null or absent without an error."""
     duration_ms: Maybe[Number] = UNSET
     """As the tool's caller measured it, in milliseconds."""
     cost_tokens: Maybe[Number] = UNSET
@@ -262,7 +262,7 @@ class ToolExchange(Document, frozen=True, kw_only=True):
     tool_call: Maybe[ToolCall] = UNSET
     """The call."""
     tool_result: Maybe[ToolResult] = UNSET
-    """What it gave back."""
+    """Result of the call."""
 
 
 class Step(Document, frozen=True, kw_only=True):
@@ -271,7 +271,7 @@ class Step(Document, frozen=True, kw_only=True):
     step_id: Maybe[str] = UNSET
     """Unique in its trace."""
     type: StepTypeWord
-    """What kind of step this is; an unknown word is carried."""
+    """Type of the step; an unknown word is kept."""
     timestamp: Maybe[str] = UNSET
     """RFC 3339 time of the step. The order of steps is their order in the list, not this."""
     content: Json = UNSET
@@ -323,13 +323,13 @@ class ReasoningTrace(Document, frozen=True, kw_only=True):
     finished_at: Maybe[str] = UNSET
     """RFC 3339 time; null or absent while the run goes on."""
     input: Json = UNSET
-    """What the agent was asked, as text."""
+    """Input of the agent, as text."""
     output: Json = UNSET
-    """What it answered, as text."""
+    """Output of the agent, as text."""
     status: Maybe[StatusWord] = UNSET
-    """How the run ended; an unknown word is carried."""
+    """Status at the end of the run; an unknown word is kept."""
     steps: list[Step]
-    """What the agent did, in order."""
+    """Steps of the agent, in order."""
     metrics: Maybe[TraceMetrics] = UNSET
     """Totals of the run."""
     metadata: Maybe[Object] = UNSET
@@ -382,7 +382,7 @@ class Assertion(Document, frozen=True, kw_only=True):
     """A property a run must have. Which members are there depends on `type`."""
 
     type: AssertionTypeWord
-    """What is asserted; an unknown word is carried."""
+    """Type of the assertion; an unknown word is kept."""
     description: Maybe[str] = UNSET
     """Why, for people."""
     property: Maybe[str] = UNSET
@@ -411,26 +411,26 @@ class EvalCase(Document, frozen=True, kw_only=True):
     case_id: str
     """Unique in its evaluation."""
     description: Maybe[str] = UNSET
-    """What the case is about, for people."""
+    """Description of the case, for people."""
     input: Json = UNSET
-    """What the agent is asked, as text."""
+    """Input for the agent, as text."""
     context: Maybe[Object] = UNSET
-    """What the agent is given besides."""
+    """Further data for the agent."""
     assertions: list[Assertion]
     """All must hold."""
     tags: Maybe[list[str]] = UNSET
     """Words to select cases by."""
     difficulty: Maybe[DifficultyWord] = UNSET
-    """How hard the case is; an unknown word is carried."""
+    """Difficulty of the case; an unknown word is kept."""
 
 
 class AssertionResult(Document, frozen=True, kw_only=True):
-    """What came of one assertion."""
+    """Result of one assertion."""
 
     assertion_type: AssertionTypeWord
     """The `type` of the assertion."""
     passed: bool | None
-    """Whether it held; null when it could not be evaluated."""
+    """Whether it passed; null if it could not be evaluated."""
     score: Maybe[Number] = UNSET
     """0 to 1."""
     reason: Maybe[str] = UNSET
@@ -438,7 +438,7 @@ class AssertionResult(Document, frozen=True, kw_only=True):
 
 
 class EvalResult(Document, frozen=True, kw_only=True):
-    """What a judge made of one run."""
+    """Evaluation of one run."""
 
     eval_id: Maybe[str] = UNSET
     """The evaluation this belongs to."""
@@ -447,7 +447,7 @@ class EvalResult(Document, frozen=True, kw_only=True):
     trace_id: Maybe[str] = UNSET
     """The run that was judged."""
     passed: bool | None
-    """Whether all assertions held; null when that could not be evaluated."""
+    """Whether all assertions passed; null if that could not be evaluated."""
     assertion_results: list[AssertionResult]
     """One per assertion, in the order of the case."""
     composite_score: Maybe[Number] = UNSET
@@ -468,9 +468,9 @@ class RegisteredTool(Document, frozen=True, kw_only=True):
     endpoint: Maybe[str] = UNSET
     """URL it is called at."""
     auth: Maybe[str] = UNSET
-    """How a caller proves who it is, for example `bearer`."""
+    """Method of authentication, for example `bearer`."""
     provider: Maybe[str] = UNSET
-    """Who runs it."""
+    """Operator of the server."""
     tags: Maybe[list[str]] = UNSET
     """Words to find it by."""
 

@@ -1,4 +1,4 @@
-"""What one span says, in no one's vocabulary.
+"""Content of one span, independent of any vocabulary.
 
 An operation is the neutral middle between live wrappers, dialects and the rebuild: dialects write
 it to span attributes and read it back. `None` and `UNSET` mean unknown or absent, never zero or
@@ -181,7 +181,7 @@ class ToolExecution(_Common, frozen=True, kw_only=True):
     """Set when the tool hands over to another agent: the agent it hands to."""
     transfer_message: str | None = None
     tool_error: str | None = None
-    """What the tool reported as its error, as text."""
+    """Error that the tool itself reported, as text."""
     duration_ms: float | None = None
     """As reported, which may differ from the span's length."""
     cost_tokens: int | None = None
@@ -255,14 +255,14 @@ class MemoryOperation(_Common, frozen=True, kw_only=True):
     record_id: str | None = None
     """The key a value was written under, or the id of the one record that is concerned."""
     record_count: int | None = None
-    """How many were found, or are to be written or deleted."""
+    """Number of records found, or to be written or deleted."""
     query: str | None = None
     records: list[Json] | None = None
-    """Where the memory has records of its own: {content, id?, metadata?, score?}."""
+    """Records, if the memory has a type of its own for them: {content, id?, metadata?, score?}."""
     content: Json | UnsetType = UNSET
     """The value that was written."""
     results: Json | UnsetType = UNSET
-    """What a search returned, exactly as the memory gave it."""
+    """Result of a search, exactly as the memory returned it."""
     server_address: str | None = None
     server_port: int | None = None
 

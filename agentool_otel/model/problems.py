@@ -13,7 +13,7 @@ class Problem(msgspec.Struct, frozen=True):
     where: str
     """The place, such as `traces.jsonl line 17`."""
     message: str
-    """What is wrong there and how to mend it."""
+    """The problem and its remedy."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"

@@ -1,4 +1,4 @@
-"""What a translator of events needs of whoever keeps the steps.
+"""Interface between translators of events and the recorder of steps.
 
 Content (messages, arguments, results) is handed over by functions, which are not called where it
 is not wanted.
@@ -72,7 +72,7 @@ class Recorder(Protocol[S]):
         ...
 
     def wants_content(self, step: S) -> bool:
-        """Whether text that no field of the operation stands for is kept."""
+        """Return whether text without a field in the operation is kept."""
         ...
 
     def around(self) -> S | None:

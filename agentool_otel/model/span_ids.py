@@ -37,7 +37,7 @@ class SpanIds:
 
 
 class Place(NamedTuple):
-    """Where the spans of a trace are."""
+    """Location of a trace's spans."""
 
     trace_id: str
     """The id of the OTel trace, in hex."""

@@ -47,7 +47,7 @@ class Damage(msgspec.Struct, frozen=True, gc=False):
     where: str
     """Such as `name`, `attributes.KEY`, `events[0].attributes.KEY` or `resource.KEY`."""
     cut: bool
-    """Whether it stood at the end: what came after it, too, may be missing then."""
+    """Whether the data ended there: anything after it may be missing too."""
 
 
 class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
@@ -77,7 +77,9 @@ class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
     damaged: tuple[Damage, ...] = ()
     """Values that are not what they were; of each, where the first damage is."""
     made_ids: bool = False
-    """Whether it came without ids: they were made of its content, and it is alone in its trace."""
+    """Whether it had no ids. They are derived from its content then, and its trace has no other
+    span.
+    """
 
 
 def is_fragment(span: SpanRecord) -> bool:
@@ -91,7 +93,7 @@ class Deduplicated(list[SpanRecord]):
     def __init__(self, spans: Iterable[SpanRecord], copies: int):
         super().__init__(spans)
         self.copies = copies
-        """How many were left out."""
+        """Number of copies that were left out."""
 
 
 def copies_of(spans: list[SpanRecord]) -> int:

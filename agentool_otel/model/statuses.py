@@ -1,4 +1,4 @@
-"""How a run can end, in the words of the agentool spec."""
+"""Statuses of runs in the agentool spec."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def from_ns(ns: int) -> str:
 
 
 def in_calendar(ns: int) -> bool:
-    """Whether a time lies in the years 1 to 9999, so that it has a text."""
+    """Return whether a time is in the years 1 to 9999 and can be formatted."""
     return FIRST_NS <= ns < END_NS
 
 

@@ -1,4 +1,4 @@
-"""Which document a JSON object is, and what is wrong with it.
+"""Identify the type of a document, and list its problems.
 
 An error means it cannot be read as a document. A warning means it can, losing nothing, but it
 contradicts itself; nothing in this package refuses a document for that.

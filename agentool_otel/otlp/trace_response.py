@@ -20,7 +20,7 @@ _SCOPE_SPANS_FOLLOW = bytes([_SCOPE_SPANS << 3 | LENGTH_DELIMITED])
 
 
 def holds_trace(data: bytes) -> bool:
-    """Whether field 1 of a message, which may be cut short, is a trace rather than a ResourceSpans.
+    """Return whether field 1 of a message, which may be truncated, is a trace and no ResourceSpans.
 
     Under its own field 1 a trace has a ResourceSpans, and that one has a resource. Of these two,
     only the first can have messages under 2.

@@ -1,4 +1,4 @@
-"""What the APIs of model providers look like: messages, tools, answers, usage. One API a file.
+"""Formats of model providers' APIs: messages, tools, answers, usage. One API per file.
 
     openai_chat        chat completions, of any server that speaks them
     openai_responses   responses

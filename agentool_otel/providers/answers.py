@@ -56,7 +56,7 @@ class Answer:
 
     @property
     def complete(self) -> bool:
-        """Whether the answer is known to be complete."""
+        """Return whether the answer is known to be complete."""
         return self._finish is not None or (self._reading is not None and self._reading.complete)
 
     def add(self, value: Any, reason: Any = None) -> bool:

@@ -172,7 +172,7 @@ class MessagesReading:
         self._fields: dict[str, str] = {}
         self._blocks: dict[int, Any] = {}
         self._fragments: dict[tuple[int, str], list[str]] = {}
-        """What continues blocks of a stream, by the member that it continues."""
+        """Fragments of a stream's blocks, by block and member."""
         self._usage: dict[str, int] = {}
         self._begun = False
         """True in a stream whose number of output tokens is not known yet: the first event has a

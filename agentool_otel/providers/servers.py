@@ -1,4 +1,4 @@
-"""Which provider is behind the server that a client talks to."""
+"""Identify the provider behind the server of a client."""
 
 from __future__ import annotations
 

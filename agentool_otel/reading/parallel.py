@@ -44,9 +44,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _SPANS = 512
-"""How many go to a worker at once: enough that sending them is cheap, few enough to stay small."""
+"""Spans per batch for a worker: enough that sending is cheap, few enough to stay small."""
 _AHEAD = 2
-"""How many batches wait for each worker. Results come in order, so all of them are in memory."""
+"""Batches in the queue of each worker. Results come in order, so all of them are in memory."""
 
 _Row = tuple[tuple[str, bytes, str, Attributes, int], int]
 """An undecoded span with the number of its decoder."""

@@ -1,4 +1,4 @@
-"""What every attribute is: type, known values, standing, and whether it is content.
+"""Table of attributes: type, known values, stability, and whether it is content.
 
 Spec: `model/gen-ai/registry.yaml` and `model/mcp` of the conventions.
 """

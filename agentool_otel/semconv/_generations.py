@@ -94,10 +94,10 @@ STRUCTURAL: Mapping[str, str] = {
 
 
 class Generation(NamedTuple):
-    """What one generation of the conventions has. Everything is keyed by the baseline's names."""
+    """Differences of one generation of the conventions, keyed by the baseline's names."""
 
     schema_url: str
-    """What the scopes of its spans, metrics and log records say."""
+    """Schema URL on the scopes of its spans, metrics and log records."""
     metrics: Mapping[str, str]
     """Metric to the name it has here; a metric that is not among them does not exist here."""
     events: frozenset[str]
@@ -126,9 +126,9 @@ class Generation(NamedTuple):
 
 
 OURS = "agentool."
-"""What stands before the baseline's name of an attribute in a generation that has none for it."""
+"""Prefix of a baseline attribute in a generation that has no name for it."""
 NAMED_BY_US = tuple(f"{OURS}{namespace}." for namespace in ("gen_ai", "mcp", "openai"))
-"""How such a name begins."""
+"""Prefixes of such names."""
 _PREFIXES = tuple(prefix for prefix in PREFIXES if not prefix.startswith(OURS))
 _LATEST = "latest"
 

@@ -1,4 +1,4 @@
-"""How a vocabulary of ours is written down: each name with its meaning."""
+"""Notation of our own vocabulary: each name with its meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each type of span is called, which kinds it may have and which attributes belong on it.
+"""Table of span types: names, allowed kinds and attributes.
 
 Spec: `model/gen-ai/spans.yaml` and `model/mcp` of the conventions.
 """

@@ -119,7 +119,7 @@ MEMORY_RESULTS = _name(
 )
 
 FORMS = frozenset({TOOL_WRAPPED, MEMORY_WRAPPED})
-"""How content was brought into the shape that the conventions ask for: nothing without it."""
+"""Marks of content that was put into the shape of the conventions: nothing is lost without them."""
 
 # Evaluation results: on spans in the judged trace, and on events in the context of the judged span
 EVAL_RESULT_ID = _name(
@@ -174,7 +174,7 @@ DIALECT = _name(
 VOCABULARIES = ("openinference",)
 """Those that can be written beside our own names."""
 COPIES = frozenset({SPAN_KIND, SPAN_PARENT_ID, SPAN_START_NS, SPAN_END_NS})
-"""What repeats the span's own members: in recordings, and sent where `AGENTOOL_SPAN_COPIES=on`."""
+"""Copies of the span's own members: in recordings, and sent if `AGENTOOL_SPAN_COPIES=on`."""
 
 CONTENT_REDACTED = _name(
     "agentool.content.redacted",

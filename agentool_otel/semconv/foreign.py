@@ -16,7 +16,7 @@ __all__ = ["EVENT_KEEPS", "Names", "holds_content", "holds_object", "is_content_
 EVENT_KEEPS = frozenset(
     {"gen_ai.system", "gen_ai.provider.name", "event.name", "role", "id", "index"}
 )
-"""What stays of an event that holds content: its place in the conversation."""
+"""Attributes of a content event that stay without content: its place in the conversation."""
 
 _CACHED = 4096
 
@@ -72,10 +72,10 @@ _events = Names(names.EVENTS)
 _objects = Names(names.OBJECTS)
 
 holds_content = _attributes.__contains__
-"""Whether the attribute, or the member of a body, of this name holds content."""
+"""Whether the attribute, or the member of a body, of this name has content."""
 
 is_content_event = _events.__contains__
-"""Whether events and log records of this name hold content in all attributes but `EVENT_KEEPS`."""
+"""Whether events and log records of this name have content in all attributes but `EVENT_KEEPS`."""
 
 holds_object = _objects.__contains__
-"""Whether the attribute of this name holds an object with content among its members."""
+"""Whether the attribute of this name has an object with content among its members."""

@@ -11,14 +11,15 @@ MARK_UNENCODABLE = "$unencodable"
 """Why JSON cannot hold the value: `opaque` (only its own methods could tell), `circular`, `binary`,
 `nan`, `not set`, ..."""
 MARK_TRUNCATED = "$truncated"
-"""Which limit ended it: `depth`, `nodes`, `characters` or `seconds` while encoding, `changed` where
-another thread was writing, `bytes` where an attribute was shortened to fit."""
+"""The limit that was reached: `depth`, `nodes`, `characters` or `seconds` while encoding, `changed`
+where another thread was writing, `bytes` where an attribute was shortened to fit.
+"""
 MARK_LENGTH = "$length"
-"""How many members, bytes or bits there were."""
+"""Original number of members, bytes or bits."""
 MARK_TEXT = "$text"
-"""What is known about the value in words: a name, a time without its zone."""
+"""Description of the value: a name, a time without its zone."""
 TRUNCATED_TEXT = "… [truncated: {} characters]"
 """End of a text that was shortened, with the length it had."""
 
 MASK = "[masked]"
-"""What stands for a credential."""
+"""Replacement for a credential."""

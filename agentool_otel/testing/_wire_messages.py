@@ -14,7 +14,7 @@ from agentool_otel.testing.turns import Request, Turn
 __all__ = ["body", "error_body", "error_event", "events", "token_count"]
 
 SIGNATURE = "c2lnbmVk"
-"""What a thinking block is signed with."""
+"""Signature of thinking blocks."""
 
 _STOP = {
     "stop": "end_turn",
@@ -115,7 +115,7 @@ def events(request: Request, turn: Turn, new_id: NewId) -> Iterator[Event]:
 
 
 def _deltas(block: Json, arguments: str, size: int) -> tuple[Json, list[Json]]:
-    """What a block starts as, and what is added to it."""
+    """Return the first form of a block, and the deltas that complete it."""
     match block["type"]:
         case "tool_use":
             json = [{"type": "input_json_delta", "partial_json": it}

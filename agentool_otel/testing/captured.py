@@ -1,4 +1,4 @@
-"""What a block of a test runs, as trajectories: captured in memory, with content.
+"""Capture the runs of a test's block as traces, in memory, with content.
 
     from agentool_otel.testing.captured import captured_traces
 

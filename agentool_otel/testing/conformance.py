@@ -292,7 +292,7 @@ _REQUIRED_OF = {
     gen_ai.EVENT_EVALUATION_RESULT: frozenset({gen_ai.EVALUATION_NAME}),
     gen_ai.EVENT_OPERATION_EXCEPTION: frozenset({core.EXCEPTION_TYPE}),
 }
-"""What events always have."""
+"""Attributes that events always have."""
 
 
 def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Finding]:

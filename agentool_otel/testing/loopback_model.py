@@ -50,7 +50,7 @@ class LoopbackModel:
 
     def __init__(self, *turns: Turn | str, port: int = 0):
         self.requests: list[Request] = []
-        """What was asked, in order."""
+        """The requests so far, in order."""
         self.rules: list[Rule] = []
         self._turns: list[Turn] = []
         self._lock = threading.Lock()
@@ -82,12 +82,12 @@ class LoopbackModel:
 
     @property
     def base_url(self) -> str:
-        """What OpenAI-compatible clients take as base URL."""
+        """Return the base URL for OpenAI-compatible clients."""
         return f"{self.root_url}/v1"
 
     @property
     def root_url(self) -> str:
-        """What Anthropic's clients take as base URL."""
+        """Return the base URL for Anthropic's clients."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
@@ -271,7 +271,7 @@ def _embeddings(request: Request, turn: Turn, new_id: wire.NewId) -> Json:
 
 
 class _Protocol(NamedTuple):
-    """How one API answers."""
+    """Wire format of one API's answers."""
 
     name: Protocol
     body: Callable[[Request, Turn, wire.NewId], Json]

@@ -1,4 +1,4 @@
-"""What a loopback model answers: scripted turns, or turns made up from the request.
+"""Answers of a loopback model: scripted turns, or turns derived from the request.
 
 Nothing here is a model: do not judge quality by it, only plumbing.
 """

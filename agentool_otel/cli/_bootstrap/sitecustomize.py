@@ -25,7 +25,7 @@ _VARIABLE = "AGENTOOL_OTEL_RUN"
 
 
 _NEEDED = ("agentool_otel", "msgspec", "opentelemetry")
-"""What a Python without it cannot instrument: it fails at once, and says so."""
+"""Packages without which a Python cannot be instrumented: it stops at once with an error."""
 _HOOKS = "agentool_otel.ground.import_hooks"
 
 
@@ -39,7 +39,8 @@ _BUILDS = frozenset(
 _RUNNERS = frozenset(["hatch", "poetry", "pdm", "pipenv", "pipx", "tox", "nox", "uv", "conda"])
 """Front ends that may start the program of the user: only they themselves are none."""
 _BUILD_SCRIPTS = frozenset(["setup.py", "get-pip.py", "__pip-runner__.py", "_in_process.py"])
-"""What installers and builders start. Source: pip 21 to 25, pyproject_hooks 1, pep517 0.13."""
+"""Scripts that installers and builders start. Source: pip 21 to 25, pyproject_hooks 1, pep517 0.13.
+"""
 
 
 def _leave() -> None:
@@ -179,7 +180,7 @@ def _hooks() -> "Any":
 
 
 def _arguments(options: "Dict[str, Any]") -> "Dict[str, Any]":  # noqa: UP006
-    """What `instrument()` is called with; an endpoint with credentials stands in a file."""
+    """Return the arguments for `instrument()`; an endpoint with credentials is read from a file."""
     arguments = dict(options.get("instrument", {}))
     if "endpoint" in options:
         try:

@@ -1,4 +1,4 @@
-"""What the interpreter's and the standard library's types look like from inside.
+"""Readers for the types of the interpreter and the standard library.
 
 Each function looks one level into a value and returns a JSON scalar, a marker (a plain dict), the
 members (`Items`) or another value to look into.

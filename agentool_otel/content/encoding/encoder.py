@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Limits(NamedTuple):
-    """Where encoding ends, whatever the value is."""
+    """Limits of encoding: depth, items, size and time, whatever the value is."""
 
     depth: int = 100
     nodes: int = 250_000
@@ -162,7 +162,8 @@ _OPENED = 1024
 
 
 def _repeats(level: list[Any], seen: set[int]) -> bool:
-    """Whether a container stands at several places, or in itself: orjson would write it each time.
+    """Return whether a container occurs several times or contains itself: orjson would write each
+    copy.
 
     Args:
         level: containers equally deep in the value.
@@ -201,7 +202,7 @@ class _Walk:
         """Ids of the containers around the present one."""
         self._kinds = of_libraries()
         self._names: dict[tuple[int, str], int] = {}
-        """How often a container has a name already, by the id of its copy."""
+        """Number of references to a container that has a name already, by the id of its copy."""
 
     def copy(self, value: Any) -> Any:
         result: list[Any] = []

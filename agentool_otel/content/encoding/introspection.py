@@ -1,4 +1,4 @@
-"""How to look into a value without running its code.
+"""Inspect values without running their code.
 
 A value of the user may raise, hang or change when one of its methods is called, and so may its
 class. So nothing here calls either: classes are recognised by the method resolution order that the
@@ -71,7 +71,7 @@ class Items(NamedTuple):
 
 
 class Marker(dict[str, Any]):
-    """What stands for a value, or for the rest of one, that is not there."""
+    """Placeholder for a value, or the part of a value, that was left out."""
 
 
 def class_name(cls: type) -> str:

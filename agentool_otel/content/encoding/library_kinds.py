@@ -1,4 +1,4 @@
-"""What values of dataclasses, attrs, msgspec, pydantic, numpy and pandas look like from inside.
+"""Readers for values of dataclasses, attrs, msgspec, pydantic, numpy and pandas.
 
 A library is not imported for this: a value of its types can only be there when it is.
 """

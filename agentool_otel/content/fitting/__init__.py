@@ -1,1 +1,1 @@
-"""What is too large for an attribute or a span is shortened, and kept whole elsewhere."""
+"""Shorten values that are too large for an attribute or a span; store the full text elsewhere."""

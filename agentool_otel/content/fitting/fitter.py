@@ -47,14 +47,14 @@ history repeats earlier spans, an output appears once."""
 
 
 class Store(Protocol):
-    """Where whole texts are kept."""
+    """Storage for full texts."""
 
     def put(self, digest: str, data: bytes) -> str | None:
         """Store bytes under their sha256, once; return the place, None if that failed."""
 
 
 class Sizes(msgspec.Struct, frozen=True):
-    """How large attributes and spans may be, in bytes of UTF-8."""
+    """Largest sizes of attributes and spans, in bytes of UTF-8."""
 
     attribute: int = 1 << 20
     span: int = 3 << 20
@@ -75,14 +75,14 @@ SIZES = Sizes.requested(os.environ)
 
 
 class Cut(NamedTuple):
-    """How one text was shortened."""
+    """One shortened text and the way it was shortened."""
 
     whole: str
     most: int
     """Bytes it was allowed to have."""
     short: str
     note: dict[str, Any]
-    """What `agentool.content.shortened` says of it."""
+    """Entry for this text in `agentool.content.shortened`."""
 
 
 NO_CUTS: Mapping[str, Cut] = MappingProxyType({})

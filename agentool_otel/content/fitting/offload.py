@@ -1,4 +1,4 @@
-"""Where texts go that are too large for an attribute: a folder, or anything fsspec reaches.
+"""Storage for texts that are too large for an attribute: a folder, or any place fsspec supports.
 
 Content-addressed: a text is stored once, under its sha256, however many spans repeat it.
 """
@@ -56,7 +56,7 @@ class Folder:
 
 
 def _holds(path: Path, size: int) -> bool:
-    """Whether a text is stored there; a link or a pipe under its name is nothing of the kind."""
+    """Return whether a text is stored at the path. A link or pipe of that name does not count."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:

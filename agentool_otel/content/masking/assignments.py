@@ -87,8 +87,9 @@ _NO_VALUE = (
     r"|(?:none|null|true|false|string|undefined|optional|required)(?=[\s\"',;&)}\]]|\\[nrt\"']|\Z)"
     r"|[a-z_][\w.\-/]{0,2}(?=\s|\\[nrt])"
 )
-"""What is no value, in a text in lower case or in its JSON: an empty text, a word that `refers`
-knows, and less than `_LEAST` characters."""
+"""Values that are no credential, in lower-case text or its JSON: an empty text, a word that
+`refers` knows, and fewer than `_LEAST` characters.
+"""
 _SCHEME_ALONE = (
     r"f?(?P<quoted>\\*[\"'])(?:bearer|basic|token) {1,3}(?:\{[^{}\\\"']{0,64}\})?(?P=quoted)"
 )
@@ -98,7 +99,8 @@ _PASSED_OVER = {
     **dict.fromkeys(_COMMON, f"{_NO_VALUE}|{_SCHEME_ALONE}"),
     "authorization": _SCHEME_ALONE,
 }
-"""What the expression itself passes over, by the word: programs are full of these."""
+"""Values that the expression itself skips, by the name before them: source code is full of these.
+"""
 
 
 def _separator(word: str) -> str:
@@ -158,11 +160,12 @@ _ESCAPES = {
     "\\": re.compile(r"[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
     "%": re.compile(r"[0-9A-Fa-f]{2}"),
 }
-"""What of an escape stands before a name as if it were a part of it, by what begins it: in JSON
-text, at each level of it, and in URLs. Sources: RFC 8259, section 7; RFC 3986, 2.1."""
+"""Rest of an escape that looks like the beginning of a name, by the character that starts the
+escape: in JSON text, at each level of it, and in URLs. Sources: RFC 8259, section 7; RFC 3986, 2.1.
+"""
 
 _BLOCK = re.compile(r"(?:[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?P<indent>[ \t]+)(?=[^\s])")
-"""What stands before a value of several lines. Source: YAML 1.2.2, 8.1."""
+"""Beginning of a value that spans several lines. Source: YAML 1.2.2, 8.1."""
 _LINES = r"[^\r\n]+(?:\r?\n{0}[^\r\n]+)*"
 
 _QUOTE = re.compile(
@@ -215,7 +218,7 @@ _SCHEME = re.compile(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4,}")
 
 
 def assigns(text: str) -> bool:
-    """Whether plain text names a credential before a separator."""
+    """Return whether plain text has the name of a credential before a separator."""
     return _names(text, _words_before(text, _IN_TEXT))
 
 
@@ -239,7 +242,7 @@ def assigned(text: str) -> list[tuple[int, int]]:
 
 
 def ends_column(text: str) -> bool:
-    """Whether a word that names a credential ends a cell of a table, in plain text or in JSON."""
+    """Return whether the name of a credential ends a table cell, in plain text or in JSON."""
     return (("|" in text or "\n" in text) and _ends_part(text, _COLUMNS)) or (
         "\\" in text and "\\n" in text and _ends_part(text, _COLUMNS_IN_JSON)
     )
@@ -325,7 +328,7 @@ def _names(text: str, words: Collection[str]) -> bool:
 class _Name(NamedTuple):
     sign: str
     ends: int
-    """Where its value begins."""
+    """Index at which the value begins."""
     judge: ValueTest
 
 
@@ -493,7 +496,7 @@ def _end_of_quoted(text: str, at: int, quote: str) -> int:
 
 
 def is_masked(text: str, begins: int, ends: int) -> bool:
-    """Whether a value is the mask, or a scheme and the mask."""
+    """Return whether a value is the mask, or an authentication scheme and the mask."""
     mask = ends - len(MASK)
     if mask < begins or not text.startswith(MASK, mask):
         return False

@@ -105,7 +105,7 @@ MAY_BE_OPTION = (
     r"-?(?=[A-Za-z])[A-Za-z0-9_\-]{0,20}?"
     r"(?:[Pp]ass|pwd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]red|[Aa]uth|user|cookie))"
 )
-"""What follows a dash where an option may be that `in_commands` finds."""
+"""Text after a dash that may start an option which `in_commands` finds."""
 
 
 def in_commands(text: str) -> Iterator[_Span]:

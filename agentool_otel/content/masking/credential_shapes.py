@@ -27,7 +27,7 @@ _HEX = r"[A-Fa-f0-9]"
 
 
 def _has_long_part(text: str) -> bool:
-    """Whether one part between dashes is long: not so in the name of a project."""
+    """Return whether one part between dashes is long. Names of projects have only short parts."""
     return any(len(part) >= 16 for part in text[3:].split("-"))
 
 
@@ -36,7 +36,7 @@ def _is_no_word(text: str) -> bool:
 
 
 def _is_basic(text: str) -> bool:
-    """Whether it is user and password in base64, be it cut off."""
+    """Return whether a text is user and password in base64, even if truncated."""
     try:
         plain = base64.b64decode(text[: len(text) // 4 * 4])
     except ValueError:
@@ -118,7 +118,7 @@ _ANYWHERE: tuple[tuple[str, str, str, ValueTest | None], ...] = (
         None,
     ),
 )
-"""What does not have to begin a word."""
+"""Shapes that are found inside of a word, too."""
 _BEHIND_AN_ID: tuple[tuple[str, re.Pattern[str], ValueTest | None], ...] = (
     ("", re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"), looks_random),
 )
@@ -189,7 +189,7 @@ _WITH_DASHES = re.compile(
 
 
 def may_hold(text: str) -> bool:
-    """Whether a text has the beginning of something of the shape of a credential.
+    """Return whether a text contains the prefix of a known shape of credentials.
 
     A single character is found twenty times as fast as several.
     """

@@ -79,8 +79,8 @@ masks = _Count()
 
 
 def harmless(members: dict[str, Any]) -> bool:
-    """Whether no member is named like a credential. Records come in shapes: once found
-    harmless, `NAMES` of one is in `HARMLESS`.
+    """Return whether no member has the name of a credential. Records repeat their shapes: once a
+    shape is found harmless, `NAMES` of one is in `HARMLESS`.
 
     Raises:
         TypeError: if a name is no text.
@@ -144,7 +144,7 @@ def _remember(names: set[str]) -> None:
 _LARGE = 16_384
 """Characters from which names are not looked up: a payload of records has many."""
 _DEEP = "\\" * 8
-"""What stands behind names four levels deep: too much for a look at the end of each part."""
+"""Text behind names that are nested four levels deep: too expensive to check at each part's end."""
 
 
 _PREPARING = 'it\'s 1-a_b.c, "d e"; --f -g <h> K:$2|~ i=j\\n- k: v\nb'
@@ -372,8 +372,8 @@ def _may_name_secret(members: dict[Any, Any]) -> bool:
 
 
 def is_secret_value(value: Any, judge: ValueTest) -> bool:
-    """Whether what stands under a name is a credential: not what says that there is none, and not
-    the objects in which schemas describe one.
+    """Return whether the value of a secret name is a credential. A word such as "none" is not, nor
+    is an object in which a schema describes the credential.
 
     Args:
         value: a JSON value.

@@ -46,12 +46,13 @@ class _Row(NamedTuple):
     needle: tuple[str, ...]
     """One of these is in every text that has it."""
     before: re.Pattern[str]
-    """What stands before a value; its group `name`, if it has one, names it, and its group `quote`
-    ends it."""
+    """Text before a value. Its optional group `name` is the value's name, its group `quote` the
+    character that ends the value.
+    """
     read: Callable[[str, int], _Span | None]
     source: str
     judge: ValueTest | None = None
-    """What the value has to be besides."""
+    """Test that the value has to pass as well."""
 
 
 _QUOTE = r"\\*[\"']"
@@ -203,7 +204,7 @@ _QUOTED = re.compile(r"'(?<=[dD] ')")
 
 
 def may_introduce(text: str) -> bool:
-    """Whether a text, or the text that JSON holds, may have a credential so named."""
+    """Return whether a text, or text inside its JSON, may contain a credential with such a name."""
     return _may_name_value(text) or ends_column(text)
 
 

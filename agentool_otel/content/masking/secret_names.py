@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 ValueTest = Callable[[str], bool]
-"""Whether a value under a name is a credential."""
+"""Test of whether a value under a given name is a credential."""
 
 
 def anything(value: str) -> bool:
@@ -47,7 +47,7 @@ _PATH = re.compile(r"~?\.{0,2}/|[A-Za-z]:\\")
 
 
 def is_no_words(value: str) -> bool:
-    """Whether a value is more than words, and no path."""
+    """Return whether a value is neither plain words nor a path."""
     return _NO_WORDS.search(value, 0, _DECISIVE) is not None and _PATH.match(value) is None
 
 
@@ -66,8 +66,9 @@ _NO_PASSWORD = re.compile(
 
 
 def spoken(value: str) -> bool:
-    """Whether a value that a sentence calls a credential is one: no words, number with a unit, link
-    or name of an algorithm."""
+    """Return whether a value that a sentence calls a credential is one, rather than words, a number
+    with a unit, a link or the name of an algorithm.
+    """
     return is_no_words(value) and _NO_PASSWORD.match(value) is None
 
 
@@ -85,8 +86,9 @@ _CHARACTERS_A_CHANGE = 8
 
 
 def looks_random(value: str) -> bool:
-    """Whether a value is long, without blanks, and changes between small letters, capitals and
-    digits as often as only random characters do."""
+    """Return whether a value looks random: long, without blanks, and with frequent changes between
+    small letters, capitals and digits.
+    """
     if _ONE_WORD.match(value) is None:
         return False
     decisive = value[:_DECISIVE]
@@ -171,7 +173,7 @@ _NAMES: tuple[tuple[re.Pattern[str], ValueTest | None], ...] = (
     (re.compile(rf"{_BEGINS}(?:\w+[_\-]key|token|auth|wif|hmac)$", re.IGNORECASE), looks_random),
     (re.compile(rf"{_BEGINS}(?:sig|signature)$", re.IGNORECASE), _has_random_part),
 )
-"""What a name ends in, and the judge of its value; the first counts."""
+"""Endings of names, each with the test of its value. The first that matches counts."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 ANY_SCRIPT = (
@@ -203,7 +205,7 @@ QUALIFIERS = ("data", "value", "b64", "base64", "pem", "hex", "raw", "prod")
 """Endings of a name behind its word: `client-key-data`, `TLS_KEY_PEM`; a number is another one."""
 _QUALIFIER = re.compile(rf"[_\-.]?(?:{'|'.join(QUALIFIERS)}|\d{{1,4}})$", re.IGNORECASE)
 _ENDINGS = (*WORDS, "credentials", "base", "jsessionidsso")
-"""What such a name ends in."""
+"""Endings of secret names."""
 _QUALIFIED_ENDINGS = (*QUALIFIERS, *"0123456789")
 _LONGEST_ENDING = 64
 """Characters at the end of a name that decide: the longest of `_NAMES` has 21."""
@@ -215,7 +217,7 @@ _RARE = (
 
 
 def has_word(text: str) -> bool:
-    """Whether one of `WORDS` is in a text: cheap, because any of them will do."""
+    """Return whether a text contains one of `WORDS`: a cheap first test."""
     lower = text.lower()
     return (
         has_common_word(lower)
@@ -241,7 +243,7 @@ def has_common_word(text: str) -> bool:
 
 
 def names_secret(name: str) -> bool:
-    """Whether what stands under a name may be a credential."""
+    """Return whether a value of this name may be a credential."""
     return value_test(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the modules of formats are made of.
+"""Shared building blocks of the format modules.
 
 objects  one object of a format and one of the spec, without losing what either lacks
 tools    lists of tools

@@ -27,7 +27,9 @@ class ToolConverter(ABC):
     lossless: ClassVar[bool] = False
     container: ClassVar[str | None] = None
     room: ClassVar[Path | None] = None
-    """Where a tool keeps what only the spec knows; None where nobody may add members."""
+    """Path in a tool's document for members that only the spec has; None where the format allows no
+    additional members.
+    """
 
     @abstractmethod
     def read_tool(self, tool: Object) -> Object:

@@ -113,7 +113,7 @@ _OF_INFERENCE = frozenset({gen_ai.REQUEST_MODEL, gen_ai.OUTPUT_MESSAGES, "gen_ai
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)", re.DOTALL)
 _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
-"""What contrib's openai-v2 2.4 sets `error.type` to."""
+"""Form of `error.type` in contrib's openai-v2 2.4."""
 _NAMESPACES = ("gen_ai.", *table.NAMED_BY_US)
 _HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
 _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
@@ -220,7 +220,7 @@ class GenAI:
 
     @property
     def tells_messages(self) -> bool:
-        """Whether the generation has the messages of model calls as events alone."""
+        """Return whether this generation has the messages of model calls only as events."""
         return CHOICE in self.generation.events
 
     def message_events(self, attribute: str, text: str) -> list[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Which attribute of the GenAI conventions carries which field of an operation."""
+"""Map the fields of an operation to attributes of the GenAI conventions."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ USAGE = (
 
 
 class Entry(NamedTuple):
-    """How the attribute of a field is read."""
+    """A field of an operation and the way its attribute is read."""
 
     name: str
     read: Callable[[Reader, str], Any]

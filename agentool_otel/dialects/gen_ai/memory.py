@@ -61,7 +61,7 @@ def _field(operation: str) -> str:
 
 
 def _content(record: Any) -> Any:
-    """What a record holds; a mark in place of records that were too many is itself."""
+    """Return the content of a record. A marker in place of surplus records is returned as it is."""
     if not isinstance(record, dict):
         return record
     members = cast("dict[str, object]", record)

@@ -153,7 +153,9 @@ def message_in(name: str, body: Mapping[str, Any]) -> Message | None:
 
 
 def _is_hidden(body: Mapping[str, Any]) -> bool:
-    """Whether an event shows only that there was content or a tool call, not which."""
+    """Return whether an event has only the fact that there was content or a tool call, not its
+    value.
+    """
     if is_placeholder(body.get("content")):
         return True
     return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))

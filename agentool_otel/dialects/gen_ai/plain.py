@@ -45,7 +45,9 @@ _NEED_A_LOOK = frozenset(
 _BARE = frozenset({"input", "output", "input.value", "output.value"})
 """Names of no generation that may be a tool's arguments and result."""
 _REWRITTEN = frozenset({gen_ai.SYSTEM_INSTRUCTIONS, gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES})
-"""What the full reading may bring into another shape, also where nothing is made of it."""
+"""Attributes whose values the full reading may reshape even where the operation has no use for
+them.
+"""
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.lazy_json, str): lazy_json,
     (Reader.lazy_array, str): lazy_objects,
@@ -54,15 +56,15 @@ _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.messages, str): messages,
     (Reader.texts, list): texts,
 }
-"""How a value of a type is read by itself, by how it is read from among its span's attributes."""
+"""Readers of single values, by the reader that would need the whole span."""
 _MANY = 64
-"""How many different sets of types one shape is remembered with."""
+"""Most sets of value types that are remembered per shape."""
 _NOT_YET: Any = object()
 """Stands for a plan that is made at its second use: many shapes occur only once."""
 
 
 class _Plan(NamedTuple):
-    """How a span of one shape, operation and set of types becomes an operation."""
+    """Steps that turn a span of one shape, operation and set of types into an operation."""
 
     make: Callable[..., Operation]
     """Takes the values of all attributes, in their order."""

@@ -1,4 +1,4 @@
-"""What dialects share: reading attributes, translating to GenAI names, stores' envelopes.
+"""Shared parts of dialects: attribute readers, translation to GenAI names, envelopes of stores.
 
 dialect            what a dialect is, and which one a span is written in
 reading            attributes, read leniently

@@ -1,4 +1,4 @@
-"""What a dialect is, and which one a span is written in."""
+"""The dialect protocol, and the choice of a dialect for each span."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SPAN_NAME = 0.3
 
 
 class Confidence(NamedTuple):
-    """How sure a dialect is: 0 (not mine) to 1 (certain), and the reason, for display."""
+    """Certainty of a dialect, from 0 (not mine) to 1 (certain), and the reason, for display."""
 
     level: float
     reason: str = ""
@@ -82,7 +82,7 @@ one SDK have the same."""
 
 
 class Markers(NamedTuple):
-    """What a span must have for a dialect to be asked to recognise it; any one marker is enough.
+    """Traits of a span, one of which suffices for a dialect to be offered the span.
 
     There are many dialects and millions of spans: asking every dialect about every span would cost
     more than reading the span.
@@ -193,14 +193,15 @@ class WritingDialect(Dialect, Protocol):
     """A vocabulary that can also be written."""
 
     cannot_carry: tuple[str, ...]
-    """What is lost in writing or comes back in another form, one sentence each."""
+    """Data that is lost or changed in writing, one sentence each."""
 
     def write(self, operation: Operation) -> WrittenSpan: ...
 
 
 class TraceLinks(NamedTuple):
-    """What links one OTel trace to others of the same run (not OTel's span links, though some
-    dialects derive it from them)."""
+    """Links between OTel traces of the same run. They are not OTel's span links, though some
+    dialects derive them from those.
+    """
 
     offered: Sequence[str] = ()
     """Ids by which another trace can refer to this one."""
@@ -395,7 +396,7 @@ def _no_reader(span: SpanRecord) -> None:
 
 
 class _Marking:
-    """Which dialects have to be asked, by the names of attributes, events, scopes and spans.
+    """Index of dialects by the attribute, event, scope and span names in their markers.
 
     A name is looked up, rather than compared with every marker of every dialect: a file may have
     other names in every span.

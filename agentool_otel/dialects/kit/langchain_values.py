@@ -1,4 +1,4 @@
-"""What LangChain and LangGraph put into the inputs and outputs of their runs.
+"""Inputs and outputs of the runs of LangChain and LangGraph.
 
 Source: langchain-core `messages/base.py`, `load/serializable.py`; langgraph `types.py`. Trace
 stores with LangChain callbacks (Langfuse, LangSmith, MLflow) keep these as they came.
@@ -40,8 +40,8 @@ class ToolMessage(NamedTuple):
 
 
 def is_plumbing(name: str, node: Any) -> bool:
-    """Whether a runnable counts as an agent to a tracer only for the "agent" in its name: the node
-    of a graph that is called so, what writes its state, a parser.
+    """Return whether a tracer reports a runnable as an agent only because its name contains
+    "agent": a graph node of that name, the writer of its state, a parser.
 
     Args:
         name: the runnable's.

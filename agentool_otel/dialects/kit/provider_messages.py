@@ -40,7 +40,7 @@ def json_or_text(value: Any) -> Any:
 
 
 def _is_nothing(value: Any) -> bool:
-    """Whether there is no value: it is null, empty, or could not be read."""
+    """Return whether a value is null, empty or unreadable."""
     return value is None or value is UNSET or value == ""
 
 
@@ -75,7 +75,7 @@ def _listed(container: dict[str, Any]) -> Any:
 
 
 def _is_pair(item: Any) -> bool:
-    """Whether this is LangChain's short form of a message, `["user", "hello"]`."""
+    """Return whether an item is LangChain's short form of a message, `["user", "hello"]`."""
     match item:
         case [str(role), str()]:
             return role in ("system", "user", "assistant", "tool", "human", "ai")
@@ -204,7 +204,7 @@ def _unwrapped(item: dict[str, Any], role: str) -> dict[str, Any]:
 
 
 def are_calls(value: Any) -> bool:
-    """Whether this is a list of tool calls in OpenAI's shape."""
+    """Return whether a value is a list of tool calls in OpenAI's shape."""
     return (
         isinstance(value, list)
         and bool(value)

@@ -286,13 +286,14 @@ def lazy_objects(text: str) -> LazyList | UnsetType:
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether a value is one of `PLACEHOLDERS`, so that there is none."""
+    """Return whether a value is one of `PLACEHOLDERS`, which stand for no value."""
     return isinstance(value, str) and value in PLACEHOLDERS
 
 
 def in_parts(text: str) -> bool:
-    """Whether JSON text looks like messages in the shape of the conventions, rather than in that of
-    a provider's API."""
+    """Return whether JSON text looks like messages in the conventions' shape, not in a
+    provider's.
+    """
     return '"parts"' in text and '"type"' in text
 
 
@@ -328,7 +329,7 @@ def _json_or(text: str, default: Any) -> Any:
 
 
 def looks_cut(text: str) -> bool:
-    """Whether a text is JSON that a store has cut in the middle."""
+    """Return whether a text is JSON that a store has truncated."""
     return text[:2] in ('{"', "[{", '["') or (
         text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
     )

@@ -26,7 +26,7 @@ from agentool_otel.model.operations import (
 )
 
 _NAMES = ("agent_name", "workflow_name")
-"""What a store falls back to the span's name for."""
+"""Fields that a store fills with the span's name if they are missing."""
 
 __all__ = ["ReadOwn", "read_around"]
 

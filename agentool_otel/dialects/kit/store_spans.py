@@ -113,7 +113,7 @@ def _read_tool(span: Reader, input_value: Any, output_value: Any) -> None:
 
 
 def _only_argument(input_value: Any) -> Any:
-    """What a traced function was called with, where that was one value."""
+    """Return the only argument of a traced function; None unless there was exactly one."""
     input_value = langchain.unwrapped_call(input_value)
     if isinstance(input_value, dict) and input_value.keys() == {"args", "kwargs"}:
         args = input_value["args"]

@@ -257,7 +257,7 @@ def _are_messages(value: Any) -> bool:
 
 
 def _is_item(value: dict[str, Any]) -> bool:
-    """Whether it is a content block, or an item of a responses API."""
+    """Return whether a value is a content block, or an item of a responses API."""
     kind = value.get("type")
     known = ("text", "message", "function_call", "function_call_output", "reasoning", "tool_use")
     return (

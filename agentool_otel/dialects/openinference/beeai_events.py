@@ -21,7 +21,7 @@ _LAST_EVENTS = {"backend": ("start",), "tool": ("success", "error")}
 
 
 def is_passing(span: SpanRecord) -> bool:
-    """Whether another event has all that this one has, and more."""
+    """Return whether another event repeats everything in this one and has more."""
     parts = _parts(span)
     return bool(parts) and parts[-1] not in _LAST_EVENTS.get(parts[0], ())
 

@@ -143,8 +143,9 @@ class OpenInference:
 
 
 def _stands_beside(span: SpanRecord) -> bool:
-    """Whether the names were added to a span of ours (see `beside`) and a store dropped the mark:
-    a span written in this vocabulary has its kind in place of an operation name."""
+    """Return whether a span is one of ours with added OpenInference names (see `beside`) whose mark
+    a store dropped. A span written in this vocabulary has its kind in place of an operation name.
+    """
     if not span.scope.startswith("agentool_otel"):
         return False
     operation = span.attributes.get(gen_ai.OPERATION_NAME)
@@ -164,7 +165,7 @@ def _kind(span: Reader) -> tuple[str, bool]:
 
 
 def _is_gen_ai(span: Reader, kind: str) -> bool:
-    """Whether to read a span by its GenAI names, because its kind stands for no operation.
+    """Return whether to read a span by its GenAI names, because its kind maps to no operation.
 
     The name `invoke_agent` on a CHAIN is not enough: the collector's genainormalizer sets it on
     all of them.

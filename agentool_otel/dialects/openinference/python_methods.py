@@ -1,5 +1,4 @@
-"""What OpenInference's instrumentors of LlamaIndex and DSPy record: methods with the arguments they
-were called with.
+"""Spans of OpenInference's instrumentors of LlamaIndex and DSPy: methods and their arguments.
 
 Source: openinference-instrumentation-llama-index 4.6, `_handler.py`, and -dspy 0.1, `__init__.py`;
 LlamaIndex 0.14, `llama_index/core/tools/types.py` (`ToolOutput`).
@@ -25,13 +24,14 @@ _DSPY = "openinference.instrumentation.dspy"
 
 
 def is_inner(span: SpanRecord) -> bool:
-    """Whether a span is the inner half of the call around it: `OpenAI._prepare…`,
-    `VectorIndexRetriever._retrieve` within `VectorIndexRetriever.retrieve`."""
+    """Return whether a span is the inner half of its parent's call: `OpenAI._prepare…`,
+    `VectorIndexRetriever._retrieve` within `VectorIndexRetriever.retrieve`.
+    """
     return span.scope == _LLAMA_INDEX and "._" in span.name
 
 
 def is_workflow(span: SpanRecord) -> bool:
-    """Whether a span is the run of a workflow, and its input the state that the run began with.
+    """Return whether a span is a workflow run, whose input is its initial state.
 
     Agents are workflows. Its question and answer are not on the span, but in the calls inside.
     """

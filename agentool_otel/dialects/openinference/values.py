@@ -158,7 +158,7 @@ def _turn(item: Message) -> Any:
 
 
 def _leaves_out(value: str, messages: list[Message]) -> bool:
-    """Whether a value is worth parsing: most only repeat the messages."""
+    """Return whether a value has more than the messages and is worth parsing."""
     kinds = {part.get("type") for it in messages for part in parts_of(it)}
     if "tool_call_response" in kinds:
         return '"is_error"' in value or '"error"' in value
@@ -357,7 +357,7 @@ def handoff_target(span: SpanRecord) -> str | None:
 
 
 def is_whole_run(span: SpanRecord) -> bool:
-    """Whether this is openai-agents' span of a whole run, which is an AGENT without a name."""
+    """Return whether a span is openai-agents' span of a whole run: an AGENT without a name."""
     return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
 
 
@@ -379,7 +379,9 @@ def agent_of(name: str) -> str | None:
 
 
 def is_plumbing(span: SpanRecord) -> bool:
-    """Whether LangChain's instrumentation calls a runnable an AGENT only for its name."""
+    """Return whether LangChain's instrumentation calls a runnable an AGENT only because of its
+    name.
+    """
     if not span.scope.startswith("openinference.instrumentation.langchain"):
         return False
     metadata = json_or_text(span.attributes.get(oi.METADATA))

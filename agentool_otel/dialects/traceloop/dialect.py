@@ -54,7 +54,7 @@ _CREW_NAME = "crewai.crew.name"
 _CREW_RESULT = "crewai.crew.result"
 _SCOPE = "opentelemetry.instrumentation."
 _NO_OPERATION = (None, "invoke_agent", "execute_task")
-"""What a task may be called beside."""
+"""Other operations that a task's span may have."""
 _INSTRUMENTED = frozenset({
     "agno", "alephalpha", "anthropic", "bedrock", "chromadb", "cohere", "crewai",
     "google_generativeai", "groq", "haystack", "lancedb", "langchain", "llamaindex", "marqo", "mcp",
@@ -212,19 +212,21 @@ def _take_request_type(span: Reader) -> Any:
 
 
 def _is_agent(span: Reader) -> bool:
-    """Whether a LangChain workflow is an agent: LangChain names it on every runnable inside."""
+    """Return whether a LangChain workflow is an agent: LangChain names it on every runnable
+    inside.
+    """
     name = span.rest.get(tl.ASSOCIATION + "lc_agent_name")
     return name is not None and name == span.rest.get(tl.ENTITY_NAME)
 
 
 def _is_plain_task(kind: Any, attributes: Attributes) -> bool:
-    """Whether a span is a task and nothing more specific."""
+    """Return whether a span is a task and nothing more specific."""
     plain = attributes.get(gen_ai.OPERATION_NAME) in _NO_OPERATION
     return kind == tl.TASK and plain and gen_ai.EVALUATION_NAME not in attributes
 
 
 def _is_wrapper(span: Reader) -> bool:
-    """Whether this is the span around a LangGraph run that its own span, with content, is in."""
+    """Return whether a span wraps a LangGraph run that has a span of its own, with content."""
     return tl.GRAPH_NODES in span.rest and tl.SPAN_KIND not in span.rest
 
 
@@ -275,7 +277,7 @@ def _read_agent(span: Reader) -> AgentInvocation:
 
 
 def _names_run(span: Reader) -> bool:
-    """Whether the agent's id is LangChain's id of the run, a new one every time."""
+    """Return whether the agent's id is LangChain's run id, which is new for every run."""
     langchain = span.span.scope == _SCOPE + "langchain"
     return langchain and gen_ai.AGENT_ID in span.rest
 

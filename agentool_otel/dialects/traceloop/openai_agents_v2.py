@@ -1,4 +1,4 @@
-"""What the contrib instrumentation of the OpenAI Agents SDK writes where it does not know better.
+"""Placeholders of the contrib instrumentation of the OpenAI Agents SDK.
 
 An agent that it has no name of has those of its settings, and the calls that a model asks for are
 printed as text.

@@ -28,7 +28,7 @@ ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
 
 
 class ExpectedArguments(NamedTuple):
-    """What is expected of the arguments of a call, by name: values, JSON Schemas, regexes."""
+    """Expected arguments of a call, by name: values, JSON Schemas, regexes."""
 
     values: dict[str, Any]
     schemas: dict[str, dict[str, Any]]

@@ -20,7 +20,7 @@ from agentool_otel.reading.rebuild.endings import error_text
 __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
 
 _NEARLY = 0.85
-"""How alike a known status a word has to be to be taken for a slip: `succes`, not `errored`."""
+"""Least similarity of a misspelt status to a known one: `succes` counts, `errored` does not."""
 
 
 class Handoff(Check, frozen=True, kw_only=True):

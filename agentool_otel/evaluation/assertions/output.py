@@ -44,7 +44,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
     text: Word | Annotated[list[Word], Meta(min_length=1)]
     """A text, or several of which every one must be there."""
     ignore_case: bool = False
-    """Whether upper and lower case are the same."""
+    """Whether to ignore the case of letters."""
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         output, gap = trace.output()

@@ -1,4 +1,4 @@
-"""Whether a tool was called, with which arguments, and how often."""
+"""Assertions about calls of single tools: occurrence, arguments, count."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
     arg_patterns: dict[str, Word] = field(default_factory=dict)
     """Arguments and a regular expression for each, searched for anywhere in the text."""
     mode: ArgumentMode = "subset"
-    """How the named arguments and those of the call compare: `exact`, no others; `subset`, the
-    named ones are among the call's; `superset`, the call has none beside the named ones; `ignore`,
-    any arguments."""
+    """Comparison of the named arguments with the call's: `exact`, no others; `subset`, the named
+    ones are among the call's; `superset`, the call has none besides the named ones; `ignore`, any.
+    """
 
     def __post_init__(self) -> None:
         named = [*self.tool_args, *self.arg_schemas, *self.arg_patterns]

@@ -1,4 +1,4 @@
-"""Which tools were called, in which order."""
+"""Assertions about the tools of a run and their order."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from agentool_otel.model.documents import EvalCase
 __all__ = ["ExpectedCall", "ToolSequence"]
 
 _Fits = Callable[[int, int], bool]
-"""Whether an expected call, by its place, is the call at a place of the run."""
+"""Test of whether an expected call matches a call of the run, both by index."""
 
 
 class _Wrong(NamedTuple):
-    """What is not as expected of the calls of a run."""
+    """One way in which the calls of a run differ from the expected ones."""
 
     words: str
     places: Sequence[int] = ()
@@ -37,10 +37,10 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     tool_args: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments and their values. A value that is an object must be equal as a whole."""
     args_mode: ArgumentMode = "subset"
-    """How the arguments compare, as `mode` of `args_match`."""
+    """Comparison of the arguments, as `mode` of `args_match`."""
 
     def holds(self, call: Call) -> bool | None:
-        """Whether a call of the run is this one; None if its arguments cannot tell."""
+        """Return whether a call of the run matches; None if its arguments are unknown."""
         if call.name_gap is None and call.name != self.tool_name:
             return False
         holds = ExpectedArguments(self.tool_args, {}, {}, self.args_mode).match(call).holds
@@ -64,9 +64,10 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     """Each a tool's name, or an object of `tool_name`, `tool_args` and `args_mode`. Empty only with
     mode `exact` or `subset`: no tool is called."""
     mode: Literal["exact", "in_order", "any_order", "subset", "superset"] = "in_order"
-    """How these calls and the run's compare: `exact`, in this order and no others; `in_order`, in
-    this order, others may lie between; `any_order` and `superset`, in any order beside others;
-    `subset`, the run has no calls beside these."""
+    """Comparison of these calls with the run's: `exact`, in this order and no others; `in_order`,
+    in this order, with others between; `any_order` and `superset`, in any order besides others;
+    `subset`, the run has no calls besides these.
+    """
 
     def __post_init__(self) -> None:
         if not self.tools and self.mode not in ("exact", "subset"):

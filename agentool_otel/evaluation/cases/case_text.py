@@ -19,7 +19,7 @@ class NotParsed(NamedTuple):
 
     format: str
     what: str
-    """What stands there instead, and where."""
+    """The value that is there instead, and its place."""
     hint: str = ""
 
     def __str__(self) -> str:

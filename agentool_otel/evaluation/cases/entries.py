@@ -15,9 +15,9 @@ class Entry(NamedTuple):
 
     value: Any
     path: Path
-    """Where it stands, or what it is made of, in its document."""
+    """Path of the entry, or of the value it is made of, in its document."""
     assertion_paths: Sequence[Path] = ()
-    """Where that stands of which each assertion is made, if they are not written as they are."""
+    """Path of the value that each assertion is made of, if not written as an assertion."""
     fault: str | None = None
     """Why it is no case."""
     left_out: str | None = None

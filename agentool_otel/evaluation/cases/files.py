@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _URL = re.compile(r"[A-Za-z][\w+.-]+:[/\\]")
-"""How a URL begins; a path of it has one slash of two."""
+"""Beginning of a URL. Normalized as a path, it has one slash instead of two."""
 _YAML = (".yaml", ".yml")
 _EXPECTED = "a case (case_id, assertions) or an assertion (type)"
 _EXAMPLE = '{"type": "no_tool_error"} is an assertion, {"case_id": "a", "assertions": [...]} a case'
@@ -88,7 +88,9 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
 
 
 def is_yaml(place: FilePath | None, head: bytes = b"") -> bool:
-    """Whether a file is YAML: by its name or, without one, as it does not begin as JSON."""
+    """Return whether a file is YAML, by its name or, without one, because it does not begin as
+    JSON.
+    """
     if place is not None:
         return place.suffix.lower() in _YAML
     head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -105,7 +107,7 @@ def parts_of(stream: BinaryIO, *, yaml: bool) -> Iterator[Part]:
 
 
 class LineProblem(NamedTuple):
-    """What is wrong on a line of a file."""
+    """A problem on a line of a file."""
 
     line: int
     message: str
@@ -114,14 +116,14 @@ class LineProblem(NamedTuple):
 
 
 class CaseFile(NamedTuple):
-    """What a file of cases holds."""
+    """The contents of a file of cases."""
 
     documents: list[EvalCase | Assertion]
     wrong: list[LineProblem]
     left_out: list[LineProblem]
     """Cases that are right and cannot be evaluated here."""
     has_case: bool
-    """Whether anything in it is meant as a case or an assertion."""
+    """Whether any entry is meant as a case or an assertion."""
 
 
 def _parsed(parts: Iterator[Part]) -> CaseFile:

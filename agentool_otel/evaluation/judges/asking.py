@@ -48,7 +48,7 @@ class JudgePool:
     def __init__(self, judge: Judge):
         self._judge = judge
         self.model = str(getattr(judge, "model", None) or _name(judge))
-        """Who judges, as results say it."""
+        """Name of the judge in results."""
         self.max_chars = int(getattr(judge, "max_chars", _MAX_CHARS))
         self.concurrency = int(getattr(judge, "concurrency", _CONCURRENCY))
         self._deadline_s = float(getattr(judge, "deadline_s", _DEADLINE_S))

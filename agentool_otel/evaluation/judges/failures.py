@@ -33,13 +33,13 @@ class Failure(NamedTuple):
 
     reason: str
     retries: int = 0
-    """How many more tries may help, at most."""
+    """Most further tries that may help."""
     wait_s: float | None = None
     """Seconds that the server asks to wait before it; None where it asks for nothing."""
     for_good: bool = False
     """Whether every other call will fail the same way."""
     silent: bool = False
-    """Whether nothing came back, not even an error."""
+    """Whether there was no response at all, not even an error."""
 
     def error(self) -> NoVerdict:
         """Return the exception that tells the assertion about the failure."""
@@ -129,7 +129,7 @@ def _headers(error: Exception) -> Mapping[str, str]:
 
 
 def _of_transport(error: Exception) -> bool:
-    """Whether the connection or the response body failed, and not the program."""
+    """Return whether the connection or the response body failed, rather than the program."""
     return any(base.__name__ == "OpenAIError" for base in type(error).__mro__) or isinstance(
         error, (OSError, ValueError)
     )

@@ -33,7 +33,7 @@ _log = logger(__name__)
 
 _URL = "https://api.openai.com/v1"
 _NO_KEY = "none"
-"""What servers that want no key are given; the client does not go without."""
+"""Key for servers that need none; the client insists on one."""
 _AGAIN = "An earlier answer was not in the form asked for. Answer with that JSON object alone."
 _FORM_OF_KEYS = 1
 """Goes up when what is kept under a key of the cache changes."""
@@ -113,7 +113,7 @@ class OpenAIJudge:
         """Seconds in which a question is answered or given up in any case: it has two tries of an
         answer that can be read, in three forms."""
         self.cache_folder = _folder(cache)
-        """Where answers are kept; None where they are not."""
+        """Folder of cached answers; None without a cache."""
         self._cache = Cache(self.cache_folder) if self.cache_folder is not None else None
         self._endpoint = Endpoint(
             model,
@@ -127,7 +127,7 @@ class OpenAIJudge:
 
     @property
     def usage(self) -> JudgeUsage:
-        """What it has used so far."""
+        """Return the tokens and calls used so far."""
         return self._endpoint.usage
 
     @property

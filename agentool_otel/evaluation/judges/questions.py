@@ -37,23 +37,23 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     assertion_type: str
     """The type of the assertion: `output_property`, `rubric`, `no_hallucination` or one's own."""
     criterion: str
-    """What must hold, in the words of the case."""
+    """The criterion, in the words of the case."""
     instructions: str
-    """What to do, what is data, and the form of the answer."""
+    """The task, the extent of the data, and the form of the answer."""
     text: str
     """The criterion and the trace, the trace inside a fence that no text in it can close."""
     schema: dict[str, Any]
     """JSON Schema of the answer, in the strict form that `response_format` takes."""
     input: Any = None
-    """What the agent was asked; None where that is not known."""
+    """Input of the agent; None if unknown."""
     output: Any = None
-    """What it answered, whole."""
+    """The agent's full answer."""
     step_ids: tuple[str, ...] = ()
     """The steps that an answer may name. One that names another is void."""
     shortened: str | None = None
-    """What of the trace was left out of `text` because it is long; None where nothing was."""
+    """Parts of the trace that `text` leaves out because of their length; None if it is complete."""
     hidden: str | None = None
-    """What of the trace cannot be seen: masked, cut or not recorded; None where all is there."""
+    """Parts of the trace that are masked, truncated or not recorded; None if there are none."""
 
     def __post_init__(self) -> None:
         clean = {
@@ -85,7 +85,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool | None = None
     """Whether the criterion holds; None leaves that to the score."""
     score: float | None = None
-    """How well it holds, 0 to 1. Beside `passed`, it is 0.5 or more exactly if that is True."""
+    """Degree to which it holds, from 0 to 1. Next to `passed`, it is 0.5 or more exactly if that is
+    True.
+    """
     reason: str = ""
     step_ids: tuple[str, ...] = ()
     """The steps it rests on."""

@@ -17,7 +17,7 @@ __all__ = ["Fitted", "fitted", "line"]
 _SHORTEST = 200
 """Characters below which no text is shortened."""
 _BREAKS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
-"""What ends a line for some readers, and JSON lets stand."""
+"""Characters that end a line for some readers and that JSON leaves as they are."""
 
 
 class Fitted(NamedTuple):

@@ -1,4 +1,4 @@
-"""What judging itself uses, counted apart from what the judged agents used."""
+"""Usage of the judges, apart from the usage of the agents that they judge."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class JudgeUsage:
 
     @property
     def cost_usd(self) -> float | None:
-        """What the calls cost in US dollars; None if there were none, or a price is not known, as
-        without the extra `cost`."""
+        """Return the cost of the calls in US dollars; None without calls or where a price is
+        unknown, as without the extra `cost`.
+        """
         return float(self._cost) if self._cost is not None and self.answers else None
 
     def add(self, usage: Any, model: str, url: str) -> None:

@@ -69,7 +69,7 @@ class Entry(NamedTuple):
     evaluated: str
     first_reason: str
     outcomes: list[Outcome]
-    """What is not shown of a result that passed is empty: where there are more than fit."""
+    """Outcomes that are shown. Where there are too many, passed results have none."""
     run: Run | None
     """None for a case without a run, and where there are more than fit."""
     links: dict[str, str]

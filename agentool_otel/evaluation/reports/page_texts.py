@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     anchor: str = ""
     """The id of the element that it links to; empty if it is no link."""
     whole: bool = False
-    """Whether no line breaks in it."""
+    """Whether to keep it on one line."""
     breaks: bool = False
     """Whether a line may break after it."""
 

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _NONCHARACTERS = re.compile("[\ufffe\uffff]")
-"""What XML 1.0 has no form for, beside what is not seen."""
+"""Characters that XML 1.0 cannot represent, besides invisible ones."""
 _SPACE = re.compile(r"\s+")
 _LONGEST = 2000
 

@@ -29,7 +29,7 @@ NO_TRACE = "(no trace)"
 
 CASE, ASSERTION = "case", "assertion"
 BY = (*FACETS, CASE, ASSERTION)
-"""What results are grouped by: a facet of the trace, the case, or the type of an assertion."""
+"""Fields by which results can be grouped: a facet of the trace, the case, the type of assertion."""
 
 
 class Subject:
@@ -157,7 +157,7 @@ class Slices:
 
     @property
     def tell_nothing(self) -> bool:
-        """Whether no result has a known value for this facet."""
+        """Return whether no result has a known value for this facet."""
         return not self._tallies.keys() - {UNKNOWN, NO_TRACE}
 
 

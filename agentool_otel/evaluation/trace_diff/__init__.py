@@ -1,4 +1,4 @@
-"""What differs between two traces.
+"""Differences between two traces.
 
 diffing      what differs between two traces
 ignored      what is ignored inside texts

@@ -37,9 +37,10 @@ PARTS: tuple[Part, ...] = (
     "results",
     "order",
 )
-"""What can differ, and can be left out of a comparison. `reasoning`: steps of that type; `content`:
-texts of steps and of memory; `results`: what tools and memory gave back, and their errors; `order`:
-that equal steps stand at another place."""
+"""Parts that are compared and can be ignored. `reasoning`: steps of that type; `content`: texts of
+steps and of memory; `results`: results and errors of tools and memory; `order`: equal steps at
+different places.
+"""
 
 _RESULT = "tool_result.output"
 _TEXT = ("content",)
@@ -57,7 +58,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     step_id: str
     step: Step
     result: ToolResult | None
-    """What the tool gave back; None where the step is no call or has no result."""
+    """Result of the tool; None where the step is no call or has no result."""
     result_step_id: str | None
     batch: int | None
     """Calls with no other step between them have the same number: they were made together. None
@@ -72,8 +73,9 @@ class Member(NamedTuple):
     value: Any
     """`UNSET` where it was not recorded."""
     fields: tuple[str, ...]
-    """What a fidelity report calls it, or what it was made of: where a tool hands over or writes to
-    memory, that is its arguments."""
+    """Its names in a fidelity report, or those of its sources: where a tool hands over or writes to
+    memory, the arguments.
+    """
     step_id: str | None
 
 

@@ -53,7 +53,7 @@ def diff(
 
 
 class Diffing:
-    """What counts as a difference, prepared once for any number of traces."""
+    """Definition of a difference, prepared once for any number of traces."""
 
     def __init__(
         self,

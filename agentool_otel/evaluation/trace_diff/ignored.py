@@ -1,4 +1,4 @@
-"""What is ignored inside texts when two traces are compared."""
+"""Parts of texts that a comparison of traces ignores."""
 
 from __future__ import annotations
 

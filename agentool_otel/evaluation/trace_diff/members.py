@@ -1,4 +1,4 @@
-"""What differs in one member of a trace or a step, and what cannot be told."""
+"""Differences in one member of a trace or step, and members that cannot be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which traces of two sources are compared: those of one case, else those with the same input."""
+"""Pair the traces of two sources: by case, else by equal input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Partners(NamedTuple):
     a: TraceView | None
     b: TraceView | None
     by: str
-    """What makes them partners, or why there is none."""
+    """The reason for the pair, or for its absence."""
 
 
 def partners(
@@ -52,7 +52,7 @@ def partners(
 
 
 class _Known(NamedTuple):
-    """How a trace identifies what it is a try of."""
+    """Keys that identify the task of a trace."""
 
     case: bool
     input: bool
@@ -63,9 +63,11 @@ class _Level(NamedTuple):
 
     why: str
     key: _Key
-    """What has to be equal; None for a trace that it is not said of."""
+    """Value that has to be equal; None for a trace without it."""
     apart_by: Literal["case", "input"] | None
-    """What tells two apart where both know it; `input`: their cases do, and so do their inputs."""
+    """Value that separates two traces where both have it; `input`: their cases do, and their
+    inputs.
+    """
 
 
 class _Waiting:

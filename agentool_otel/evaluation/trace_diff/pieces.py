@@ -23,7 +23,7 @@ _DIGEST = 16
 
 
 class Piece(NamedTuple):
-    """Where two values differ, or may differ."""
+    """Place at which two values differ, or may differ."""
 
     path: str
     """Of the piece, as in `arguments.filters[0].limit`."""

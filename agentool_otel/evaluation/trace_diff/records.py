@@ -24,7 +24,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True)
     """Of a trace `input`, `output`, `status`, `error.message`, ...; of a step what is inside its
     `arguments`, `result`, `error`, `content`, `message`, `query`, `results`."""
     a: Any = UNSET
-    """What it was in A; `UNSET` where it was not there."""
+    """Value in A; `UNSET` where there is none."""
     b: Any = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
     b: Action | None
     """The step in B; None where it was lost."""
     changes: tuple[Change, ...] = ()
-    """What differs inside; of a step that moved too."""
+    """Differences inside the step, also of a step that moved."""
 
     @property
     def action(self) -> Action:
@@ -91,7 +91,8 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True):
     b: int | float | None
     differs: bool | None = False
     """Whether the two are further apart than the tolerance: False without a tolerance, None if a
-    number is not known."""
+    number is unknown.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -105,19 +106,19 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the one; None where it has no partner, and all of the other was added."""
     b: str | None
     changes: tuple[Change, ...] = ()
-    """What differs outside of the steps."""
+    """Differences outside of the steps."""
     steps: tuple[StepChange, ...] = ()
-    """What differs in the steps, in their order."""
+    """Differences in the steps, in their order."""
     equal_steps: int = 0
-    """How many steps are the same, a call and its result counted as one."""
+    """Number of equal steps. A call and its result count once."""
     measures: tuple[Measure, ...] = ()
     """Totals of both, those that are known of one at least."""
     unknown: tuple[Unknown, ...] = ()
-    """What cannot be compared: neither a difference nor the same."""
+    """Values that cannot be compared: neither different nor equal."""
 
     @property
     def same(self) -> bool:
-        """Whether nothing is known to differ."""
+        """Return whether there is no known difference."""
         return (
             None not in (self.a, self.b)
             and not self.changes
@@ -127,7 +128,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def certain(self) -> bool:
-        """Whether everything could be compared."""
+        """Return whether everything could be compared."""
         return not self.unknown and all(it.differs is not None for it in self.measures)
 
     def to_dict(self) -> dict[str, Any]:

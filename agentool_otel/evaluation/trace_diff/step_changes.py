@@ -47,9 +47,9 @@ class StepComparison:
         self._a = a
         self._b = b
         self.equal = 0
-        """How many steps are the same."""
+        """Number of equal steps."""
         self.unknown: list[Unknown] = []
-        """What cannot be compared."""
+        """Values that cannot be compared."""
         self._left: tuple[Counter[bytes], Counter[bytes]] = Counter(), Counter()
         """By kind, how many steps of each side have no partner that asked the same."""
         self._kinds: list[bytes] = []

@@ -25,16 +25,16 @@ _AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|
 
 
 class Tolerance(NamedTuple):
-    """How far a total of B may be from that of A."""
+    """Largest accepted distance between the totals of A and B."""
 
     amount: float
     relative: bool
-    """Whether the amount is a share of what it is in A."""
+    """Whether the amount is a share of the total of A."""
     only_more: bool
-    """Whether less is never too far."""
+    """Whether any decrease is accepted."""
 
     def allows(self, a: float, b: float) -> bool:
-        """Whether two totals are close enough."""
+        """Return whether two totals are close enough."""
         distance = b - a if self.only_more else abs(b - a)
         return distance <= (self.amount * abs(a) if self.relative else self.amount)
 

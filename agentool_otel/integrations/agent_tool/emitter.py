@@ -1,4 +1,4 @@
-"""What a runtime of Agent Tool calls."""
+"""Entry point for runtimes of Agent Tool."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _SPANS = {
     "haystack.pipeline.run": ("invoke_workflow", "haystack.pipeline"),
     "haystack.async_pipeline.run": ("invoke_workflow", "haystack.pipeline"),
 }
-"""What a span of this name is, and what the names of its input and output begin with."""
+"""Operation of each span name, and the prefixes of its input and output attributes."""
 _COMPONENTS = {
     "Generator": "chat",
     "Retriever": "retrieval",

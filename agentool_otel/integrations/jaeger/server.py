@@ -231,7 +231,9 @@ class Jaeger(ServerSource):
                 yield from spans
 
     def _is_wanted(self, span: SpanRecord) -> bool:
-        """Whether a span has all of the attributes, of its own, its events or its resource."""
+        """Return whether a span has all of the attributes, itself, on its events or on its
+        resource.
+        """
         has = [span.attributes, span.resource, *(event.attributes for event in span.events)]
         return all(any(_says(it, key, value) for it in has) for key, value in self.query.attributes)
 
@@ -248,7 +250,9 @@ def _camel(name: str) -> str:
 
 
 def _is_missing(answer: Answer) -> bool:
-    """Whether nothing is at a path: what is there says in JSON that it did not find."""
+    """Return whether the server has no such path: the API itself answers a missing trace
+    in JSON.
+    """
     if answer.is_page():
         return True
     return answer.status in (400, 404) and not isinstance(answer.json(), dict)
@@ -264,7 +268,7 @@ def _or_none(answer: Answer) -> Answer | None:
 
 
 def _says(attributes: Attributes, key: str, value: str) -> bool:
-    """Whether an attribute has a value, whatever its type."""
+    """Return whether an attribute has a value, whatever its type."""
     if key not in attributes:
         return False
     has: Json = attributes[key]

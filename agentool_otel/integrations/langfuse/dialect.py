@@ -103,7 +103,7 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
 
 
 def _guessed(span: Reader, kind: str) -> str | None:
-    """What a span or chain is: SDKs before 3.3 knew no other types."""
+    """Return the operation of a span or chain: SDKs before 3.3 had no other types."""
     if kind not in ("span", "chain"):
         return None
     if langchain.tool_message(span.rest.get(_OUTPUT)) is not None:

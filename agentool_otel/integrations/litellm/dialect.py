@@ -47,7 +47,7 @@ _OPERATIONS = {
 _PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
 _RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
 _OF_CALLS = frozenset({"cost", "request", "token_count", "usage"})
-"""What follows `llm.` in names of the call's own span."""
+"""Suffixes after `llm.` in names of the call's own span."""
 _REQUEST_KEYS = frozenset({"messages", "input", "contents"})
 _RESPONSE_KEYS = frozenset({"choices", "output", "content", "candidates"})
 _REQUEST, _RESPONSE = "llm.request", "llm.response"
@@ -123,7 +123,9 @@ def _add_calls(span: Reader) -> None:
 
 
 def _raw_members(span: Reader) -> dict[str, Any]:
-    """What the request and the response consist of; an empty text is a member that is null."""
+    """Return the members of the request and the response; an empty text is a member that
+    is null.
+    """
     members: dict[str, Any] = {}
     for key, value in span.rest.items():
         match = _RAW.fullmatch(key)

@@ -46,7 +46,7 @@ _OLDER = {
     "text.completions": "text_completion",
     "process_thread_run": "invoke_agent",
 }
-"""What Semantic Kernel called its operations, and what Azure's agent service calls a run."""
+"""Operation names of Semantic Kernel, and of runs in Azure's agent service."""
 _NAMES = {
     "agent_framework.function.name": gen_ai.TOOL_NAME,
     "gen_ai.thread.id": gen_ai.CONVERSATION_ID,  # of Azure's agent service

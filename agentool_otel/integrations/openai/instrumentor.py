@@ -57,7 +57,7 @@ _EMBEDDINGS = _call(
 
 _COMPLETIONS = ("openai.resources.chat.completions", "Completions")
 _BEFORE_1_92 = ("openai.resources.beta.chat.completions", "Completions")
-"""Where `parse` was then."""
+"""Location of `parse` before openai 1.92."""
 _RESPONSES_OF = ("openai.resources.responses.responses", "Responses")
 
 

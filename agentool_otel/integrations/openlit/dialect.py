@@ -145,7 +145,9 @@ def _operation(span: Reader) -> str | None:
 
 
 def _is_machinery(span: Reader) -> bool:
-    """Whether a span recorded as an agent is part of one: a node, or a turn without a name."""
+    """Return whether a span recorded as an agent is a part of one: a node, or a turn without a
+    name.
+    """
     name = span.rest.get(gen_ai.AGENT_NAME)
     if span.span.scope.endswith(".langgraph"):
         return str(name) in _NODES or str(name).endswith(_HOOKS)

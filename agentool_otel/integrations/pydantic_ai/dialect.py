@@ -31,7 +31,7 @@ _ALL = "pydantic_ai.all_messages"
 _ALL_V1 = "all_messages_events"
 _NEW = "pydantic_ai.new_message_index"
 _RETRY = "Fix the errors and try again."
-"""How the prompts end that pydantic-ai makes itself, as a user."""
+"""Ending of the user prompts that pydantic-ai itself adds."""
 _PARAMETERS = "model_request_parameters"
 _AGENT = {
     "agent_name": gen_ai.AGENT_NAME,

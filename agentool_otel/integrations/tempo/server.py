@@ -30,7 +30,7 @@ __all__ = ["Tempo"]
 
 _log = logger(__name__)
 _PATHS = ("/api/v2/traces/", "/api/traces/")
-"""Where traces are, the better one first."""
+"""Paths of traces, the better one first."""
 _SERVICES = "/api/v2/search/tag/resource.service.name/values"
 _PROTOBUF = "application/protobuf"
 _LIMIT = 1000
@@ -71,7 +71,7 @@ class Tempo(ServerSource):
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the store does not bring back, and how many texts look as if they were cut."""
+        """Return the data that the store loses, and the number of texts that look truncated."""
         if not self._of_full_length:
             return super().loses
         count = f"texts of exactly {_CUT_AT:,} bytes, which may be cut: {self._of_full_length:,}"

@@ -23,7 +23,7 @@ _OF = "ai.observability."
 _TYPE = _OF + "span_type"
 _CALL, _RETURN = _OF + "call.kwargs", _OF + "call.return"
 _MESSAGES = (_CALL + ".messages", _CALL + ".contents", _CALL + ".input", _CALL + ".prompt")
-"""How a provider's own function takes them, with the settings of the request beside."""
+"""Arguments with the messages of a provider's own function, next to the settings of the request."""
 _ROOT_INPUT, _ROOT_OUTPUT = _OF + "record_root.input", _OF + "record_root.output"
 _STATE, _PRINTED = _OF + "graph_node.output_state", _OF + "mcp.output_content"
 _COST = _OF + "cost."

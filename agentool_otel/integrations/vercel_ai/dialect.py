@@ -68,7 +68,7 @@ _NAMES = {
     "ai.toolCall.result": gen_ai.TOOL_CALL_RESULT,
 }
 _OPENINFERENCE = ("openinference.", "llm.", "input.", "output.", "tool.", "tool_call.", "metadata.")
-"""What `@arizeai/openinference-vercel` adds, version 2: calls in it lack ids and arguments."""
+"""Attributes that `@arizeai/openinference-vercel` 2 adds; its calls lack ids and arguments."""
 
 
 class VercelAI:

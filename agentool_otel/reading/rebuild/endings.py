@@ -1,4 +1,4 @@
-"""How a run ended, in one word: its status, or what stopped it from outside.
+"""End of a run in one word: its status, or the reason why it was stopped from outside.
 
 The agentool spec has no status for a run that was stopped: it is an `error` whose type says so.
 """

@@ -1,4 +1,4 @@
-"""What goes wrong with one trace ends that one alone."""
+"""Skip a trace that fails; keep the others."""
 
 from __future__ import annotations
 

@@ -120,8 +120,9 @@ def _without_evaluations(
 
 
 def _is_inside(node: Node) -> bool:
-    """Whether a span is part of an evaluation. An agent's run is not, unless it lies in another
-    run: the evaluation around it may be an experiment, which runs the agent."""
+    """Return whether a span is part of an evaluation. An agent's run is not, unless it is nested in
+    another run: the parent evaluation may be an experiment, which runs the agent.
+    """
     evaluation = node.nearest(_is_evaluation)
     if evaluation is None:
         return False

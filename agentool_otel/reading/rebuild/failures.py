@@ -24,7 +24,7 @@ __all__ = ["Failure", "ended_well", "failure_of", "notes_on"]
 _STATUS = "status.message"
 _ON_SPAN = ("error.message", core.EXCEPTION_MESSAGE)
 _AROUND = 8
-"""How many spans around the one that failed may hold the text of its error."""
+"""Most spans near a failed one that are searched for the text of its error."""
 _Places = Callable[[SpanRecord], Iterable[tuple[str, Any]]]
 """Gives the names and values of a span that may hold a text, the likeliest first."""
 _Error = tuple[str | None, str | None]
@@ -53,7 +53,7 @@ class Failure(NamedTuple):
 
 
 def ended_well(status: Any) -> bool:
-    """Whether a status is that of a run without a failure, or of one that has not ended."""
+    """Return whether a status is that of a run without failure, or of one that has not ended."""
     return status in ("success", "in_progress")
 
 
@@ -188,8 +188,9 @@ def _last(nodes: Iterable[Node]) -> Node | None:
 
 
 def _same(one: _Error, other: _Error) -> bool:
-    """Whether two spans failed with the same error. SDKs write the class with or without its
-    module, and the message with or without the class."""
+    """Return whether two spans failed with the same error. SDKs write the class with or without its
+    module, and the message with or without the class.
+    """
     (kind, message), (other_kind, other_message) = one, other
     if message is None or other_message is None:
         return message is other_message and kind is not None and _same_class(kind, other_kind)

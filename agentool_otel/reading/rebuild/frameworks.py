@@ -1,4 +1,4 @@
-"""Which framework a run was made in, as far as its spans say.
+"""Identify the framework of a run by its spans.
 
 Agent Spec's runtimes are named on the span of the run. For other spans the scope decides: the
 instrumentation of a framework is called after it, by us, by OpenTelemetry and by OpenInference,
@@ -38,9 +38,9 @@ _NO_FRAMEWORK = frozenset({_OURS, "agent_spec", ""})
 """Our decorators, and Agent Spec itself where its runtime is not known."""
 _RUNS = (AgentInvocation, WorkflowInvocation)
 _KINDS = (*_RUNS, ToolExecution)
-"""What frameworks record, most telling first; model calls may be those of a client."""
+"""Operations that frameworks record, the most specific first; model calls may be a client's."""
 _CALLS = (Inference, Embeddings, Retrieval)
-"""What clients record."""
+"""Operations that clients record."""
 
 
 def framework_of(nodes: Iterable[Node]) -> str | None:

@@ -53,7 +53,7 @@ def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> F
 
 
 class _Field(NamedTuple):
-    """How a field of a run is found."""
+    """Rules for finding one field of a run."""
 
     own: Callable[[Node | None, list[Node]], FieldValue | None]
     """Gives it by the span of the run and the model calls in it."""
@@ -139,7 +139,7 @@ _OUTPUT = _Field(_output_here, _last_run, "output of the run inside that ended l
 
 
 def _failed(root: Node | None, inferences: list[Node]) -> bool:
-    """Whether the span that decides how a run ended has an error."""
+    """Return whether the span that decides the end of a run has an error."""
     deciding = deciding_span(root, [], inferences)
     return deciding is not None and deciding.operation.error_type is not None
 

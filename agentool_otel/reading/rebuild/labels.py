@@ -58,7 +58,7 @@ def attributes_of(metadata: Any) -> dict[str, Any]:
 
 
 def _is_name(value: Any) -> bool:
-    """Whether a value is a text that an attribute can hold: one that is valid Unicode."""
+    """Return whether a value is a text of valid Unicode, as an attribute needs it."""
     if not isinstance(value, str) or not value:
         return False
     try:

@@ -1,4 +1,4 @@
-"""What lies around and below the spans of an OTel trace, without going there for each of them.
+"""Cached look-ups of the ancestors and descendants of spans.
 
 How deep spans are nested, and how many lie in one, is whatever a file says. So nothing walks up or
 down the tree once per span: what is looked for around a span is remembered for all that were passed
@@ -33,7 +33,7 @@ class Nearest:
     def __init__(self, holds: Callable[[Node], bool]):
         self._holds = holds
         self._further: dict[Node, Node | None] = {}
-        """Where to go on from the spans that have been passed."""
+        """Next span of the search, for each span that was passed."""
 
     def at(self, node: Node | None) -> Node | None:
         further = self._further
@@ -47,7 +47,7 @@ class Nearest:
 
 
 class _Place(NamedTuple):
-    """Where a span is in the order of the tree."""
+    """Position of a span in the order of the tree."""
 
     enter: int
     leave: int
@@ -82,7 +82,7 @@ class Lineage:
         return node if node.parent is None else self.nearest(node, _is_top) or node
 
     def is_below(self, node: Node, other: Node) -> bool:
-        """Whether a span is below another one."""
+        """Return whether a span is below another one."""
         place, around = self._place(node), self._place(other)
         return around.enter < place.enter < around.leave
 

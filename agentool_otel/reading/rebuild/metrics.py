@@ -162,7 +162,7 @@ def _names_calls(node: Node) -> bool:
 
 
 def _executes(node: Node) -> bool:
-    """Whether a span may be what came of a request for a tool: a tool, or an agent that is one."""
+    """Return whether a span may execute a request for a tool: a tool, or an agent called as one."""
     return node.is_run or isinstance(node.operation, (ToolExecution, McpRequest))
 
 

@@ -27,7 +27,7 @@ class RunSpans:
         self.link: dict[str, Any] = {}
         """References to other traces, for its metadata."""
         self.copies = 0
-        """How many less complete copies of spans its OTel traces had; for the report."""
+        """Number of less complete copies of spans in its OTel traces; for the report."""
         self.judgements: list[Judgement] = []
         """The judgements of it in its OTel trace; not part of it."""
 

@@ -1,4 +1,4 @@
-"""Which spans make which run.
+"""Group spans into runs.
 
 The span of an agent or a workflow is a run and holds everything below it, down to the next such
 span, which is a run of its own. Spans below none of them are loose: calls of a provider SDK without
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 _ROOM = 16 << 20
-"""How many bytes of spans whose runs wait for tools stay in memory."""
+"""Bytes of spans that stay in memory while their runs wait for tools."""
 
 
 class _Collected(Protocol):
@@ -112,7 +112,7 @@ def rebuild_groups(
 
 
 class DeferredWork:
-    """What has to wait until all traces have been read."""
+    """Work that is deferred until all traces have been read."""
 
     def __init__(self) -> None:
         self.parts = Parts()
@@ -186,8 +186,9 @@ class DeferredWork:
 
 
 Deferred = Part | LooseNodes | OpenTrace | Answered
-"""What of an OTel trace has to wait: loose nodes, parts of runs and runs that miss a tool, which
-are rebuilt later, and the model calls of its runs, which may have duplicates."""
+"""Deferred parts of an OTel trace: loose nodes, parts of runs and runs that miss a tool, which are
+rebuilt later, and the model calls of its runs, which may have duplicates.
+"""
 
 
 def rebuild_trace(

@@ -19,8 +19,9 @@ from agentool_otel.semconv.redaction import visible_parts
 __all__ = ["REPEATED", "Status", "deciding_span", "status_of"]
 
 REPEATED = 5
-"""How many equal calls with equal results in a row are a loop. Source: Gemini CLI's own detector,
-`TOOL_CALL_LOOP_THRESHOLD` in packages/core/src/services/loopDetectionService.ts."""
+"""Number of equal calls with equal results in a row that make a loop. Source: Gemini CLI's
+detector, `TOOL_CALL_LOOP_THRESHOLD` in packages/core/src/services/loopDetectionService.ts.
+"""
 
 _TIMEOUT = re.compile(r"timeout|timed.?out|deadline|\b408\b|\b504\b", re.IGNORECASE)
 _CONTEXT = re.compile(r"context.?(?:length|window|limit)|too many tokens", re.IGNORECASE)

@@ -95,7 +95,7 @@ def _joined(own: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str
 
 
 def has_error(metadata: Any) -> bool:
-    """Whether the metadata of a run names an error: the user's own, or that of a replayed trace."""
+    """Return whether the metadata of a run has an error: the user's own, or a replayed trace's."""
     return isinstance(metadata, dict) and "error" in metadata
 
 
@@ -158,7 +158,7 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
 
 
 def _names_conversation(node: Node) -> bool:
-    """Whether a span names its conversation itself, rather than by the vocabulary of its SDK."""
+    """Return whether a span has its own conversation id, rather than one implied by its SDK."""
     conversation = node.operation.conversation_id
     return conversation is not None and conversation == node.span.attributes.get(
         gen_ai.CONVERSATION_ID

@@ -88,7 +88,7 @@ class Node:
         self.is_run = self.operation.__class__ in _RUNS
         self.order = (start_ns or 0, span.span_id)
         self.lineage = _ALONE
-        """What lies around and below it."""
+        """Its ancestors and descendants."""
         self.origin: Node | None = None
         """The span below it where its error arose; None until it has been looked up."""
 
@@ -113,7 +113,7 @@ class Node:
         return None if self.parent is None else self.lineage.nearest(self, kind)
 
     def is_below(self, other: Node) -> bool:
-        """Whether it is below another span of its trace."""
+        """Return whether it is below another span of its trace."""
         return self.lineage is other.lineage and self.lineage.is_below(self, other)
 
 

@@ -52,7 +52,7 @@ class Body:
         return nodes if self._in_order else sorted(nodes, key=lambda node: node.order)
 
     def has_steps(self) -> bool:
-        """Whether one of them that is no run becomes a step."""
+        """Return whether one of the spans that is no run becomes a step."""
         if self._has_steps is None:
             self._has_steps = any(not it.is_run and self._makes_step(it) for it in self.nodes)
         return self._has_steps
@@ -83,7 +83,7 @@ def _joined(one: dict[Node, None], other: dict[Node, None]) -> dict[Node, None]:
 
 
 class _Runs:
-    """Which run is around another, when runs become one."""
+    """Nesting of runs while runs are merged."""
 
     def __init__(self, around: dict[Node, Node | None]):
         self.around = around

@@ -1,4 +1,4 @@
-"""Where spans are read from.
+"""Sources of spans: files, servers, stores.
 
     opening     what a person writes, a path or a URL, to the source that reads it
     source      what every place offers: one method, and optional others with defaults

@@ -45,8 +45,8 @@ def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpa
 
 
 class Contents:
-    """What a source holds, read once. A place that holds documents alone passes through, whatever
-    its size.
+    """Contents of a source, read once. A place that has only documents is streamed, whatever its
+    size.
 
     A document and the spans of the same trace are one trace. It is that of the spans, which say
     more, unless the document was passed on before a span was seen.
@@ -58,7 +58,7 @@ class Contents:
 
     def __init__(self, source: Source, *, decoded: bool = False):
         self.census = None if decoded else source.census()
-        """How many spans each trace has, where that is known and of use."""
+        """Number of spans of each trace, where known and of use."""
         self._items = in_order(source, decoded=decoded)
         self._first: SpanRecord | UndecodedSpan | None = None
         self._documents: deque[ReasoningTrace] = deque()

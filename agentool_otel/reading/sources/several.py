@@ -62,7 +62,7 @@ class SeveralSources:
 
     @property
     def skipped(self) -> int:
-        """How many documents and log lines were skipped in the places read so far."""
+        """Return the number of documents and log lines skipped in the places read so far."""
         return sum(source.skipped for _, source in self._sources)
 
     def census(self) -> Census | None:

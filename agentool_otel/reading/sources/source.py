@@ -38,7 +38,7 @@ class Source(SpanReader, Protocol):
     name: str
     """The name of the place in messages."""
     problems: list[Problem]
-    """What could not be read so far."""
+    """Problems so far, each with its place."""
 
     document: Callable[[ReasoningTrace], None] | None
     """Takes traces that `spans` meets as such, not as spans; with None they are problems."""
@@ -47,19 +47,20 @@ class Source(SpanReader, Protocol):
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the store does not bring back of a span, one line each; complete when all is
-        read."""
+        """Return the data of a span that the store loses, one line each; complete after the last
+        span.
+        """
         ...
 
     @property
     def skipped(self) -> int:
-        """How many documents of metrics and ordinary log lines were passed over so far."""
+        """Return the number of metric documents and ordinary log lines skipped so far."""
         ...
 
     bytes_total: int | None
     """Size of the input where it is known beforehand, for a progress bar."""
     bytes_read: int
-    """How much of `bytes_total` has been read; grows while `spans` is iterated."""
+    """Number of bytes read, of `bytes_total`; grows while `spans` is iterated."""
 
     def census(self) -> Census | None:
         """Return how many spans each trace has, None where that is not known beforehand."""

@@ -1,4 +1,4 @@
-"""What a callable is called, and how its arguments are named; worked out when it is decorated."""
+"""Names of a callable and its arguments, computed at decoration."""
 
 from __future__ import annotations
 

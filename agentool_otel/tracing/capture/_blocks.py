@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Block"]
 
 _CLOSED = "closed"
-"""What `agentool.interrupted` says of a call whose block was left before it ended: that of a
-generator of the user's, whose consumer wanted no more."""
+"""Value of `agentool.interrupted` for a block that was left before its call ended, such as that of
+a user's generator whose consumer stopped early.
+"""
 
 
 class Block(BothWays):
@@ -50,7 +51,7 @@ class Block(BothWays):
 
     @property
     def _complete(self) -> bool:
-        """Whether the answer has said that nothing more will come."""
+        """Return whether the answer is marked as complete."""
         return True
 
     # ---- the block

@@ -1,4 +1,4 @@
-"""What a decorator knows of the callable it stands around, and its calls in progress.
+"""Facts about a decorated callable, and its calls in progress.
 
 Names, argument names and the attributes that never change are worked out once; a call only adds its
 own values. Sites can be pickled, because decorated callable objects can be.
@@ -37,7 +37,7 @@ StepType = Literal[
 ]
 
 _LEFT = "closed"
-"""What `agentool.interrupted` says of a call whose caller wanted no more of it."""
+"""Value of `agentool.interrupted` for a call whose caller stopped early."""
 _NOTHING: Mapping[str, Any] = {}
 _NULL_OUTPUT = {agentool.OUTPUT: "null"}
 
@@ -315,7 +315,7 @@ def _replace(operation: Operation, fields: dict[str, Any]) -> Operation:
 
 
 def _found(results: Any) -> dict[str, Any]:
-    """What a look into memory gave."""
+    """Return the results of a memory search as attributes."""
     plain = _json(results)
     return {"results": plain, "record_count": records_in(plain)}
 

@@ -1,4 +1,4 @@
-"""Which context work belongs to, and how it is carried where the interpreter does not.
+"""The context of work, carried where the interpreter does not carry it.
 
 restore            undo an `attach`, whoever does it and wherever
 carry              bind a function to the current context

@@ -62,7 +62,7 @@ Kwargs = dict[str, Any]
 
 
 class Collected:
-    """What a generator has yielded: the values are encoded as they pass, never kept."""
+    """Items that a generator has yielded: the values are encoded as they pass, never kept."""
 
     __slots__ = ("count", "returned", "size", "texts", "wanted")
 

@@ -1,4 +1,4 @@
-"""What is said of a whole run, on its own span: the case it is a try of, its tags and metadata."""
+"""Labels of a whole run, on its own span: the case that it tries, tags and metadata."""
 
 from __future__ import annotations
 

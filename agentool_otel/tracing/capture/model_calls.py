@@ -23,7 +23,7 @@ from agentool_otel.tracing.spans.suppression import CALLBACKS, CLIENTS, MANUAL, 
 __all__ = ["ModelCall", "model_call", "server"]
 
 _OWNED = frozenset({CALLBACKS, CLIENTS, MANUAL})
-"""Whose spans of the same call are left out: this one is it."""
+"""Recorders whose spans of the same call are left out in favour of this one."""
 
 _PARAMETERS = {
     "output_type": string,

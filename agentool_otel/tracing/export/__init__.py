@@ -1,4 +1,4 @@
-"""Where finished spans and log records go: the local recording, an endpoint, any SDK exporter.
+"""Export finished spans and log records to the local recording, an endpoint, any SDK exporter.
 
 pipeline           the processor behind a tracer provider: masks, journals, hands on
 sinks              the protocol of what the pipeline writes to

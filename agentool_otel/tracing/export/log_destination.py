@@ -1,4 +1,4 @@
-"""Where the log records of a pipeline go, and what became of them."""
+"""Destination of a pipeline's log records, with counts of their outcomes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class LogDestination:
 
     @property
     def is_beside_spans(self) -> bool:
-        """Whether log records wait where spans do, if they wait on disk."""
+        """Return whether log records and spans wait in the same folder, if log records wait on
+        disk.
+        """
         return self._place is None
 
     def change(

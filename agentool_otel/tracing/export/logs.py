@@ -24,7 +24,7 @@ __all__ = ["LoggerProvider", "resource_in_force"]
 
 
 def resource_in_force() -> Resource:
-    """What spans come from: of the provider in force, which knows its process after a fork too."""
+    """Return the resource of the current provider, which is right after a fork, too."""
     resource: Resource | None = getattr(settings.provider, "resource", None)
     if resource is not None:
         return resource

@@ -1,4 +1,4 @@
-"""What was added up without the SDK, among the points that a reader of the SDK collects."""
+"""Add sums that were made without the SDK to the points that a reader of the SDK collects."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Pipeline(SpanProcessor):
 
     def __init__(self) -> None:
         self.stages: list[Stage] = []
-        """What every span passes before it is written anywhere, in order."""
+        """Stages that every span passes before it is written, in order."""
         self.log_stages: list[LogStage] = []
         self.created = 0
         """Spans that have ended."""
@@ -72,7 +72,7 @@ class Pipeline(SpanProcessor):
         self._store: Store | None = None
         self._logs = LogDestination()
         self.target: OtlpTarget | None = None
-        """Where spans are sent, if anywhere."""
+        """Endpoint for spans; None if they are not sent."""
         self._journal: Journal | None = None
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: RecordingDir | None = None
@@ -184,11 +184,11 @@ class Pipeline(SpanProcessor):
 
     @property
     def takes_logs(self) -> bool:
-        """Whether there is a store for log records."""
+        """Return whether there is a store for log records."""
         return self._logs.store is not None
 
     def takes_logs_of(self, scope: str) -> bool:
-        """Whether log records of an instrumentation scope are kept at present.
+        """Return whether log records of an instrumentation scope are kept at present.
 
         While nothing new is taken those of our own scopes are: they belong to spans still open.
         """
@@ -197,7 +197,7 @@ class Pipeline(SpanProcessor):
 
     @property
     def records(self) -> bool:
-        """Whether spans are recorded."""
+        """Return whether spans are recorded."""
         return self._recording() is not None
 
     def _recording(self) -> RecordingExporter | None:
@@ -344,7 +344,9 @@ class Pipeline(SpanProcessor):
         return span
 
     def _started(self, span: ReadableSpan) -> bool:
-        """Whether a span has started before the pause; without a journal its own time decides."""
+        """Return whether a span started before the pause; without a journal its own time
+        decides.
+        """
         context = span.get_span_context()
         if self._journal is None or context is None:
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns

@@ -1,4 +1,4 @@
-"""What a pipeline asks of the stores behind it.
+"""Interfaces of the stores behind a pipeline.
 
 A store keeps what has ended until it is where it belongs, and counts what became of it.
 """
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 CLOSING_S = 3.0
-"""What the end of the program waits for an endpoint; five seconds with its last metrics."""
+"""Seconds that the end of the program waits for an endpoint; five with its last metrics."""
 
 
 class _Keeping(Protocol):

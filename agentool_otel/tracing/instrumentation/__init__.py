@@ -1,4 +1,4 @@
-"""What instrumentors share, so that one of them is little more than a table of where and what.
+"""Shared parts of instrumentors, so that each is little more than a table of patches.
 
 instrumentor   the patch table, and everything frameworks have in common
 options        what `instrument()` of an instrumentor takes

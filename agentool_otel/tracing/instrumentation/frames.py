@@ -55,7 +55,7 @@ def current_frame(kind: Kind) -> Frame | None:
 
 
 def inside_of(kind: Kind) -> bool:
-    """Whether the innermost frame is of this kind: then its call is recorded from here."""
+    """Return whether the innermost frame is of this kind and so records its call."""
     frame = _current.get()
     return frame is not None and frame.kind == kind
 

@@ -1,4 +1,4 @@
-"""What every instrumentor shares: the patch table, installing once, switching off, reporting.
+"""Base of all instrumentors: patch table, single installation, switching off, reports.
 
 A framework file holds only *where* (its patches) and *what* (one function per patch that makes an
 operation of a call). A patch is put back only while it is the outermost: restoring a saved original
@@ -42,7 +42,7 @@ class Patch(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a wrapper of ours was put, and what was there."""
+    """Place of a wrapper of ours, and the original there."""
 
     owner: Any
     attribute: str
@@ -76,7 +76,7 @@ class AgentInstrumentor:
     passed: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Further functions, module and path, that a recorded call passes and other tools wrap."""
     options: ClassVar[type[InstrumentorOptions]] = InstrumentorOptions
-    """What `instrument()` and `uninstrument()` take."""
+    """Options that `instrument()` and `uninstrument()` accept."""
 
     _instance: ClassVar[AgentInstrumentor | None] = None
     _installed: bool

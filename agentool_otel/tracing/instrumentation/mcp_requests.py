@@ -74,13 +74,14 @@ class Request:
         self.method = method
         self.target = target
         self.sends = True
-        """Whether what a client sends now is the request, not one of its own (`tools/list`)."""
+        """Whether the client's next message is the request, not one of its own (`tools/list`)."""
         self.step = step
         step.context = set_value(REQUEST_KEY, self, step.context)
 
     def is_part_of(self, method: str, target: str | None) -> bool:
-        """Whether a client's request that is made now is this one: a client's method calls the
-        session's, perhaps several times until there is an answer, and that one sends."""
+        """Return whether a client's current request is this one: a client's method calls the
+        session's, perhaps several times until there is an answer, and the session sends.
+        """
         if self.side != "client" or self.method != method:
             return False
         return target == self.target or method != mcp.METHOD_TOOLS_CALL

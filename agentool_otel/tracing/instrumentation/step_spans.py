@@ -101,7 +101,7 @@ class StepSpan:
     ):
         self.live = live
         self.operation = operation
-        """What was known of it when it began."""
+        """Operation as known at its beginning."""
         around = get_current() if parent is None else parent
         self.context: Context = around if live is None else live.context
         """The context its work belongs in."""
@@ -120,7 +120,7 @@ class StepSpan:
 
     @property
     def wants_content(self) -> bool:
-        """Whether messages, arguments and results are to be read at all."""
+        """Return whether messages, arguments and results are to be read at all."""
         return self.recording and self.live is not None and self.live.policy.capture
 
     def open(self, content: Content | None = None) -> None:
@@ -234,7 +234,7 @@ S = TypeVar("S")
 
 
 class OpenSpans(Generic[S]):
-    """What is under way, by the id that a framework's callbacks share.
+    """Open spans, by the id that a framework's callbacks share.
 
     Bounded by number and age: of what is abandoned `drop` is called, outside the lock.
     """

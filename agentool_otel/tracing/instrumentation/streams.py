@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.instrumentation.client_calls import Ending
 
     class _Proxy:
-        """What the type checkers need to know of wrapt's proxy."""
+        """Types of wrapt's proxy for type checkers."""
 
         __wrapped__: Any
 

@@ -1,4 +1,4 @@
-"""Who else stands around a function that we wrap.
+"""Find other wrappers of a function that we wrap.
 
 Tracing packages wrap the same few functions. Nothing in Python says who did, but a wrapper's own
 code does: where it was defined.

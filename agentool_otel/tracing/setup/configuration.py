@@ -18,7 +18,7 @@ __all__ = ["Configuration", "named", "overruled"]
 
 
 class Configuration(NamedTuple):
-    """What has been set so far; None for what has not."""
+    """Settings so far; None for those that are not set."""
 
     endpoint: str | None = None
     service_name: str | None = None
@@ -127,7 +127,9 @@ def _answers_later(function: Any) -> bool:
 
 
 def _takes_two(function: Any) -> bool:
-    """Whether a callable takes two arguments, as far as can be told; some built-ins do not say."""
+    """Return whether a callable takes two arguments. True if unknown: some built-ins have no
+    signature.
+    """
     try:
         # Of a decorated function it is the wrapper that is called, whatever stands inside.
         signature = inspect.signature(function, follow_wrapped=False)

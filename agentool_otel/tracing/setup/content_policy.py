@@ -19,18 +19,18 @@ __all__ = ["Going", "check", "policy", "stricter", "tightens"]
 
 
 class Going(NamedTuple):
-    """Where content would go."""
+    """Destinations of content under a plan."""
 
     spans: str | None
     """In words."""
     logs: str | None
     """The same for log records, None if they are recorded or sent."""
     network: bool
-    """Whether either leaves the machine."""
+    """Whether spans or log records leave the machine."""
     beside: Path | None
     """The folder of the recording, if spans are recorded."""
     messages: bool
-    """Whether messages of model calls are log records, as an older generation has them."""
+    """Whether messages of model calls are log records, as in an older generation."""
 
 
 def policy(
@@ -115,7 +115,9 @@ def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
 
 
 def tightens(before: rules.Policy, after: rules.Policy) -> bool:
-    """Whether what was captured so far may hold what must not leave from here on."""
+    """Return whether content captured under the earlier policy may be forbidden under the later
+    one.
+    """
     if after.redact is not None and after.redact is not before.redact:
         return True
     return before.capture and (not after.capture or before.on_spans > after.on_spans)

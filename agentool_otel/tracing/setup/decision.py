@@ -1,4 +1,4 @@
-"""What a configuration means in this environment, decided before anything is changed.
+"""Resolve a configuration in this environment, before anything is changed.
 
 All that can be refused is refused here: a call of `instrument()` that raises has changed nothing.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "check_variables", "decide", "frameworks_wanted"]
 
 _THREADS = "threads"
-"""What `exclude` calls the carrying of context into threads and pools."""
+"""Name in `exclude` for carrying context into threads and pools."""
 
 
 class Decision(NamedTuple):
@@ -45,7 +45,7 @@ class Decision(NamedTuple):
     dialect: GenAI | None
     """With an older generation of the names, if one is asked for."""
     content_decided: bool
-    """Whether somebody has said if content is captured."""
+    """Whether the capture of content was set explicitly."""
     policy: content_rules.Policy
     frameworks: frozenset[str]
     """Those to attach to."""
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
 
     @property
     def ours(self) -> bool:
-        """Whether anything passes through a pipeline of ours."""
+        """Return whether any signal passes through a pipeline of ours."""
         sent = self.metrics.way in ("send", "print")
         return self.spans.way != "theirs" or self.logs.ours or sent
 

@@ -168,17 +168,17 @@ def status() -> Status:
 
 
 class Runtime:
-    """What is in force in this process, and how one configuration replaces another."""
+    """Current configuration of this process, and its replacement by another."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         """Held while the configuration changes."""
         self.explicit = Configuration()
-        """What has been named in code so far."""
+        """Settings from code so far."""
         self.from_cli = Configuration()
         """The options of `agentool-otel run`, which `uninstrument()` does not forget."""
         self.decision: Decision | None = None
-        """What that comes to, once it is in force."""
+        """The resolved configuration, once it is applied."""
         self.pipeline: Pipeline | None = None
         self.masking: Masking | None = None
         self._own: trace.TracerProvider | None = None
@@ -186,8 +186,9 @@ class Runtime:
         self._application: trace.TracerProvider | None = None
         """The application's, set before us or after."""
         self._attached = False
-        """Whether the pipeline stands behind a tracer provider; it may be there for log records and
-        metrics alone."""
+        """Whether the pipeline is attached to a tracer provider; it may exist for log records and
+        metrics only.
+        """
         self._service_name: str | None = None
         """The name in code that our own provider has."""
         self._noticed: set[str] = set()
@@ -292,7 +293,7 @@ class Runtime:
         return [it for it in instrumentor.native_scopes if ours and is_covered(it)]
 
     def carries_into_threads(self) -> bool:
-        """Whether the last `instrument()` wanted threads and pools to carry the context."""
+        """Return whether the last `instrument()` made threads and pools carry the context."""
         return self.decision is not None and self.decision.threads
 
     # --------------------------------------------------------------------- changing what holds
@@ -472,7 +473,9 @@ class Runtime:
     # -------------------------------------------------------------------------------- notices
 
     def _has_sdk(self) -> bool:
-        """Whether the SDK can be imported. Without it nothing is recorded, and nothing raised."""
+        """Return whether the SDK can be imported. Without it nothing is recorded, and no error is
+        raised.
+        """
         try:
             import_sdk()
         except MissingDependencyError as error:

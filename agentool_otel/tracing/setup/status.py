@@ -1,4 +1,4 @@
-"""What `status()` returns: what is attached, where telemetry goes and how much of it has passed."""
+"""Result of `status()`: attached libraries, destinations of telemetry, and counts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Destination(msgspec.Struct, frozen=True, kw_only=True):
-    """Where log records, or metrics, go."""
+    """Destination of log records or metrics."""
 
     destination: str | None
     """In words; None before the first `instrument()`."""
     counts: Counts | None = None
-    """How many have passed, where they pass through this package and are counted."""
+    """Counts so far; None where they do not pass through this package."""
 
 
 class Masked(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     """Whether `instrument()` has attached to it."""
     patches: list[dict[str, str]]
-    """What is wrapped, and how each patch turned out; nothing where it is not installed."""
+    """Each patch and its outcome; empty if the library is not installed."""
     replaces: list[str]
     """Scopes of the library's own spans, which are not written meanwhile; none where the tracer
     provider is the application's."""
@@ -65,7 +65,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What is attached, where telemetry goes and how much of it has passed.
+    """Attached libraries, destinations of telemetry, and counts.
 
     `print(status())` shows ten lines; `status()["spans"]` reads it as the JSON object that
     `to_dict()` returns.
@@ -74,13 +74,14 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     """Whether calls are recorded."""
     destination: str | None
-    """Where spans go, in words; None before the first `instrument()`."""
+    """Destination of spans, in a phrase; None before the first `instrument()`."""
     joined_provider: bool
-    """Whether the application has a tracer provider of its own, which gets the spans as well."""
+    """Whether the application has a tracer provider of its own, which receives the spans as well.
+    """
     content: bool
     """Whether messages, arguments and results are captured."""
     journal: bool
-    """Whether a span is to be on disk when its end returns."""
+    """Whether a span is on disk when its `end()` returns."""
     spans: Counts | None
     """None where the application's own provider alone gets them, uncounted."""
     logs: Destination
@@ -88,8 +89,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     instrumentors: dict[str, Framework]
     """The frameworks there are instrumentors for, by name."""
     threads: list[dict[str, str]]
-    """What is wrapped so that threads and pools keep the span that gave them work, and how each
-    patch turned out."""
+    """Patches that make threads and pools keep the span that started them, with their outcomes."""
     refused_variables: dict[str, str]
     """Environment variables whose values cannot be used and are not, with what holds instead."""
     recording: str | None = None

@@ -67,7 +67,7 @@ _ABOUT_CONTENT = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTE
 
 
 _INEXACT = re.compile(r"\d{19}")
-"""What a structured value may not hold as it is: integers of more than 64 bits."""
+"""Integers that may exceed 64 bits, which a structured value cannot carry as they are."""
 
 
 def _structured(key: str, value: Any) -> Any:

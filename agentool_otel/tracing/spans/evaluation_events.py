@@ -28,7 +28,7 @@ __all__ = ["EvaluationTarget", "emit_evaluation"]
 
 
 class EvaluationTarget(NamedTuple):
-    """What is judged."""
+    """Target of an evaluation."""
 
     span: trace.Span
     """Perhaps of another process; with the id 0 where only its trace is known."""

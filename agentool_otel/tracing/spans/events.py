@@ -40,7 +40,7 @@ class Masked(dict[str, Any]):
 
 
 def collected(scope: str = SCOPE) -> bool:
-    """Whether log records that are emitted now go anywhere."""
+    """Return whether log records that are emitted now have a destination."""
     from opentelemetry import _logs
 
     enabled = getattr(settings.logger(scope), "enabled", None)
@@ -116,7 +116,7 @@ class LogOnly(NamedTuple):
 
     what: str
     instead: str
-    """What keeps it where nobody takes log records."""
+    """Attribute for the content where log records have no destination."""
 
 
 def log_only_content() -> LogOnly | None:

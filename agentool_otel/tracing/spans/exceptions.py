@@ -1,5 +1,4 @@
-"""How an exception is recorded, on its span, in a log record or both, and by which span: the
-innermost one only.
+"""Record an exception on its span, in a log record or both, on the innermost span only.
 
 Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the same attributes.
 """
@@ -32,7 +31,7 @@ __all__ = [
 
 
 class Signals(NamedTuple):
-    """Where exceptions are recorded."""
+    """Signals on which exceptions are recorded."""
 
     spans: bool = True
     logs: bool = False

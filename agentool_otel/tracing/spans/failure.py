@@ -1,4 +1,4 @@
-"""How a span fails: its status, `error.type` and, on the innermost span, the exception."""
+"""Mark a span as failed: its status, `error.type` and, on the innermost span, the exception."""
 
 from __future__ import annotations
 

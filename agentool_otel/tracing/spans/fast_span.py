@@ -29,7 +29,7 @@ _SHARED = frozenset(
         *("_span_processor", "_status", "_trace_config"),
     }
 )
-"""What an SDK span holds that is the same for all of a tracer, at least until it is replaced."""
+"""Attributes of an SDK span that are the same for all spans of a tracer until one is replaced."""
 _OF_ONE = frozenset(
     {
         *("_attributes", "_context", "_end_time", "_events", "_kind", "_links", "_lock", "_name"),
@@ -69,7 +69,7 @@ class FastSpan(sdk._Span):
     _ending: Callable[[FastSpan], None] | None = None
     """Tells processors of the end before they are handed the ended span; in newer SDKs."""
     _room: float
-    """How many attributes it may have."""
+    """Number of attributes that it may have."""
     _end_time: int | None = None
     _events: Any = ()
     _links: Any = ()

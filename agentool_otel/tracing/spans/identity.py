@@ -1,4 +1,4 @@
-"""Whose work it is: the conversation, the user and the agent that hold for every span below.
+"""Conversation, user and agent that apply to every span below.
 
 Kept in the context as the attributes they are, so that a span takes all of them at once.
 """

@@ -97,7 +97,7 @@ class LiveSpan:
         self.span = span
         self.start_ns = start_ns
         self.started = 0
-        """How many attributes we have set on the span so far, -1 if others have set some."""
+        """Number of attributes that we have set on the span so far, -1 if others have set some."""
         self.recording = span.is_recording()
         self.context = context_with(parent, span)
         run = parent.get(RUN_KEY)
@@ -106,8 +106,9 @@ class LiveSpan:
         """The run this span is a part of; for an agent's span, the run it is."""
         self.index: int | None = None
         self.answers = True
-        """Whether the end of this tool is a step of its own: not for a handoff, nor for a call
-        that is never answered."""
+        """Whether the end of this tool is a step of its own. It is not for a handoff, nor for a
+        call that gets no answer.
+        """
         self._parent_id = parent_of(parent)
         self._ended = False
         self.essentials: dict[str, Any] = {}
@@ -122,7 +123,7 @@ class LiveSpan:
 
     @property
     def policy(self) -> Policy:
-        """What happens to its content."""
+        """Return the policy for its content."""
         return policy_in(self.context)
 
     def opened(self, operation: Operation, extra: dict[str, Any] | None = None) -> bool:
@@ -452,8 +453,9 @@ def _note_last_call(span: trace.Span, operation: Operation) -> None:
 
 
 def _is_step(operation: McpRequest, parent: Context | None) -> bool:
-    """Whether a request is a tool call of the run around it: not if the span it is made in is of
-    that call already, nor as its server sees it."""
+    """Return whether a request is a tool call of the current run. It is not if the parent span is
+    of that call already, nor on the side of the server.
+    """
     if operation.side != "client" or operation.method != mcp.METHOD_TOOLS_CALL:
         return False
     return not executes_tool(parent)

@@ -40,7 +40,7 @@ __all__ = ["Tool", "ToolSpan"]
 
 
 class Tool:
-    """What is the same for every call of a tool."""
+    """Values that all calls of a tool share."""
 
     __slots__ = ("at_start", "kind", "name", "operation", "rest", "span_name")
 
@@ -104,7 +104,7 @@ class ToolSpan:
             return
         held = attribute_dict(span) if settings.write_through else None
         self._direct = held is not None
-        """Whether attributes are on the span as soon as they are known."""
+        """Whether attributes are set on the span as soon as they are known."""
         self._known = len(known)
         self._attributes = attributes = dict(identity or ()) if held is None else held
         attributes.update(tool.rest)

@@ -220,7 +220,7 @@ class _Meters:
 
 
 class _Site:
-    """What takes the values of operations that differ in nothing that metrics tell apart."""
+    """Recorder of values for operations with equal metric attributes."""
 
     def __init__(self, meters: _Meters, attributes: _Attributes):
         self._meters = meters

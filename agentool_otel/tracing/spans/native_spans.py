@@ -36,12 +36,12 @@ def uncover(framework: str, scopes: Iterable[str]) -> None:
 
 
 def is_known(scope: str) -> bool:
-    """Whether there is an instrumentor for the library that has this scope."""
+    """Return whether there is an instrumentor for the library that has this scope."""
     return scope in _covering
 
 
 def is_covered(scope: str) -> bool:
-    """Whether an instrumentor covers this scope now."""
+    """Return whether an instrumentor covers this scope now."""
     return bool(_covering.get(scope))
 
 

@@ -31,7 +31,7 @@ _MOST_ANSWERS = 64
 
 
 class Run:
-    """What is known about the agent run in progress: its steps and totals so far."""
+    """State of the agent run in progress: its steps and totals so far."""
 
     __slots__ = (
         "answers",

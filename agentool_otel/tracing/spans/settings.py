@@ -75,10 +75,11 @@ class Settings:
             capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
         )
         self.write_through = not in_events
-        """Whether attributes of a tool call may be set on its span at once, as they are: not if an
-        event needs them too, or if they are written under other names."""
+        """Whether attributes of a tool call may be set on its span at once, as they are. Not if an
+        event needs them too, or if they have other names in the generation.
+        """
         self.exceptions = signals(os.environ)
-        """Where the exception that ends a span is recorded."""
+        """Signals that record the exception which ends a span."""
         self.enabled = not environment.sdk_disabled()
         self.inherited: otel_context.Context | None = None
         """The context handed down by a parent process; the parent of spans that have no other."""
@@ -87,10 +88,12 @@ class Settings:
         If there is none, nothing is set on a span before its end."""
         self.repeat_times = environment.copies_wanted()
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader uses
-        them, and only where a store rounds or drops values of OTLP: they are in recordings."""
+        them, and only where a store rounds or drops values of OTLP: they are in recordings.
+        """
         self.agent_usage = environment.agent_usage_wanted()
         """Whether the span of an agent has the tokens of the model calls below. Backends that sum
-        over all spans count them twice: by default they are in recordings alone."""
+        over all spans count them twice: by default they are in recordings only.
+        """
         self.last_call: trace.SpanContext | None = None
         """The span that began last and can be a step, if that was outside any run."""
         self.case_id = environment.case_id()
@@ -103,7 +106,7 @@ class Settings:
         self.has_sdk = True
         """False once `instrument()` has not found the SDK."""
         self.locked = False
-        """Whether `redirected` is in force, so that nothing can be configured."""
+        """Whether `redirected` is active, so that nothing can be configured."""
         self._tracers: dict[str, trace.Tracer] = {}
         self._loggers: dict[str, Logger] = {}
 
@@ -147,7 +150,7 @@ class Settings:
 
     @property
     def tells_messages(self) -> bool:
-        """Whether messages of model calls go into log records of their own."""
+        """Return whether messages of model calls go into log records of their own."""
         return self.policy.capture and self.dialect.tells_messages
 
     def starts(self, scope: str) -> bool:

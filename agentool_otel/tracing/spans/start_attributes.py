@@ -40,7 +40,7 @@ class StartAttributes:
         self._policy = policy
         self._attributes = attributes
         self.cuts: Mapping[str, Cut] = NO_CUTS
-        """How what is too large was shortened."""
+        """Shortened texts, by attribute."""
         self._content = {
             name: value
             for name, unknown in _CONTENT.items()

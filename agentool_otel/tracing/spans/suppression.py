@@ -1,4 +1,4 @@
-"""Which calls are recorded further up already, or further down, so that one call is one span."""
+"""Suppress calls that are recorded further up or down, so that each call has one span."""
 
 from __future__ import annotations
 

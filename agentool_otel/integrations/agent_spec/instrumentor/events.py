@@ -1,4 +1,4 @@
-"""What each event says of its step: a table by the name of its class.
+"""Effect of each event on its step, in a table by the event's class name.
 
 Events that are not in it are left out. Values that pyagentspec holds to be sensitive (inputs,
 outputs, prompts, answers, the text of exceptions) are content, and recorded where that is.

@@ -1,4 +1,4 @@
-"""What a step fails of: an exception of which an event tells, or that is on its way."""
+"""Failure of a step: an exception from an event, or the one that is being raised."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Failure:
 
     @property
     def interrupted(self) -> str | None:
-        """What it says, if it is control flow; as are exceptions derived from such."""
+        """Return the message if the exception, or one it derives from, is control flow;
+        else None.
+        """
         names = [self.kind] if self.error is None else class_names(self.error)
         return next((_INTERRUPTS[it] for it in names if it in _INTERRUPTS), None)
 

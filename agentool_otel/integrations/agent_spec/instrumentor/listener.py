@@ -1,4 +1,4 @@
-"""What is under way, and what lies below what.
+"""Open steps and their parents.
 
 A span of pyagentspec lies below the step that its own stack of spans says, or deeper, where the
 current context of OpenTelemetry is inside that step: a span of the user's, a tool of another
@@ -100,7 +100,7 @@ class Listener:
 
 
 def _masks() -> bool:
-    """Whether a processor of ours, given to the current `Trace`, is to record no content."""
+    """Return whether a processor of ours in the current `Trace` is to record no content."""
     get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
     processors = items(get_trace(), "span_processors") if get_trace is not None else []
     return any(hasattr(type(it), "withholds_content") and it.withholds_content for it in processors)

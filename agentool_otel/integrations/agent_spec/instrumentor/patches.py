@@ -88,7 +88,9 @@ async def _event_async(
 def _end(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What other processors have made current is put back before ours, which lies below."""
+    """End a span. Contexts that other processors attached are restored before ours, which is
+    below.
+    """
     try:
         return wrapped(*args, **kwargs)
     finally:

@@ -1,4 +1,4 @@
-"""Which step each type of span is.
+"""Map each type of span to a step.
 
     RootSpan                     invoke_workflow, named as the trace
     AgentExecutionSpan           invoke_agent
@@ -38,7 +38,7 @@ def _no_name(_: Any) -> str | None:
 
 
 class SpanType(NamedTuple):
-    """What a span of pyagentspec is."""
+    """The step that a type of pyagentspec's spans maps to."""
 
     what: str
     """In words, with its article, for the log."""
@@ -48,7 +48,7 @@ class SpanType(NamedTuple):
     name: Callable[[Any], str | None] = _no_name
     """Returns the name of its span, where that does not follow from the operation."""
     executed: bool = False
-    """Whether a graph of LangGraph's may be how it is executed, which then is no agent."""
+    """Whether a LangGraph graph may execute it. The graph is no agent then."""
 
 
 def _root(span: Any) -> Operation:

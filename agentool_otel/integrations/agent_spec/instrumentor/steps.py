@@ -1,4 +1,4 @@
-"""How the step that a span of pyagentspec stands for begins and ends.
+"""Begin and end the step of a pyagentspec span.
 
 Step       agents, flows, nodes, and whatever holds others: a span from start to end
 ToolStep   begins once its call is known
@@ -59,7 +59,7 @@ _RUNS = (AgentInvocation, WorkflowInvocation)
 _OWNS = frozenset({GRAPHS})
 _LATEST = 2**63
 _CALL_ID = "tcid__"
-"""How LangGraph's adapter begins the description of a tool's span: the id of the call follows."""
+"""Prefix of a tool span's description in LangGraph's adapter: the id of the call follows."""
 
 
 def _nothing() -> None:
@@ -86,7 +86,7 @@ class Step:
         self.span: StepSpan | None = None
         self.below: CallsBelow | None = None
         self.open: set[Step] = set()
-        """What has begun below it and not ended."""
+        """Open steps below this one."""
         self.failure: Failure | None = None
         self.asked: Any = None
         """The prompt of the first model call below it."""
@@ -114,7 +114,7 @@ class Step:
 
     @property
     def recorded(self) -> bool:
-        """Whether it has a span of its own while it is under way."""
+        """Return whether it has a span of its own while it is open."""
         return True
 
     def outward(self) -> Iterator[Step]:
@@ -176,7 +176,9 @@ class Step:
 
     @property
     def _shows_errors(self) -> bool:
-        """Whether exceptions are recorded: their text and stack are content to Agent Spec."""
+        """Return whether to record exceptions: Agent Spec treats their text and stack as
+        content.
+        """
         policy = policy_in(self.context)
         return policy.capture and policy.on_spans
 

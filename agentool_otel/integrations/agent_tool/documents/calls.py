@@ -55,25 +55,25 @@ class Invocation(Versioned, frozen=True, kw_only=True):
     native_call_id: Maybe[str] = UNSET
     """Id of the call in the native protocol."""
     status: Maybe[State] = UNSET
-    """How far it has come; an unknown word is carried."""
+    """State of the invocation; an unknown word is kept."""
     model_input: Json = UNSET
     """Arguments as the model, or the caller, gave them."""
     model_input_ref: Maybe[str] = UNSET
-    """Where they are."""
+    """Reference to the input of the model."""
     observable_input: Json = UNSET
-    """What hooks and transcripts see of them."""
+    """Input as hooks and transcripts see it."""
     observable_input_ref: Maybe[str] = UNSET
-    """Where that is."""
+    """Reference to the observable input."""
     permission_input: Json = UNSET
-    """What is decided on."""
+    """Input that the permission decision is about."""
     permission_input_ref: Maybe[str] = UNSET
-    """Where that is."""
+    """Reference to the permission input."""
     call_input: Json = UNSET
-    """What the executor is given."""
+    """Input of the executor."""
     call_input_ref: Maybe[str] = UNSET
-    """Where that is."""
+    """Reference to the input of the executor."""
     actor_ref: Maybe[str] = UNSET
-    """Who called."""
+    """The caller."""
     runtime_refs: Maybe[Texts] = UNSET
     """Runtimes it is of."""
     policy_refs: Maybe[Texts] = UNSET
@@ -87,7 +87,7 @@ class Invocation(Versioned, frozen=True, kw_only=True):
     telemetry_refs: Maybe[list[TelemetryRef]] = UNSET
     """Its telemetry."""
     artifact_refs: Maybe[list[OpenObject]] = UNSET
-    """What it made."""
+    """References to the artifacts of the invocation."""
     scheduler_policy_ref: Maybe[str] = UNSET
     """Its SchedulerPolicy."""
     status_transitions: Maybe[list[OpenObject]] = UNSET
@@ -101,7 +101,7 @@ class Invocation(Versioned, frozen=True, kw_only=True):
 
 
 class PermissionDecision(Versioned, frozen=True, kw_only=True):
-    """What was decided about an invocation."""
+    """Decision about an invocation."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "decided_at")
 
@@ -114,7 +114,7 @@ class PermissionDecision(Versioned, frozen=True, kw_only=True):
     mode: Maybe[str] = UNSET
     """Permission mode in force."""
     source: Maybe[str] = UNSET
-    """Where the rule comes from."""
+    """Origin of the rule."""
     reason: Maybe[Object] = UNSET
     """Why: its `type`, and what belongs to that."""
     rule_refs: Maybe[Texts] = UNSET
@@ -124,7 +124,7 @@ class PermissionDecision(Versioned, frozen=True, kw_only=True):
     updated_input: Json = UNSET
     """Input that replaces the one decided on."""
     updated_input_ref: Maybe[str] = UNSET
-    """Where that is."""
+    """Reference to the updated input."""
     user_modified: Maybe[bool] = UNSET
     """Whether a person has changed the input."""
     suggested_updates: Maybe[list[OpenObject]] = UNSET
@@ -136,7 +136,7 @@ class PermissionDecision(Versioned, frozen=True, kw_only=True):
     content_blocks: Maybe[list[OpenObject]] = UNSET
     """Content that comes with it."""
     accept_feedback: Maybe[str] = UNSET
-    """What a person said on accepting."""
+    """Comment of the person who accepted."""
     decided_at: Maybe[str] = UNSET
     """RFC 3339 time."""
     expires_at: Maybe[str] = UNSET
@@ -157,11 +157,11 @@ class Hook(Versioned, frozen=True, kw_only=True):
     tool_id: Maybe[str] = UNSET
     """The tool."""
     matcher: Maybe[Object] = UNSET
-    """What it runs for."""
+    """Condition on which the hook runs."""
     outputs: Maybe[list[OpenObject]] = UNSET
-    """What it gave."""
+    """Outputs of the hook."""
     permission_result: Maybe[Object] = UNSET
-    """What it says of the permission."""
+    """The hook's result on the permission."""
     updated_input: Json = UNSET
     """Input that replaces the one it saw."""
     additional_context: Maybe[list[OpenObject]] = UNSET
@@ -186,13 +186,13 @@ class InputMutation(Versioned, frozen=True, kw_only=True):
     invocation_id: Maybe[str] = UNSET
     """The invocation."""
     source_type: MutationSource
-    """Who changed it; an unknown word is carried."""
+    """Kind of the author of the change; an unknown word is kept."""
     source_ref: Maybe[str] = UNSET
-    """Which of them."""
+    """Reference to the author of the change."""
     from_input_ref: Maybe[str] = UNSET
-    """What it was."""
+    """Reference to the input before the change."""
     to_input_ref: Maybe[str] = UNSET
-    """What it became."""
+    """Reference to the input after the change."""
     changed_fields: Maybe[Texts] = UNSET
     """Members that differ."""
     reason: Maybe[str] = UNSET
@@ -202,7 +202,7 @@ class InputMutation(Versioned, frozen=True, kw_only=True):
 
 
 class Progress(Versioned, frozen=True, kw_only=True):
-    """How far an invocation has come."""
+    """Progress of an invocation."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = (
         "schema_version",
@@ -225,7 +225,7 @@ class Progress(Versioned, frozen=True, kw_only=True):
     percent: Maybe[Number] = UNSET
     """0 to 100."""
     current_step: Maybe[str] = UNSET
-    """What is being done."""
+    """The current step."""
     total_steps: Maybe[Number] = UNSET
     """Of how many."""
     elapsed_ms: Maybe[Number] = UNSET
@@ -239,9 +239,9 @@ class Progress(Versioned, frozen=True, kw_only=True):
     task_id: Maybe[str] = UNSET
     """Of work in the background."""
     partial_result_refs: Maybe[Texts] = UNSET
-    """What is there already."""
+    """References to partial results."""
     artifact_refs: Maybe[list[OpenObject]] = UNSET
-    """What was made already."""
+    """References to artifacts so far."""
     timestamp: Maybe[str] = UNSET
     """RFC 3339 time."""
 
@@ -256,7 +256,7 @@ class ToolError(Document, frozen=True, kw_only=True):
     message: Maybe[str] = UNSET
     """For people."""
     recoverability: Maybe[str] = UNSET
-    """What would have to change."""
+    """Change that a retry needs."""
     retry_after: Json = UNSET
     """When to try again."""
     native_error_ref: Maybe[str] = UNSET
@@ -268,7 +268,7 @@ class ToolError(Document, frozen=True, kw_only=True):
 
 
 class Result(Versioned, frozen=True, kw_only=True):
-    """What came of an invocation."""
+    """Result of an invocation."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = (
         "schema_version",
@@ -284,19 +284,19 @@ class Result(Versioned, frozen=True, kw_only=True):
     status: Maybe[ResultStatus] = UNSET
     """An unknown word is carried."""
     is_error: Maybe[bool] = UNSET
-    """Whether it is to be taken as an error."""
+    """Whether the result counts as an error."""
     content: Maybe[list[OpenObject]] = UNSET
     """Text, media, files and others."""
     structured_content: Json = UNSET
     """By the output's schema."""
     model_facing_content: Maybe[list[OpenObject]] = UNSET
-    """What the model is given of it."""
+    """Content for the model."""
     ui_facing_summary: Maybe[str] = UNSET
-    """What a person is shown of it."""
+    """Summary for a person."""
     resource_refs: Maybe[list[OpenObject]] = UNSET
-    """What can be fetched."""
+    """References to resources that can be fetched."""
     artifact_refs: Maybe[list[OpenObject]] = UNSET
-    """What was made."""
+    """References to the artifacts of the invocation."""
     evidence_refs: Maybe[Texts] = UNSET
     """Evidence of it."""
     policy_refs: Maybe[Texts] = UNSET
@@ -308,7 +308,7 @@ class Result(Versioned, frozen=True, kw_only=True):
     summary: Maybe[str] = UNSET
     """In a few words."""
     redaction_state: Maybe[str] = UNSET
-    """Whether something was taken out."""
+    """Whether something was redacted."""
     error: Maybe[ToolError] = UNSET
     """Why it failed."""
     created_at: Maybe[str] = UNSET
@@ -316,7 +316,7 @@ class Result(Versioned, frozen=True, kw_only=True):
 
 
 class ResultPersistence(Versioned, frozen=True, kw_only=True):
-    """What was decided about keeping a result."""
+    """Decision about keeping a result."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "created_at")
 
@@ -329,15 +329,15 @@ class ResultPersistence(Versioned, frozen=True, kw_only=True):
     strategy: Strategy
     """An unknown word is carried."""
     threshold: Maybe[Object] = UNSET
-    """What it was measured by."""
+    """Threshold of the decision."""
     original_size_bytes: Maybe[Number] = UNSET
     """Of the payload."""
     preview_size_bytes: Maybe[Number] = UNSET
     """Of what stands in its place."""
     persisted_ref: Maybe[Object] = UNSET
-    """Where it is: `uri`, `media_type`, `digest`."""
+    """Location of the result: `uri`, `media_type`, `digest`."""
     redaction_state: Maybe[str] = UNSET
-    """Whether something was taken out."""
+    """Whether something was redacted."""
     reason: Maybe[str] = UNSET
     """Why."""
     created_at: Maybe[str] = UNSET
@@ -354,9 +354,9 @@ class Event(Versioned, frozen=True, kw_only=True):
     event_type: EventType
     """An unknown word is carried."""
     source: Maybe[str] = UNSET
-    """Who tells of it."""
+    """Sender of the event."""
     subject: Maybe[str] = UNSET
-    """What it is about."""
+    """Subject of the event."""
     time: Maybe[str] = UNSET
     """RFC 3339 time."""
     invocation_id: Maybe[str] = UNSET
@@ -364,6 +364,6 @@ class Event(Versioned, frozen=True, kw_only=True):
     tool_id: Maybe[str] = UNSET
     """The tool."""
     data: Maybe[Object] = UNSET
-    """What it is about, or objects by name."""
+    """The object that the event is about, or objects by name."""
     trace_refs: Maybe[list[TelemetryRef]] = UNSET
     """Traces it belongs to."""

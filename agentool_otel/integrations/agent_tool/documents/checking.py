@@ -1,4 +1,4 @@
-"""Which object a JSON object is, and what is wrong with it.
+"""Identify the type of a JSON object, and list its problems.
 
 As with the documents of agentool, an error means that it cannot be read. A warning means that it
 can, losing nothing, but lacks what the specification requires, or is of another version.

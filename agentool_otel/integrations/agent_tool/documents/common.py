@@ -1,4 +1,4 @@
-"""What the objects have in common."""
+"""Common parts of the objects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OpenObject(Document, frozen=True, kw_only=True):
 
 
 class TelemetryRef(Document, frozen=True, kw_only=True):
-    """Where the telemetry of an invocation is."""
+    """Reference to the telemetry of an invocation."""
 
     trace_id: Maybe[str] = UNSET
     """Of OpenTelemetry, 32 lower-case hex digits."""
@@ -37,7 +37,7 @@ class TelemetryRef(Document, frozen=True, kw_only=True):
 
 
 class Versioned(Document, frozen=True, kw_only=True):
-    """What all exported objects have in common."""
+    """Common members of all exported objects."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ()
     """Members that the specification requires, beyond those without which it cannot be read."""

@@ -49,15 +49,15 @@ class ToolDeclaration(Versioned, frozen=True, kw_only=True):
     aliases: Maybe[Texts] = UNSET
     """Other names it is called by."""
     search_hint: Maybe[str] = UNSET
-    """What it is found by, in a few words."""
+    """Words to find the tool by."""
     title: Maybe[str] = UNSET
     """For people."""
     description: Maybe[str] = UNSET
     """For models: when and how to use it."""
     lifecycle: Maybe[Lifecycle] = UNSET
-    """Whether it can be used; an unknown word is carried."""
+    """Lifecycle state of the tool; an unknown word is kept."""
     tool_kind: Maybe[ToolKind] = UNSET
-    """How it is executed; an unknown word is carried."""
+    """Kind of execution; an unknown word is kept."""
     capability_refs: Maybe[Texts] = UNSET
     """Capabilities it provides."""
     input_contract: Maybe[Object] = UNSET
@@ -72,7 +72,7 @@ class ToolDeclaration(Versioned, frozen=True, kw_only=True):
     permission_profile_ref: Maybe[str] = UNSET
     """Its PermissionProfile."""
     external_mappings: Maybe[list[OpenObject]] = UNSET
-    """What it is in native protocols."""
+    """The tool in native protocols."""
     annotations: Maybe[Object] = UNSET
     """Hints that nobody vouches for."""
 
@@ -91,11 +91,11 @@ class ToolInterface(Versioned, frozen=True, kw_only=True):
     aliases: Maybe[Texts] = UNSET
     """Other names it is called by."""
     search_hint: Maybe[str] = UNSET
-    """What it is found by."""
+    """Words to find the action by."""
     model_input_schema: Maybe[Object] = UNSET
-    """What a model is shown."""
+    """Schema for the model."""
     runtime_input_schema: Maybe[Object] = UNSET
-    """What the executor takes, with internal members."""
+    """Schema for the executor, with internal members."""
     output_schema: Maybe[Object] = UNSET
     """Of structured results."""
     strict: Maybe[bool] = UNSET
@@ -115,25 +115,25 @@ class ToolInterface(Versioned, frozen=True, kw_only=True):
     requires_user_interaction: Maybe[bool] = UNSET
     """Whether a person takes part."""
     classifier_input: Json = UNSET
-    """What a classifier is shown."""
+    """Input for a classifier."""
     permission_matcher: Maybe[str] = UNSET
-    """What rules are matched by."""
+    """Text that permission rules are matched with."""
     execution_profile_ref: Maybe[str] = UNSET
     """Its ExecutionProfile."""
     permission_profile_ref: Maybe[str] = UNSET
     """Its PermissionProfile."""
     persistence_policy_ref: Maybe[str] = UNSET
-    """What becomes of large results."""
+    """Reference to the policy for large results."""
     max_inline_chars: Maybe[Number] = UNSET
     """Longer results are persisted."""
     rendering: Maybe[Object] = UNSET
     """Hints for display."""
     external_mappings: Maybe[list[OpenObject]] = UNSET
-    """What it is in native protocols."""
+    """The action in native protocols."""
 
 
 class ExecutionProfile(Versioned, frozen=True, kw_only=True):
-    """How a tool is executed."""
+    """Execution of a tool."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "execution_kind")
 
@@ -142,7 +142,7 @@ class ExecutionProfile(Versioned, frozen=True, kw_only=True):
     execution_kind: Maybe[str] = UNSET
     """Local, remote, browser, shell and others."""
     supports_progress: Maybe[bool] = UNSET
-    """Whether it tells of progress."""
+    """Whether it reports progress."""
     supports_cancel: Maybe[bool] = UNSET
     """Whether it can be cancelled."""
     sandboxed: Maybe[bool] = UNSET
@@ -152,11 +152,11 @@ class ExecutionProfile(Versioned, frozen=True, kw_only=True):
     timeout_ms: Maybe[Number] = UNSET
     """In milliseconds."""
     external_mappings: Maybe[list[OpenObject]] = UNSET
-    """What it is in native protocols."""
+    """The profile in native protocols."""
 
 
 class PermissionProfile(Versioned, frozen=True, kw_only=True):
-    """What a tool may touch, and how risky that is."""
+    """Permissions and risks of a tool."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "risk_level")
 
@@ -165,31 +165,31 @@ class PermissionProfile(Versioned, frozen=True, kw_only=True):
     risk_level: Maybe[RiskLevel] = UNSET
     """low, medium, high or critical."""
     access_kinds: Maybe[Texts] = UNSET
-    """What it reads and writes."""
+    """Kinds of data that it reads and writes."""
     write_effects: Maybe[Texts] = UNSET
-    """What its writing does to the world."""
+    """Side effects of its writes."""
     network_scope: Maybe[str] = UNSET
-    """Where it may connect to."""
+    """Hosts that it may connect to."""
     tenant_scope: Maybe[str] = UNSET
-    """Whose data it may see."""
+    """Tenants whose data it may see."""
     credential_refs: Maybe[Texts] = UNSET
     """Credentials that it uses, by reference."""
     sandbox_profile: Maybe[str] = UNSET
     """Its sandbox."""
     approval_required: Maybe[bool] = UNSET
-    """Whether a call has to be approved."""
+    """Whether a call needs approval."""
     approval_reason: Maybe[str] = UNSET
     """Why."""
     permission_channel: Maybe[str] = UNSET
-    """Who is asked."""
+    """Person or system that approves."""
     rule_matching_fields: Maybe[Texts] = UNSET
     """Members of the input that rules look at."""
     data_sensitivity: Maybe[str] = UNSET
-    """How sensitive its data is."""
+    """Sensitivity of its data."""
     retention_hint: Maybe[str] = UNSET
-    """How long its data may be kept."""
+    """Time for which its data may be kept."""
     redaction_required: Maybe[bool] = UNSET
-    """Whether its data has to be redacted wherever it goes."""
+    """Whether its data has to be redacted everywhere."""
     policy_refs: Maybe[Texts] = UNSET
     """Policies it rests on."""
 
@@ -206,21 +206,21 @@ class DeferredTool(Versioned, frozen=True, kw_only=True):
     namespace: Maybe[str] = UNSET
     """Within which names do not collide."""
     search_hint: Maybe[str] = UNSET
-    """What it is found by."""
+    """Words to find the tool by."""
     source: Maybe[str] = UNSET
-    """Where it comes from."""
+    """Origin of the tool."""
     schema_visibility: Maybe[str] = UNSET
     """loaded, deferred, internal or native_ref."""
     loading_state: LoadingState
-    """How far loading has come; an unknown word is carried."""
+    """State of loading; an unknown word is kept."""
     reason: Maybe[str] = UNSET
     """Why it is not loaded."""
     pending_provider_or_server: Maybe[str] = UNSET
-    """Who has to answer first."""
+    """Provider or server that has to respond first."""
     selection_ref: Maybe[str] = UNSET
-    """What it is selected by."""
+    """Reference by which it is selected."""
     native_ref: Maybe[Object] = UNSET
-    """What it is in its native protocol."""
+    """The tool in its native protocol."""
 
 
 class ToolSurface(Versioned, frozen=True, kw_only=True):
@@ -235,7 +235,7 @@ class ToolSurface(Versioned, frozen=True, kw_only=True):
     created_at: Maybe[str] = UNSET
     """RFC 3339 time."""
     producer: Maybe[str] = UNSET
-    """Who made it."""
+    """Creator of the collection."""
     tool_refs: Maybe[Texts] = UNSET
     """All its tools."""
     loaded_tools: Json = UNSET
@@ -247,15 +247,15 @@ class ToolSurface(Versioned, frozen=True, kw_only=True):
     excluded_tools: Maybe[list[OpenObject]] = UNSET
     """Tools that were left out, each with its `reason`."""
     selection_policy: Maybe[Object] = UNSET
-    """How tools are selected."""
+    """Policy for the selection of tools."""
     default_tool_choice: Json = UNSET
-    """What a model is told of choosing one."""
+    """Tool choice for the model."""
     capability_requirements: Maybe[Texts] = UNSET
     """Capabilities that are asked for."""
     model_capabilities: Maybe[Object] = UNSET
-    """What the model can."""
+    """Capabilities of the model."""
     role_constraints: Maybe[Object] = UNSET
-    """Who may use it."""
+    """Roles that may use it."""
     surface_reason: Maybe[str] = UNSET
     """Why these tools."""
     policy_refs: Maybe[Texts] = UNSET
@@ -265,14 +265,14 @@ class ToolSurface(Versioned, frozen=True, kw_only=True):
 
 
 class SchedulerPolicy(Versioned, frozen=True, kw_only=True):
-    """How a set of invocations is scheduled."""
+    """Scheduling of a set of invocations."""
 
     REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
 
     scheduler_policy_id: str
     """Unique for its producer."""
     scope: Maybe[str] = UNSET
-    """What it holds for."""
+    """Scope of the policy."""
     max_parallel: Maybe[Number] = UNSET
     """So many at a time."""
     ordering_policy: Maybe[str] = UNSET
@@ -286,4 +286,4 @@ class SchedulerPolicy(Versioned, frozen=True, kw_only=True):
     context_modifier_policy: Maybe[str] = UNSET
     """allow_serial_only, defer_until_batch_complete or forbid."""
     resource_locks: Maybe[list[OpenObject]] = UNSET
-    """What is locked meanwhile."""
+    """Resources that are locked meanwhile."""

@@ -1,4 +1,4 @@
-"""What runtimes of Agent Tool tell: its events, and its objects by themselves.
+"""Events and objects that runtimes of Agent Tool emit.
 
 translator   what each object does to the steps, and which references it is given
 invocation   one invocation: what is known of it until its step ends

@@ -51,7 +51,7 @@ class _Ending:
         call.timing.fill(self._transitions)
         self._guard = _guard(call, tool)
         self._sealed = tool.withheld or self._guard.overfull
-        """Whether no content leaves at all."""
+        """Whether all content is withheld."""
         if self._sealed:
             call.withhold(call.withheld or "redaction_required")
         inputs = {it: call.invocation[it] for it in names.INPUTS if it in call.invocation}
@@ -159,7 +159,7 @@ class _Ending:
         })  # fmt: skip
 
     def _mutated(self) -> bool:
-        """Whether an input was changed, or not all inputs that are known agree."""
+        """Return whether an input was changed, or the known inputs differ."""
         given = self._call.invocation
         values = {canonical(given[it]) for it in names.INPUTS if it in given}
         return bool(self._call.mutated_by) or len(values) > 1

@@ -1,4 +1,4 @@
-"""Which members of an object are facts: ids, references, words, times, counts.
+"""Members of objects that are facts, not content: ids, references, enumerated words, times, counts.
 
 They say what happened and nothing of what people, models and tools said, so that they are kept
 where content is not. The rule goes by names, and so holds for members that nobody knows yet: a

@@ -60,11 +60,11 @@ class Call(Generic[S]):
         self.withheld: str | None = None
         """Why its payload is not to leave."""
         self.decided = False
-        """Whether it is known what is redacted."""
+        """Whether it is known which data is redacted."""
         self.earlier: list[dict[str, Any]] = []
-        """What an earlier Invocation or Result said, and a later one has replaced."""
+        """Members of an earlier Invocation or Result that a later one has replaced."""
         self.forgotten = False
-        """Whether there was more of that."""
+        """Whether earlier members were dropped."""
         self.size = 0
         """Characters of what is kept of it, as far as that was told."""
         self.mutated_by: list[str] = []
@@ -74,25 +74,25 @@ class Call(Generic[S]):
         self._links: set[tuple[str, str]] = set()
         room = _NOTES if room is None else room
         self.room = max(room - room // 2, 1)
-        """How many notes there is room for, beside those of progress."""
+        """Number of notes that may still be added, besides those of progress."""
         self.notes: list[Note] = []
         self.dropped = 0
         """Notes for which there was none."""
         self.progress: deque[Note] = deque(maxlen=max(room // 2, 1))
         """The last notes of progress."""
         self.progress_count = 0
-        """How many there were."""
+        """Number of progress notes."""
 
     # ------------------------------------------------------------------------ what is told of it
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended, and its result is there."""
+        """Return whether it has ended and its result is there."""
         return self.state in TERMINAL and bool(self.result)
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, or its result is there: nobody waits for more than the other."""
+        """Return whether it has ended or its result is there: nothing waits for both."""
         return self.state in TERMINAL or bool(self.result)
 
     @property
@@ -188,7 +188,9 @@ class Call(Generic[S]):
 
     @property
     def is_full(self) -> bool:
-        """Whether notes are dropped by now, so that another one takes no more room."""
+        """Return whether notes are already being dropped, so that another one takes no more
+        space.
+        """
         return self.dropped > 0 or self.progress_count > len(self.progress)
 
     def link(self, references: object) -> None:
@@ -241,7 +243,7 @@ class Call(Generic[S]):
 
 
 def is_progress(note: Note) -> bool:
-    """Whether it tells of progress."""
+    """Return whether a note is about progress."""
     return note.kind == "Progress" or note.name == "tool.invocation.progress"
 
 

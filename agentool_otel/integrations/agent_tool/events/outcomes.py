@@ -1,4 +1,4 @@
-"""How invocations end, in the words of `error.type`, which are those of Agent Tool's errors."""
+"""Ends of invocations as values of `error.type`, which are those of Agent Tool's errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RESULTS: Mapping[str, str | None] = {
     "synthetic_error": "execution_failed",
     "discarded": "streaming_fallback_discarded",
 }
-"""What a result's status is as an error."""
+"""Error type for each status of a result; None for no error."""
 
 _IF_ERROR = {"partial_succeeded": "partial_failure", "redacted": "result_redacted"}
 """Of a result that is an error though its status is not one."""

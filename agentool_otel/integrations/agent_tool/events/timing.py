@@ -1,4 +1,4 @@
-"""How long an invocation waited and ran, from the states it went through."""
+"""Waiting and running times of an invocation, from its states."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Timing:
         self.asked_ns: int | None = None
         """Since when it waits to be approved."""
         self.waited_ns: int | None = None
-        """How long it has waited for approvals that were given or denied."""
+        """Nanoseconds spent on waiting for approvals that were given or denied; None if unknown."""
 
     def enter(self, state: str, at_ns: int) -> None:
         """Note that it is in a state."""

@@ -1,4 +1,4 @@
-"""What is known of the tools that are called: names, kinds, and what is sensitive about them."""
+"""Names, kinds and sensitive data of the tools that are called."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Tool(NamedTuple):
     withheld: bool = False
     """Whether all its data has to be redacted."""
     mappings: tuple[Object, ...] = ()
-    """What it is in native protocols."""
+    """The tool in native protocols."""
 
 
 class _Known(NamedTuple):
-    """What has been told of a tool."""
+    """Facts about a tool from the objects so far."""
 
     declaration: Object = MappingProxyType({})
     sensitive: frozenset[str] = frozenset()

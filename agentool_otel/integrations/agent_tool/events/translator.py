@@ -1,4 +1,4 @@
-"""What each object of Agent Tool does to the steps.
+"""Effect of each object of Agent Tool on the steps.
 
     Invocation, Result         a step: `execute_tool`, from the request to the end
     about an invocation        span events of its step: decisions, hooks, mutations, progress,
@@ -50,7 +50,7 @@ _ENDED = 1_000
 _GUARD = 100_000
 """Characters of secrets that are kept of one of them; where there are more, nothing is told."""
 _GRACE_NS = 10_000_000_000
-"""How long after its end an invocation may still be told of."""
+"""Time after its end during which an invocation may still be updated."""
 _TIMES = ("time", "decided_at", "timestamp", "ended_at", "started_at", "created_at")
 _FIRST = frozenset({"tool.invocation.planned", "tool.invocation.selected"})
 """Events with which an invocation begins."""
@@ -365,9 +365,9 @@ class _Ended(Generic[S]):
         self.step = call.step.behind()
         self.end_ns = call.end_ns
         self.reference = reference
-        """Where its telemetry is."""
+        """Reference to its telemetry."""
         self._guard = guard if guard.size <= _GUARD else None
-        """What must not leave of it; None where that is too much to be kept."""
+        """Data of the invocation that is withheld; None where it is too large to be kept."""
 
     def attributes_of(self, kind: str, members: Object) -> dict[str, Any]:
         """Return the attributes of an object that is told of now: its facts alone."""
@@ -378,8 +378,9 @@ class _Ended(Generic[S]):
         return {**put_object(kind, facts, content=False), names.WITHHELD: "ended"}
 
     def is_followed_by(self, members: Object) -> bool:
-        """Whether an object begins another invocation of the same id, as those of another run may
-        have: it says that it began when this one had ended."""
+        """Return whether an object begins another invocation with the same id, as a second run may
+        have: its start time is after the end of this one.
+        """
         event_type = members.get("event_type")
         if event_type is None:
             at_ns = time_of(members, "created_at")

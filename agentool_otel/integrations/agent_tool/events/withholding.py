@@ -1,4 +1,4 @@
-"""What must not leave: redacted payloads, and the values of sensitive fields.
+"""Withhold redacted payloads and the values of sensitive fields.
 
 A field that a tool declares sensitive is replaced wherever a payload has a member of its name. Its
 value is replaced wherever else it is repeated: in results, messages, paths, even in references.
@@ -24,7 +24,7 @@ from agentool_otel.model.documents import Document
 __all__ = ["REDACTED", "Withheld", "field_names", "withheld_by"]
 
 REDACTED = "[redacted]"
-"""What stands for a value that must not leave."""
+"""Replacement for a withheld value."""
 
 _OPEN = frozenset({"", "none", "not_redacted", "unredacted", "not_required", "clean"})
 """Redaction states in which nothing was taken out."""
@@ -45,7 +45,7 @@ _QUOTED: tuple[Callable[[str], str], ...] = (
     json.dumps,
     partial(json.dumps, ensure_ascii=False),
 )
-"""How texts stand in others, such as those of errors."""
+"""Forms in which texts are quoted within others, such as error messages."""
 _TYPES: Mapping[str, type[Document]] = {cls.__name__: cls for cls in OBJECTS}
 
 
@@ -82,7 +82,7 @@ _PART = re.compile(r"[^][.$/*'\"]+")
 
 
 class Withheld:
-    """What must not leave of one invocation."""
+    """Withheld data of one invocation."""
 
     def __init__(self, names: Iterable[str]):
         """
@@ -93,7 +93,7 @@ class Withheld:
         self._texts: set[str] = set()
         self._longest_first: list[str] = []
         self.overfull = False
-        """Whether there is more than can be looked for, so that no content can be let out."""
+        """Whether there is more data than can be searched for, so that all content is withheld."""
 
     @property
     def size(self) -> int:
@@ -286,7 +286,7 @@ _JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "ar
 
 
 def _is_schema(value: Any) -> bool:
-    """Whether a member of `properties` is the schema of a field, and not its value."""
+    """Return whether a member of `properties` is the schema of a field, and not its value."""
     if not isinstance(value, Mapping):
         return False
     kind = value.get("type")

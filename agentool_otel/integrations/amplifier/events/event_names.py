@@ -38,4 +38,4 @@ DELTAS = frozenset({"content_block:start", "content_block:delta", "thinking:delt
 """Pieces of what another event brings whole: left alone, a stream has thousands of them."""
 
 WATCHED = tuple(name for name in (*KERNEL, *MODULES) if name not in DELTAS)
-"""What a hook registers for. There is no wildcard."""
+"""Events that a hook registers for. There is no wildcard."""

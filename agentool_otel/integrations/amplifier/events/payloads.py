@@ -1,5 +1,5 @@
-"""What events hold. Orchestrators and providers spell the same thing in several ways, and older
-logs are read too, so that each is asked for under all of its names.
+"""Payloads of events. Orchestrators and providers name the same field differently, and so do older
+logs: each field is looked up under all of its names.
 
 Source: amplifier-core 2.0.2 (`models.Usage`, `message_models`), loop-basic, loop-streaming, the
 Tool Contract's page (`input`, `tool_result`).

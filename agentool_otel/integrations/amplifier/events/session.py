@@ -36,7 +36,7 @@ class Chat(Generic[S]):
         self.provider = provider
         self.request_id: str | None = None
         self.requested = False
-        """Whether its `llm:request` has come."""
+        """Whether its `llm:request` was received."""
         self.end_ns: int | None = None
         self.finish_reason: str | None = None
         self.parts: list[Part] = []
@@ -54,32 +54,33 @@ class ToolCall(Generic[S]):
         self.group = payloads.string(data, "parallel_group_id")
         self.input_key = payloads.input_key(data)
         self.taken = False
-        """Whether its tool has been entered."""
+        """Whether its tool was entered."""
         self.raised_ns: int | None = None
         """When its tool raised, on a clock of its own."""
         self.denied = False
 
 
 class Turn(Generic[S]):
-    """What a session does from a prompt to its answer."""
+    """Work of a session from a prompt to its answer."""
 
     __slots__ = ("answered", "executing", "output", "prompted", "step")
 
     def __init__(self, step: S):
         self.step = step
         self.prompted = False
-        """Whether `prompt:submit` has come."""
+        """Whether `prompt:submit` was received."""
         self.executing = False
-        """Whether `execution:start` has come."""
+        """Whether `execution:start` was received."""
         self.answered = False
-        """Whether its answer has come."""
+        """Whether its answer was received."""
         self.output: list[Part] = []
-        """What the last model call wrote, but for tool calls."""
+        """Output of the last model call, without tool calls."""
 
     @property
     def asked(self) -> bool:
-        """Whether it has a prompt. Between turns a module may call a model, to name the session or
-        to make its context smaller: that is a turn that nobody has asked for."""
+        """Return whether it has a prompt. Between turns a module may call a model, to name the
+        session or to shorten its context: that turn has none.
+        """
         return self.prompted or self.executing
 
 

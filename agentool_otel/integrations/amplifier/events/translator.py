@@ -1,4 +1,4 @@
-"""What each event does to the steps of its session.
+"""Effect of each event on the steps of its session.
 
     prompt, execution     invoke_agent: one turn, from a prompt to its answer
     llm:request, response chat

@@ -1,4 +1,4 @@
-"""What is registered with a session of Amplifier, and what is wrapped in it.
+"""Handlers and wrappers that are registered with a session of Amplifier.
 
 - Handlers run in tasks of their own, in a copy of the context in which the event was sent: what
   they make current reaches nobody. So the tools and providers that are mounted are wrapped: inside
@@ -47,7 +47,7 @@ _FIRST, _REDACTED, _LAST = -(2**31), 11, 1_000_000
 _WATCHERS = {_FIRST: "foresee", _REDACTED: "watch"}
 """Handlers that see a tool call before all of its handlers have, by priority."""
 _CHANNEL = "observability.events"
-"""Where modules announce events of their own."""
+"""Channel on which modules announce their own events."""
 
 _events: AmplifierEvents[LiveStep] = AmplifierEvents(
     LiveRecorder("Amplifier", "agentool_otel.instrumentation.amplifier", free_text=False)
@@ -180,8 +180,9 @@ class SessionHook:
         self._about_to.clear()
 
     def _one_handler_behind(self, watcher: int) -> bool:
-        """Whether a single handler of others stands between a watcher and the next handler of ours,
-        so that nobody else could have changed what a denied call was asked."""
+        """Return whether a single foreign handler lies between a watcher and our next handler, so
+        that no other handler can have changed the input of a denied call.
+        """
         with guarded("asking for the handlers of Amplifier's tool calls"):
             names = list(self._coordinator.hooks.list_handlers("tool:pre")["tool:pre"])
             ours = [names.index(_handler(what, "tool:pre")) for what in _OURS]
@@ -265,12 +266,12 @@ class SessionHook:
 
 
 _OURS = (*_WATCHERS.values(), "read")
-"""What our handlers of a tool call do, in their order."""
+"""Our handlers of a tool call, in order."""
 _AFTER_TOOLS = frozenset({
     "provider:request", "execution:end", "prompt:complete", "orchestrator:complete", "session:end",
     "prompt:submit",
 })  # fmt: skip
-"""What is not sent while an orchestrator is still asking whether a tool may be called."""
+"""Events that are not sent while an orchestrator still waits for the permission to call a tool."""
 
 
 def _plain(data: Any) -> Data:

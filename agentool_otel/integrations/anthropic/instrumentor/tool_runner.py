@@ -53,7 +53,7 @@ class _Run:
     """One run, as the driver of its generator sees it."""
 
     recording = False
-    """What it yields is not kept."""
+    """Its items are not recorded."""
 
     def __init__(self, step: StepSpan, runner: Any):
         self._step = step
@@ -144,7 +144,7 @@ class _Executing:
         self.step = step
         """The step of the only call, if it has begun."""
         self.error: Exception | None = None
-        """What its tool has raised; the runner tells the model, nobody else."""
+        """Exception of its tool. The runner passes it to the model only."""
 
     def context(self, inside: Context) -> Context:
         return set_value(_EXECUTING, self, inside)

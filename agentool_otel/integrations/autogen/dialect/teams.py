@@ -35,7 +35,7 @@ from agentool_otel.semconv import core, gen_ai
 __all__ = ["arrange", "set_agent", "set_start", "trace_links"]
 
 _SCOPE = "autogen "
-"""How the scopes of runtimes begin; that of agents and tools is `autogen-core`."""
+"""Prefix of the scopes of runtimes; that of agents and tools is `autogen-core`."""
 _OPERATION, _DESTINATION = "messaging.operation", "messaging.destination"
 _TYPE = "messaging.message.type"
 _CLASS, _MESSAGE = "recipient_agent_class", "message"
@@ -112,7 +112,7 @@ class _Teams:
             if (agent := _recipient(span)) is not None and self._starts_team(span):
                 self._starts[agent.team].append(span)
         self._leading = {span.parent_id for starts in self._starts.values() for span in starts}
-        """What the starts arrive with."""
+        """Spans that deliver the starts."""
         for span in self.messaging:
             self._read(span)
         turns = [(span, agent) for span in spans if (agent := _invoked(span)) is not None]

@@ -52,7 +52,7 @@ def _nothing(*_: Any) -> Mapping[str, Any]:
 
 
 class _Start(NamedTuple):
-    """How an event starts a step."""
+    """Rule for an event that starts a step."""
 
     what: str
     """In words, with its article, for the log."""
@@ -62,7 +62,7 @@ class _Start(NamedTuple):
 
 
 class _End(NamedTuple):
-    """How an event ends a step."""
+    """Rule for an event that ends a step."""
 
     family: str
     """The event that starts it."""
@@ -80,7 +80,7 @@ def _crew(crew: Any, event: Any) -> Operation:
 
 
 def _crew_input(crew: Any, event: Any) -> Mapping[str, Any]:
-    """What the user has asked: the inputs, or, where there are none, the tasks as they are."""
+    """Return the crew's inputs or, without inputs, its tasks."""
     if inputs := jsonable(get(event, "inputs")):
         return {"input": values.said("user", encode(inputs))}
     tasks = [it for task in items(crew, "tasks") if (it := string(task, "description"))]

@@ -100,7 +100,7 @@ class Frame:
 
     def __init__(self) -> None:
         self.steps: list[OpenStep] = []
-        """What has started inside it and not ended."""
+        """Open steps inside it."""
 
     def __enter__(self) -> None:
         self._outer, self._before = _current.get(), get_current()

@@ -1,4 +1,4 @@
-"""What CrewAI's events carry, in the terms of the conventions.
+"""Convert the values of CrewAI's events to the conventions.
 
 Source: crewai tools/agent_tools, memory/types.py, agents/agent_builder at 1.14 and 1.15.
 """

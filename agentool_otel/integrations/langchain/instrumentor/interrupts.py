@@ -19,7 +19,7 @@ from agentool_otel.providers.fields import get, is_a, items, record, string
 __all__ = ["given", "imported", "interruption", "questions"]
 
 _ID = re.compile(r"[0-9a-f]{32}")
-"""How LangGraph tells answers by the id of their question from an answer that is an object."""
+"""Form of a question's id: LangGraph takes an object with such keys for answers by question."""
 
 
 def interruption(error: BaseException) -> str | None:

@@ -36,7 +36,7 @@ _PROVIDERS = {
 """`ls_provider` where the conventions have another word."""
 
 _CLIENTS = ("root_client", "root_async_client", "client", "async_client", "_client")
-"""Where models keep the client of their provider."""
+"""Attributes in which models keep the client of their provider."""
 
 _ADDRESSES = ("openai_api_base", "base_url", "azure_endpoint", "anthropic_api_url", "endpoint_url")
 

@@ -1,4 +1,4 @@
-"""What LangChain's runs are called, and whom they are for.
+"""Names and owners of LangChain's runs.
 
 Source: langchain-core runnables/config.py, langgraph pregel/main.py at 1.0 and 1.2.
 """

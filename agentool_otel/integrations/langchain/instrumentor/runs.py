@@ -58,7 +58,7 @@ class LiveRun(StepSpan):
         """The conversation and the user that its config names."""
         self.interrupted: str | None = None
         self.questions: dict[str, Any] = {}
-        """What its nodes ask a human before the graph can go on, by the id of the interrupt."""
+        """Questions of its nodes to a human, which stop the graph, by the id of the interrupt."""
         self.handed: set[str] = set()
         """Targets of handoffs that have a span, for a graph; a node says the same again."""
         self.transfers: dict[str, Context] = {}

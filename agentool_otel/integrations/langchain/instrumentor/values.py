@@ -1,4 +1,4 @@
-"""What LangGraph and LangChain hand to callbacks, in the terms of the conventions.
+"""Convert the values of LangGraph's and LangChain's callbacks to the conventions.
 
 Source: langgraph types.py (`Command`), langchain-core documents/base.py at 1.0 and 1.2.
 """

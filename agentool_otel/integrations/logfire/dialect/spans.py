@@ -84,7 +84,7 @@ class Logfire:
 
 
 def _is_call(attributes: Mapping[str, Any]) -> bool:
-    """Whether a span is of a model; older ones of the responses API name no operation."""
+    """Return whether a span is a model call; older spans of the responses API name no operation."""
     return gen_ai.OPERATION_NAME in attributes or gen_ai.REQUEST_MODEL in attributes
 
 

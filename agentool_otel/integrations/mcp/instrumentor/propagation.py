@@ -22,7 +22,7 @@ from agentool_otel.tracing.spans.run import RUN_KEY
 if TYPE_CHECKING:
 
     class _Proxy:
-        """What the type checkers need to know of wrapt's proxy."""
+        """Types of wrapt's proxy for type checkers."""
 
         __wrapped__: Any
 

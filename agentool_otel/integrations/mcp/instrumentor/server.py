@@ -149,7 +149,7 @@ def _start_1(message: Any, req: Any) -> Request | None:
 
 
 def _responded(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
-    """Where a server of mcp 1 sends what came of a request."""
+    """Record the response that a server of mcp 1 sends."""
     with guarded("reading an MCP response"):
         request = current_request()
         if request is not None and request.side == "server":

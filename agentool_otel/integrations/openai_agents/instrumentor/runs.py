@@ -48,8 +48,9 @@ _ERRORS = {
     "Max turns exceeded": "agents.exceptions.MaxTurnsExceeded",
     "Guardrail tripwire triggered": "agents.exceptions.InputGuardrailTripwireTriggered",
 }
-"""What a streamed run raises to whoever reads the stream, by what its agent's span says of it: the
-exception itself is made when somebody does."""
+"""Exception that a streamed run raises to the reader of the stream, by the error on its agent's
+span: the exception itself is created when the stream is read.
+"""
 
 
 def current_run(context: Context | None = None) -> AgentRun | None:
@@ -82,7 +83,7 @@ class AgentRun:
         self.calls = CallsBelow(step.context)
         step.context = set_value(_RUN_KEY, self, self.calls.context)
         self.failure: str | None = None
-        """What the SDK says of the failure of the agent that worked last."""
+        """Failure of the agent that worked last, as the SDK reports it."""
         self._prompt = prompt
         self._agents = 0
         self._agent_ended: int | None = None
@@ -255,8 +256,9 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
 
 
 def _withholds(config: Any) -> bool:
-    """Whether traces of the run are to have no content: the user says so, or the environment, which
-    the SDK reads."""
+    """Return whether traces of the run have no content, by the user's choice or the environment,
+    which the SDK reads.
+    """
     included = get(config, "trace_include_sensitive_data")
     for module in ("agents.run_config", "agents.run"):
         default = get(sys.modules.get(module), "_default_trace_include_sensitive_data")

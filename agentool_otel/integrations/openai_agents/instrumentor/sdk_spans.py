@@ -343,7 +343,7 @@ def _finish(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What others have made current on the start of the span is below ours."""
+    """Finish a span. Contexts that other libraries attached at its start are below ours."""
     if heard is None:
         return wrapped(*args, **kwargs)
     heard.leave()

@@ -99,7 +99,7 @@ def _known(operation: _O, fields: Callable[[], dict[str, Any]]) -> _O:
 
 
 class _Run:
-    """What the two capabilities of a run know of it."""
+    """State that the two capabilities of a run share."""
 
     def __init__(self, conversation_id: str | None, caller: Task[Any] | None, results: Any):
         self.conversation_id = conversation_id
@@ -107,18 +107,20 @@ class _Run:
         self._caller = caller
         self.step: StepSpan | None = None
         self.failure: BaseException | None = None
-        """What made the run fail, as pydantic-ai tells it."""
+        """Exception that ended the run, from pydantic-ai's hook."""
         self.cut: list[tuple[StepSpan, int]] = []
         """Model requests that were cancelled, and when: a stream is cancelled whether its model
         failed or its reader did, and only the end of the run tells."""
         self.over = False
-        """Whether the run has ended; what ends later is told nothing more."""
+        """Whether the run has ended; later ends are ignored."""
         self.called: set[str] = set()
         """Ids of the tool calls that have a span."""
 
     @property
     def cancelled(self) -> bool:
-        """Whether the caller is cancelled; where it only leaves the run, ours are cancelled too."""
+        """Return whether the caller is cancelled. Where it only leaves the run, ours are cancelled
+        too.
+        """
         cancelling: Any = getattr(self._caller, "cancelling", None)  # from Python 3.11 on
         return cancelling is None or cancelling() > 0
 
@@ -273,7 +275,7 @@ def _from_model(error: BaseException | None) -> bool:
 
 
 class _Hooks:
-    """What pydantic-ai wants to know of a capability that brings nothing but hooks."""
+    """Methods that pydantic-ai expects of a capability which has nothing but hooks."""
 
     _safe_at_runtime = True
     """A run under a durable engine may be given it. Source: `Instrumentation` of 2.x."""

@@ -36,7 +36,7 @@ _ROLES = {
     "retry-prompt": "user",
     "retry-feedback": "user",
 }
-"""Who says a part of a request; other parts are notes of pydantic-ai's, which no model reads."""
+"""Role of each part of a request. Other parts are pydantic-ai's notes, which no model reads."""
 _MODALITIES = {
     "image-url": "image",
     "audio-url": "audio",

@@ -1,4 +1,4 @@
-"""What a model request and its answer are to the conventions.
+"""Convert model requests and responses to the conventions.
 
 Source: pydantic-ai-slim models/__init__.py, settings.py and usage.py at 1.100 and 2.68.
 """

@@ -56,7 +56,9 @@ def _iter(
 def _time_to_first_chunk(
     wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Where a request that was streamed is over, pydantic-ai asks its stream for this."""
+    """Record the time to the first chunk, which pydantic-ai reads at the end of a streamed
+    request.
+    """
     seconds = wrapped(*args, **kwargs)
     with guarded("timing a stream of pydantic-ai"):
         from agentool_otel.integrations.pydantic_ai.instrumentor.hooks import first_chunk_came

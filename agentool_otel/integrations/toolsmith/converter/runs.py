@@ -35,7 +35,7 @@ from agentool_otel.model.times import to_ns
 __all__ = ["read_run", "write_run"]
 
 _PLACE = ("metadata", "toolsmith_run", "place")
-"""Where a trace keeps its place in the run: in telemetry all begin at the same time."""
+"""Path of a trace's index in the run: in telemetry all traces begin at the same time."""
 _FAILED = "unknown_error"
 """The one category in which the agent itself failed; 0.1 wrote its words in capitals."""
 

@@ -145,7 +145,7 @@ def assertion_of(expected_tool: str) -> Object:
 
 
 def means_none(tool: str) -> bool:
-    """Whether the name of a tool says that there is none."""
+    """Return whether the name of a tool means "no tool"."""
     return tool.lower() == _NONE
 
 

@@ -27,10 +27,10 @@ _SYNTHESIZED: Object = {
     "version": "1.0.0",
     "metadata": {"agentool": {"synthesized": ["name", "version"]}},
 }
-"""What a file says of tools that are from no registry."""
+"""Header of a file of tools that come from no registry."""
 _HARMLESS = ("mock-only", "none", "no", "read-only")
 _DENIED = re.compile(r"\b(?:no|non|not|none|never|nothing|without|cannot|mock\w*)\b|n't")
-"""What may turn a sentence about side effects into its opposite."""
+"""Words that may turn a sentence about side effects into its opposite."""
 
 
 def read_tools(file: Object) -> list[Document]:

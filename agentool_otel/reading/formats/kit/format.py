@@ -44,7 +44,7 @@ class Converted(NamedTuple):
 
 
 class Framing(NamedTuple):
-    """How the values of several traces make one file: each stands on a line of its own."""
+    """Way to put the values of several traces into one file, one value per line."""
 
     head: bytes = b""
     between: bytes = b""
@@ -92,7 +92,7 @@ class Writer:
         self._framing = format.framing
         self._between = b""
         self.kinds: Counter[tuple[str, str, str]] = Counter()
-        """How often each kind of loss came: outcome, member, reason."""
+        """Number of losses of each kind: outcome, member, reason."""
         if self._framing.head:
             out.write(self._framing.head + b"\n")
 

@@ -1,4 +1,4 @@
-"""What belongs together across OTel traces.
+"""Correlate spans across OTel traces.
 
 keys              by what model calls without an agent refer to each other
 union_find        what belongs together by that

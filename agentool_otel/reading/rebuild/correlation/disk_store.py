@@ -28,7 +28,7 @@ _IN_MEMORY = 1 << 20
 """Bytes of each that are held in memory."""
 _INTEGER = 8
 _UNITS = 1 << 14
-"""How many units are put into order at once, about."""
+"""Approximate number of units that are sorted at once."""
 _BLOCK = 64
 """Groups or records that are read again at once when parts are merged."""
 _RECORDS = 1 << 13

@@ -26,11 +26,11 @@ from agentool_otel.reading.rebuild.tree import Node
 __all__ = ["Answered", "AnsweredCalls", "answered", "answered_in"]
 
 _PARTS = 32
-"""How many parts calls are compared in, so that only one is in memory."""
+"""Number of partitions of the calls; only one is in memory."""
 
 
 _NEAR = 8
-"""How many earlier calls of the same id a call is compared with: some servers know only one id."""
+"""Most earlier calls of the same id that a call is compared with: some servers repeat one id."""
 
 
 class Answered(NamedTuple):
@@ -120,7 +120,7 @@ class _Row(NamedTuple):
     number: int
 
     def is_also(self, other: _Row) -> bool:
-        """Whether this is of another tracer, and one of the two lasts while the other does."""
+        """Return whether the other row is of another tracer and overlaps in time with this one."""
         if self.scope == other.scope:
             return False
         start, end = max(self.start_ns, other.start_ns), min(self.end_ns, other.end_ns)

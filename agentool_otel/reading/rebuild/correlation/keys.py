@@ -23,8 +23,9 @@ Key = int
 """A hash of what a later call can refer to: 64 bits, valid in this process."""
 
 _STATES = 4
-"""How many of the latest states of its history a call needs. The latest one is that of the previous
-call; the others help where that call was not recorded."""
+"""Most states of its history that a call is matched by, latest first. The latest is that of the
+previous call; the others help where that call was not recorded.
+"""
 
 
 class Keys(NamedTuple):

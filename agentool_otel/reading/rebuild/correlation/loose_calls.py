@@ -35,7 +35,7 @@ class LooseNodes(NamedTuple):
     spans: list[SpanRecord]
     """All of the trace."""
     has_runs: bool
-    """Whether there are runs in the trace as well."""
+    """Whether the trace has runs as well."""
     judgements: Sequence[Judgement] = ()
     """The judgements of these nodes."""
 
@@ -48,7 +48,7 @@ class LooseRun(NamedTuple):
     calls: list[Packed]
     """The spans, and the judgements of them."""
     copies: int
-    """How many copies of spans were left out of their OTel traces."""
+    """Number of copies of spans that were left out of their OTel traces."""
     unmatched: tuple[str, ...] = ()
     """Names of tools that were called elsewhere, perhaps at the request of one of the calls."""
 
@@ -73,15 +73,15 @@ class LooseCalls:
         self._has_runs = bytearray()
         """Whether each trace has runs as well."""
         self._several = array("b")
-        """Whether each trace holds more than a part of one run, -1 where that is not known yet."""
+        """Whether each trace has more than a part of one run; -1 if not known yet."""
         self._copies = array("I")
-        """How many copies of spans were left out of each trace."""
+        """Number of copies of spans that were left out of each trace."""
         self._taken: dict[int, int] = {}
         """The tools that a run takes, and its number."""
         self._unmatched: defaultdict[int, set[str]] = defaultdict(set)
         """By group, the names of tools that it may have called in spans outside."""
         self.has_tools = False
-        """Whether there are tools outside any run."""
+        """Whether there are tools outside of any run."""
         self._is_settled = False
 
     def add(self, loose: LooseNodes) -> None:

@@ -1,4 +1,6 @@
-"""Which model call a tool outside any run belongs to: the last one before it, near in the tree."""
+"""Find the model call that requested a tool outside of any run: the last one before it, close in
+the tree.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from agentool_otel.reading.rebuild.tree import Node
 __all__ = ["Neighbours"]
 
 _NEAR = 16
-"""How many of the calls before a node are looked at; if none of them is below the nearest span
-around both, the first one below it counts."""
+"""Most calls before a node that are tried. If none of them is below the nearest common ancestor,
+the first one below it counts.
+"""
 
 
 class Neighbours:
@@ -54,7 +57,7 @@ class Neighbours:
 
 
 def _is_seen(call: Node, above: Node) -> bool:
-    """Whether a call is below a span and serves no request that is made below it."""
+    """Return whether a call is below a span and serves no request made below it."""
     request = request_of(call)
     return call.is_below(above) and (request is None or not request.is_below(above))
 

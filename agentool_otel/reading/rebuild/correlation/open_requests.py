@@ -58,7 +58,7 @@ class OpenRun(NamedTuple):
     calls: list[Node]
     """Its model calls."""
     is_open: Callable[[str, str | None], bool]
-    """Whether no span in the run executes the request of a name and an id."""
+    """Test of whether no span in the run executes the request with a given name and id."""
 
 
 def open_run(run: RunSpans) -> OpenRun | None:
@@ -120,7 +120,7 @@ class OpenRequests:
         """The run of each model call."""
         self._trace_of_run = array("I")
         self._root_of_run = array("I")
-        """Where the root of each run stands among the spans of its trace."""
+        """Index of each run's root among the spans of its trace."""
         self._unmatched: defaultdict[int, set[str]] = defaultdict(set)
         """The names of tools that each run may have called in spans outside."""
         self._copies: dict[int, int] = {}

@@ -39,7 +39,7 @@ from agentool_otel.reading.rebuild.values import plain
 __all__ = ["Evidence", "Requested"]
 
 _PARTS = 64
-"""How many parts the calls of conversations are sorted in, so that only one is in memory."""
+"""Number of partitions of the conversations' calls; only one is in memory."""
 _OPEN = 64
 """Limit of the equal requests, and of those of one tool, that are open at once."""
 _MEMBERS = 64
@@ -47,7 +47,7 @@ _MEMBERS = 64
 
 
 class Evidence(Enum):
-    """What shows that a span executes a request, the strongest first."""
+    """Kinds of evidence that a span executes a request, the strongest first."""
 
     RESULT = 1
     ARGUMENTS = 2
@@ -117,7 +117,7 @@ class Requested:
         """Hash of the id of a request, and its number."""
         self._count = 0
         self._spans_left = 0
-        """How many spans have no request yet."""
+        """Number of spans without a request so far."""
         self._names: dict[int, str] = {}
         """The names of the tools of spans, by their hashes."""
 

@@ -20,7 +20,7 @@ from agentool_otel.reading.rebuild.correlation.keys import Key, Keys
 __all__ = ["Joining", "Rank", "rank_of"]
 
 _PARTS = 128
-"""How many parts keys are looked up in, so that only one is in memory."""
+"""Number of partitions of the keys; only one is in memory."""
 Rank = tuple[int, int]
 """When a call started, and a number that is the same each time and tells calls of one time apart:
 together the order in which calls are considered, whatever the order they are added in."""
@@ -29,7 +29,7 @@ _Place = tuple[int, int, int]
 _AFTER = 1 << 32
 """Greater than any number of a call."""
 _NUMBER = "I"
-"""What holds the number of a call: four thousand million are more than one process reads."""
+"""Array type for the number of a call: one process reads fewer than four thousand million."""
 
 
 def rank_of(start_ns: int | None, order: str) -> Rank:

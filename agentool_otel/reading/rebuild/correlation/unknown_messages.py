@@ -1,4 +1,4 @@
-"""Which model calls of an OTel trace are one run where their messages are not known.
+"""Group the model calls of an OTel trace into runs where their messages are unknown.
 
 Without messages no call refers to another. What is left is where the calls are, when they were,
 their conversation and how each of them ended: an answer that asks for tools is followed by another
@@ -26,8 +26,9 @@ _ENDING = frozenset({"stop", "length", "content_filter", "error"})
 """Those of an answer that nothing has to follow; of any other it is not known."""
 
 _OPEN = 64
-"""How many runs of one request may wait at once: with more, those that have waited longest end, so
-that the work per call does not grow with the trace. Conversations that are known tie them still."""
+"""Most open runs of one request. With more, the oldest ones end, so that the work per call does not
+grow with the trace. Known conversations still link them.
+"""
 
 
 class _Run(NamedTuple):
@@ -38,19 +39,19 @@ class _Run(NamedTuple):
     """The last one that was answered."""
     end_ns: int
     waits: bool | None
-    """Whether another call follows; None where that is not known."""
+    """Whether another call follows; None if unknown."""
     followed: Node | None = None
     """The nearest span around the last one that a call after it is below."""
 
 
 def has_messages(node: Node) -> bool:
-    """Whether what a model call was sent is known."""
+    """Return whether the input messages of a model call are known."""
     operation = node.operation
     return isinstance(operation, Inference) and operation.input is not None
 
 
 def waits_for_tools(node: Node) -> bool:
-    """Whether a model call was answered by asking for tools."""
+    """Return whether the answer to a model call requests tools."""
     return node.operation.error_type is None and "tool_call" in _reasons(node)
 
 
@@ -127,12 +128,14 @@ def _may_share_conversation(run: _Run, node: Node) -> bool:
 
 
 def _overlaps(run: _Run, node: Node) -> bool:
-    """Whether a call may be that of another tracer for the last one of a run."""
+    """Return whether a call may be another tracer's span of the last call of a run."""
     return run.end_ns > (node.start_ns or 0) and run.last.span.scope != node.span.scope
 
 
 def _may_precede(run: _Run, node: Node) -> bool:
-    """Whether a call may be the next one of a run: no later one than its last is nearer to that."""
+    """Return whether a call may be the next one of a run: no later call is closer to the
+    last one.
+    """
     if run.waits is None:
         return True
     if not (run.waits and _is_after(node, run)):
@@ -170,7 +173,7 @@ def _joined(runs: list[_Run], node: Node, is_twin: bool) -> _Run:
 
 
 def _waits(node: Node) -> bool | None:
-    """Whether another call follows an answer; None where that is not known."""
+    """Return whether another call follows an answer; None if unknown."""
     reasons = _reasons(node)
     if node.operation.error_type is not None:
         return None  # it may have been tried again

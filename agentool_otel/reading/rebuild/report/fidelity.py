@@ -1,4 +1,4 @@
-"""What is known about how true a rebuilt trace is: where each field came from."""
+"""Fidelity of a rebuilt trace: the origin of each field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Outcome = Literal[
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where one field of a rebuilt trace came from."""
+    """Origin of one field of a rebuilt trace."""
 
     outcome: Outcome
     field: str
@@ -36,14 +36,14 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SpanReading(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How one span was understood."""
+    """Interpretation of one span."""
 
     span_id: str
     name: str
     dialect: str | None = None
     """The vocabulary it was read in; None where no dialect recognised it."""
     confidence: float = 0.0
-    """How sure that dialect was, up to 1."""
+    """Certainty of that dialect, up to 1."""
     why: str = ""
 
 
@@ -55,7 +55,7 @@ class Fidelity(msgspec.Struct):
     """The vocabularies its spans speak."""
     spans: int = 0
     readings: list[SpanReading] = []
-    """How each span was read, and why so."""
+    """Interpretation of each span, with the reason."""
     model_calls: int = 0
     """Model calls in it, each once, however many spans tell of it."""
     notes: list[Note] = []
@@ -65,7 +65,7 @@ class Fidelity(msgspec.Struct):
     ties: list[str] = []
     """Spans that two dialects claim with equal right, and which one was taken."""
     store_loses: list[str] = []
-    """What the place the spans come from does not bring back of a span."""
+    """Data of a span that its store loses."""
 
     def summary(self) -> dict[str, int]:
         """Return how many fields had each outcome."""

@@ -41,7 +41,7 @@ hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summ
 OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
 
 _MASK = "****"
-"""What the same processor puts in the place of a value, or of the part of it that is secret."""
+"""Replacement by the same processor for a value, or for its secret part."""
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of values that were never there; all others hide a value."""
 _SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
@@ -80,8 +80,9 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
 
 
 def may_hide(span: SpanRecord) -> bool:
-    """Whether an attribute of a span may hold a placeholder, or only a part of its value. Looks at
-    the span alone, so that a caller can do without a report."""
+    """Return whether an attribute of a span may be a placeholder or truncated. Reads only the span,
+    so that a caller can do without a report.
+    """
     if span.damaged or not _NOTED.isdisjoint(span.attributes):
         return True
     if any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events):

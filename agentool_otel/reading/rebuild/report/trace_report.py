@@ -166,7 +166,7 @@ def _error_notes(root: Node | None, failure: Failure | None) -> Iterable[Note]:
 
 
 def _answered_by_model(root: Node, nodes: list[Node]) -> bool:
-    """Whether the span of a run has a model's finish reason, and no run inside explains it."""
+    """Return whether the span of a run has a model's finish reason that no nested run explains."""
     operation = root.operation
     answered = isinstance(operation, AgentInvocation) and bool(operation.finish_reasons)
     return answered and not any(node.is_run for node in nodes)

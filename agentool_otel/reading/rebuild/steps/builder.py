@@ -83,8 +83,9 @@ class StepBuilder:
         }
 
     def _spans_suffice(self) -> bool:
-        """Whether every call has a span with a result, and start times give the order. Then the
-        histories sent to the model, which cost most to parse, have nothing to add."""
+        """Return whether every call has a span with a result, and start times give the order. Then
+        the histories sent to the model, which cost most to parse, have nothing to add.
+        """
         for call in self.calls:
             if not call.dropped and (call.node is None or not has_result(call.node.operation)):
                 return False

@@ -44,8 +44,9 @@ class CallSteps:
             call.result_step.after += (call.call_step,)
 
     def _is_handoff(self, call: ToolCall) -> bool:
-        """Whether a handoff takes the place of a call that no span executes. A delegation is a
-        handoff beside the call."""
+        """Return whether a handoff replaces a call that no span executes. A delegation is a handoff
+        in addition to the call.
+        """
         if call.name is None:
             return False
         if transfers(call.name, call.arguments):

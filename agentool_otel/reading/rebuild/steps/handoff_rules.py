@@ -1,4 +1,4 @@
-"""How one agent hands over to another: by a transfer tool, or by a run that follows another."""
+"""Detect handoffs between agents: a transfer tool, or a run that follows another."""
 
 from __future__ import annotations
 

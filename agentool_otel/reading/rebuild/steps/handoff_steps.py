@@ -137,8 +137,10 @@ class HandoffSteps:
         draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
 
     def _is_executed_inside(self, call: ToolCall, target: str | None) -> bool:
-        """Whether a transfer in a nested run, which are those below this one that are not in it, is
-        the one that a model requested: by id, or where one of the two has none by target."""
+        """Return whether a transfer in a nested run is the one that a model requested: by id or,
+        where one of the two has none, by target. Nested are runs below this one that are not part
+        of it.
+        """
         if self._root is None:
             return False
         keys: list[tuple[str, str]] = [("id", call.id)] if call.id is not None else []

@@ -1,4 +1,4 @@
-"""What the messages of a run's model calls add: thoughts, requests for tools, and their results.
+"""Steps from the messages of model calls: thoughts, requests for tools, and their results.
 
 Steps come from outputs and from tool results that appear for the first time, never from repeated
 histories.

@@ -26,11 +26,13 @@ from agentool_otel.semconv import gen_ai
 __all__ = ["AT_ONCE", "is_details", "leaf_inferences"]
 
 _BETWEEN = (ToolExecution, McpRequest, MemoryOperation)
-"""What makes a model call below another one a call of its own: a tool that asks a model."""
+"""Operations between two model calls that make the inner one independent: a tool that calls a
+model.
+"""
 _CONTENT = ("system", "input", "output", "tools")
 AT_ONCE = 16
-"""How many calls of one parent, or of one response id, that have not ended a call is compared with:
-those that began last."""
+"""Most open calls of one parent, or of one response id, that a call is compared with: the latest.
+"""
 _OWN = frozenset({"extra", "operation"})
 
 
@@ -117,8 +119,9 @@ class _Leaf:
 
 
 class _Leaves(NamedTuple):
-    """What counts of a call and those inside it, in order: in parts, since thousands of calls may
-    be nested, each of which would copy them."""
+    """The innermost spans of a call, in order. Kept in parts: thousands of calls may be nested, and
+    each would copy them.
+    """
 
     first: _Leaf
     parts: tuple[_Leaf | _Leaves, ...]

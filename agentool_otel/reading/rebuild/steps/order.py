@@ -43,7 +43,7 @@ class Draft(msgspec.Struct, eq=False):
     id: str | None = None
     residue: Any = None
     after: tuple[Draft | Causes, ...] = ()
-    """What caused this step."""
+    """Steps that caused this one."""
     notes: tuple[_Remark, ...] = ()
 
     def note(
@@ -182,7 +182,7 @@ def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list
 
 
 _Key = tuple[int, int, int, str, int]
-"""What a step is sorted by: time, rank, turn, span id, and its place in the list."""
+"""Sort key of a step: time, rank, turn, span id, and index in the list."""
 
 
 def _sorted_by_causes(drafts: list[Draft], keys: list[_Key]) -> list[Draft]:

@@ -44,7 +44,7 @@ class ToolCall(msgspec.Struct, eq=False):
     match_rule: str | None = None
     """The rule that matched the span to this call, where another call was possible."""
     dropped: bool = False
-    """Whether it turned out to be a transfer."""
+    """Whether it was recognized as a transfer."""
     call_step: Draft | None = None
     result_step: Draft | None = None
 
@@ -84,7 +84,7 @@ class Waiting:
         return [call for _, call in islice(self._calls, count) if self._waits(call)]
 
     def are_several(self) -> bool:
-        """Whether more than one waits."""
+        """Return whether more than one request has no span yet."""
         if (first := self.numbered()) is None:
             return False
         self._calls.popleft()
@@ -94,7 +94,7 @@ class Waiting:
 
 
 def waits_for_span(call: ToolCall) -> bool:
-    """Whether no span executes a call yet."""
+    """Return whether no span executes a call yet."""
     return call.node is None
 
 
@@ -162,12 +162,12 @@ class Requests:
         self._indexed = len(self.calls)
 
     def has_nameless(self) -> bool:
-        """Whether one has no id."""
+        """Return whether a request has no id."""
         self._index()
         return self._without_id.first() is not None
 
     def several_wait(self) -> bool:
-        """Whether no span executes more than one."""
+        """Return whether more than one request has no span yet."""
         if len(self.calls) < 2:
             return False
         self._index()
@@ -216,7 +216,9 @@ def _is_equal(one: Any, other: Any) -> bool:
 
 
 def is_only_value(text: Any, arguments: Any) -> bool:
-    """Whether a span has only the value of a call's single argument, as LangChain's spans do."""
+    """Return whether a span has only the value of a call's single argument, as LangChain's spans
+    do.
+    """
     return (
         isinstance(text, str)
         and isinstance(arguments, Mapping)

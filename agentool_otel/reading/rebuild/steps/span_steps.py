@@ -1,4 +1,4 @@
-"""What the spans of a run add: executed tools, memory, retrieval and transfers."""
+"""Steps from the spans of a run: executed tools, memory, retrieval and transfers."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class SpanSteps:
 
 
 def _is_requested_later(call: ToolCall, node: Node) -> bool:
-    """Whether a model requested a call after a span had begun: servers reuse ids."""
+    """Return whether a model requested a call after a span had begun: servers reuse ids."""
     request = call.requested_by
     return request is not None and (request.start_ns or 0) > (node.start_ns or 0)
 

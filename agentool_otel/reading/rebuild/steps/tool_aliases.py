@@ -158,8 +158,9 @@ def _arguments(call: ToolCall) -> str | None:
 
 
 def _is_alone(call: ToolCall, node: Node) -> bool:
-    """Whether a span is of a tool that nobody is known to have requested, by an id or by calling it
-    inside another one."""
+    """Return whether a span is of a tool that is not known to be requested, neither by id nor from
+    within another tool.
+    """
     operation = node.operation
     if not isinstance(operation, ToolExecution) or operation.call_id is not None or call.dropped:
         return False
@@ -186,7 +187,7 @@ def _names_known(calls: ToolCalls, inferences: Sequence[Node]) -> set[Any]:
 
 
 def _contradicts(executed: ToolCall, sent: Any) -> bool:
-    """Whether a result that a model was sent is another one than that of a span."""
+    """Return whether the result that was sent to a model differs from the result on a span."""
     if sent is None or executed.node is None or not has_result(executed.node.operation):
         return False
     assert isinstance(executed.node.operation, ToolExecution)

@@ -100,7 +100,7 @@ class ToolCalls(list[ToolCall]):
 
     @property
     def has_nameless(self) -> bool:
-        """Whether there were calls without an id when they were looked for."""
+        """Return whether calls without an id have been found."""
         return bool(self._nameless)
 
     def name(self, node: Node, place: int, part: dict[str, Any], call_id: str | None) -> None:
@@ -127,7 +127,7 @@ class ToolCalls(list[ToolCall]):
             self.unnamed[node] = f"id {call_id!r}: compared with the first {_ALIKE} equal calls"
 
     def waits_without_id(self, name: str) -> bool:
-        """Whether a model requested a call of a tool without giving the call an id."""
+        """Return whether a model requested a call of a tool without an id."""
         return name in self._requested and self._requested[name].has_nameless()
 
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
@@ -171,7 +171,7 @@ class ToolCalls(list[ToolCall]):
         return self._executed.get(node)
 
     def several_wait(self, name: str | None) -> bool:
-        """Whether models requested several calls of a tool that no span executes yet."""
+        """Return whether models requested several calls of a tool that no span executes yet."""
         return name in self._requested and self._requested[name].several_wait()
 
     def waiting(self, name: str | None) -> list[ToolCall]:
@@ -275,7 +275,7 @@ class ToolCalls(list[ToolCall]):
 
 
 def _is_call_itself(operation: _Execution, other: Operation) -> bool:
-    """Whether a span is of a call where the one that it repeats is of none."""
+    """Return whether a span executes a call, and the span it duplicates does not."""
     if isinstance(operation, McpRequest):
         return True
     known = operation.call_id
@@ -309,7 +309,7 @@ def tools_around(node: Node) -> Iterator[Node]:
 
 
 def is_further_in(node: Node) -> bool:
-    """Whether a tool span lies in more tools than it is compared with."""
+    """Return whether a tool span is nested in more tools than it is compared with."""
     outermost = next(islice(tools_around(node), AROUND - 1, None), None)
     return outermost is not None and next(tools_around(outermost), None) is not None
 
@@ -361,12 +361,13 @@ def _call_beside(node: Node, others: Iterable[Node]) -> Node | None:
 
 
 AROUND = 8
-"""How many tools around a span may be of its call. A tool, the request for it, the server's span
-and that of a tracer beside are four."""
+"""Most tool spans around a span that may be of its call. A tool, its request, the server's span and
+a second tracer's span are four.
+"""
 _BESIDE = 16
-"""How many earlier spans with its call id a span is compared with."""
+"""Most earlier spans with its call id that a span is compared with."""
 _ALIKE = 64
-"""How many equal calls without an id a part of a history is compared with."""
+"""Most equal calls without an id that a part of a history is compared with."""
 
 
 def _overlap(first: Node, second: Node) -> bool:

@@ -34,7 +34,7 @@ class Match(NamedTuple):
 
 
 def has_only_name(node: Node) -> bool:
-    """Whether a span is of a tool, and has neither call id nor arguments."""
+    """Return whether a span is of a tool, with neither call id nor arguments."""
     operation = node.operation
     return (
         isinstance(operation, ToolExecution)

@@ -38,7 +38,7 @@ from agentool_otel.reading.sources.stores.store_format import Container
 __all__ = ["EXPECTED", "AnyJson"]
 
 EXPECTED = "spans or trace documents"
-"""What can be read, for the error about anything else; `agentool-otel help source` has the list."""
+"""Readable content, for the error about anything else; `agentool-otel help source` has the list."""
 
 
 class AnyJson:
@@ -61,7 +61,7 @@ class AnyJson:
                 is read here.
         """
         self.others = 0
-        """How many documents `other` has taken."""
+        """Number of documents that `other` accepted."""
         self.recognised = False
         """Whether anything so far was recognised."""
         self.seen = ""

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 __all__ = ["MANY", "MANY_BYTES", "Interned"]
 
 MANY = 4096
-"""How many are remembered at most,"""
+"""Largest number of entries."""
 MANY_BYTES = 16 << 20
 """and how many bytes they may be together."""
 

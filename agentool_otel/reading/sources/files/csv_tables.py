@@ -38,13 +38,13 @@ _HEADER = 1 << 14
 _LONGEST = 64 << 20
 """Characters of one cell: conversations are longer than the standard library expects."""
 _PRINTED = ("{'", "['", "[{'")
-"""How objects and lists begin that a data frame has printed rather than encoded."""
+"""Beginnings of objects and lists that a data frame has printed rather than encoded."""
 _LONGEST_PRINTED = 1 << 20
 """Characters of such a one: parsing Python takes far longer than JSON."""
 _TYPES_LINE = 2
 """The line in which a table has the types of its columns, if it has them."""
 _SHAPES = 512
-"""How many sets of columns are remembered; rows leave cells empty in few ways."""
+"""Most sets of columns that are remembered; rows leave cells empty in few ways."""
 
 _SEPARATORS = ",\t;|"
 _QUOTED = re.compile(rb'(?:^|\t)"(?:[^"]|"")*"(?:\t|\r?$)', re.MULTILINE)

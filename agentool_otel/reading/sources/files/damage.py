@@ -58,12 +58,12 @@ def _is_encodable(text: str) -> bool:
 
 
 def is_marked(value: Any) -> bool:
-    """Whether a value is a text with a mark in it."""
+    """Return whether a value is a text with a mark in it."""
     return isinstance(value, str) and MARK in value
 
 
 def is_damaged(value: Any) -> bool:
-    """Whether there is a mark anywhere in a JSON value.
+    """Return whether a JSON value has a mark, at any depth.
 
     Raises:
         RecursionError: it is nested more deeply than the interpreter's stack allows.
@@ -113,7 +113,7 @@ def mended(value: Any) -> tuple[Any, bool]:
 
 
 def _is_sound(span: SpanRecord) -> bool:
-    """Whether there is no damage, as in nearly all spans; as fast as possible."""
+    """Return whether a span is undamaged, as nearly all are; optimized for speed."""
     for text in (span.name, span.scope, span.status_message or ""):
         if not (text.isascii() or _is_sound_text(text)):
             return False

@@ -29,7 +29,7 @@ class Whole(NamedTuple):
 
 
 def has_damaged_names(span: _Object) -> bool:
-    """Whether a name of its kind or status is damaged: any other name is one that is not known."""
+    """Return whether the name of a span's kind or status is damaged, rather than merely unknown."""
     return is_marked(span.get("kind")) or is_marked(_object(span.get("status")).get("code"))
 
 

@@ -36,7 +36,7 @@ _OF_A_SPAN = re.compile(
     r'\{\s*"(?:traceId|spanId|trace_id|span_id|parentSpanId|name|context|_spanContext|spanContext'
     r'|traceID)"'
 )
-"""How a span begins, by its first member; or a trace of Jaeger's, whose `processes` come last."""
+"""Beginning of a span, by its first member, or of a Jaeger trace, whose `processes` come last."""
 _raw_decode = json.JSONDecoder().raw_decode
 
 
@@ -80,8 +80,9 @@ class LargeJson:
 
     @property
     def rest(self) -> bytes | None:
-        """What has been taken from the stream and could not be read, as much as was looked at
-        together; None unless the document is damaged."""
+        """Return the bytes of a damaged document that were taken from the stream but not decoded;
+        None unless the document is damaged.
+        """
         if not self._damaged:
             return None
         pending, _ = self._decoder.getstate()

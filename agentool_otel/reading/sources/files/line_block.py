@@ -12,7 +12,7 @@ class LineBlock(list[bytes]):
 
     def __init__(self) -> None:
         self.at = 0
-        """How many bytes of the file are before the first line."""
+        """Offset of the first line in the file, in bytes."""
         self.tried = 0
         """Bytes of the lines that have been tried as a document."""
 

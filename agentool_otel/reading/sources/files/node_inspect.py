@@ -54,9 +54,9 @@ _ABSENT: Any = object()
 class Inspected(NamedTuple):
     value: dict[str, Any]
     end: int
-    """Where in the text it ends."""
+    """Index at which it ends in the text."""
     left_out: int
-    """How many values the printer left out or cut."""
+    """Number of values that the printer left out or truncated."""
 
 
 def looks_inspected(text: str, at: int) -> bool:

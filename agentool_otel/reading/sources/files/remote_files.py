@@ -28,7 +28,9 @@ _T = TypeVar("_T")
 
 
 def is_remote(scheme: str) -> bool:
-    """Whether fsspec is installed and knows a scheme, with or without the library behind it."""
+    """Return whether fsspec is installed and supports a scheme, with or without the library behind
+    it.
+    """
     try:
         fsspec = library("fsspec", "a URL", extra="remote")
     except MissingDependencyError:

@@ -32,13 +32,14 @@ _NEAR = 16
 """Characters before the end within which an error may be that the text ends; none of the words of
 JSON is longer."""
 _PATIENCE = 2000
-"""How many times what looks like a value may turn out to be none before a part is given up. An
-error takes as long as counting the lines before it, and nested values err within each other."""
+"""Failed attempts to read a value after which a part is given up. An error takes as long as
+counting the lines before it, and nested values fail within each other.
+"""
 _raw_decode = json.JSONDecoder().raw_decode
 
 
 def is_cut(error: ValueError, text: str) -> bool:
-    """Whether JSON is invalid because the text ends in the middle of it."""
+    """Return whether JSON is invalid because the text is truncated."""
     if not isinstance(error, JSONDecodeError):
         return False
     return error.msg.startswith("Unterminated string") or error.pos >= len(text) - _NEAR
@@ -49,7 +50,7 @@ class Salvage:
 
     def __init__(self, values: AnyJson, where: str):
         self.count = 0
-        """How many spans have been read."""
+        """Number of spans read so far."""
         self.rest = ""
         """Text that ends in the middle of a value, to be put before the next part."""
         self._values = values
@@ -143,4 +144,4 @@ class _Damaged(Exception):
     def __init__(self, cut: bool):
         super().__init__(cut)
         self.cut = cut
-        """Whether there might be one, if there were more text."""
+        """Whether there might be a value if the text went on."""

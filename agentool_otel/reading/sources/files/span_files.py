@@ -52,11 +52,12 @@ __all__ = ["SpanFiles", "holds_spans", "span_decoder"]
 _LARGE = 32 << 20
 """Bytes above which files are counted, and read again rather than copied."""
 _FEW = 64
-"""How many files are held open at most."""
+"""Most files that are open at once."""
 _PROBLEMS = 1000
 _BARREN = 2_000_000
-"""How many lines, values or messages of a compressed file may hold nothing in a row: a megabyte can
-unpack to hundreds of millions of them."""
+"""Most lines, values or messages in a row of a compressed file without any span: a megabyte can
+unpack to hundreds of millions of them.
+"""
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
 _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xfd))")
@@ -84,7 +85,7 @@ class SpanFiles:
         self.skipped = 0
         """Documents of metrics and ordinary log lines that were skipped."""
         self.loses: tuple[str, ...] = ()
-        """What the containers read so far lose, one line each."""
+        """Losses of the containers read so far, one line each."""
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.other: Callable[[Json], None] | None = None
         self.files = files
@@ -95,7 +96,7 @@ class SpanFiles:
         self._agents: dict[str, str] = {}
         """Names of the agents of trajectories read so far, by the ids that others refer to."""
         self._layouts: dict[Path, Layout] = {}
-        """Where the spans of counted files lie, for the next reading."""
+        """Positions of the spans in counted files, for the next reading."""
 
     def census(self) -> Census | None:
         """Count spans per trace, where the files are so large that it pays."""
@@ -178,7 +179,8 @@ class SpanFiles:
             raise refusals[0]
 
     def _can_be_reread(self) -> bool:
-        """Whether spans are read again rather than held or copied until their trace is complete.
+        """Return whether spans can be read again, instead of being kept until their trace is
+        complete.
 
         Each file stays open for that.
         """
@@ -318,7 +320,7 @@ def _reader(
 
 
 def _varint_fits(head: bytes) -> bool:
-    """Whether a byte is the length of a message rather than a character: the length inside fits."""
+    """Return whether a byte is the length of a message, not a character: the length inside fits."""
     try:
         outer, at = varints.from_bytes(head)
         inner, after = varints.from_bytes(head + b"\0", at + 1)  # a short head may end inside
@@ -341,7 +343,7 @@ def _size(files: Sequence[SpanFile]) -> int | None:
 
 
 class _Seen(NamedTuple):
-    """What a file without spans is, and what its user can do."""
+    """Diagnosis of a file without spans, with a hint for its user."""
 
     what: str
     hint: str = "agentool-otel help source lists the formats that are read"

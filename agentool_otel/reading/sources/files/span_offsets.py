@@ -1,4 +1,4 @@
-"""Where the spans of a file lie, noted while they are counted.
+"""Offsets of the spans in a file, noted while they are counted.
 
 Reading them is then cutting lines into pieces, without looking for the pieces again.
 """
@@ -63,7 +63,7 @@ class Group(NamedTuple):
     resource: bytes
     scope: str
     ends: array[int]
-    """Where each span begins and where it ends, by turns, in bytes from the start of the line."""
+    """Start and end of each span in turn, in bytes from the start of the line."""
 
 
 class Line(NamedTuple):
@@ -72,7 +72,7 @@ class Line(NamedTuple):
 
 
 class Layout:
-    """Where the spans of one file lie, line by line: 16 bytes a span, on disk if many."""
+    """Offsets of the spans in one file, line by line: 16 bytes per span, on disk if many."""
 
     def __init__(self) -> None:
         self._file: Any = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
@@ -89,7 +89,7 @@ class Layout:
 
     @property
     def traces(self) -> int:
-        """How many there are, as long as they are few: they are forgotten when they are many."""
+        """Return the number of traces while there are few; larger numbers are not kept."""
         return len(self._ids)
 
     def begin(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""How many spans each trace has, counted before they are read.
+"""Count the spans of each trace before they are read.
 
 With the count a trace is known to be complete when its last span has passed, so that of a large
 file only the traces open at one place are held, instead of sorting the whole file through a

@@ -10,7 +10,7 @@ from agentool_otel.reading.sources.files.bounded_cache import Interned
 __all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
 
 FIRST = b'{"traceId":"'
-"""How exporters begin a span; 32 digits and a quote follow."""
+"""Beginning of a span as exporters write it; 32 digits and a quote follow."""
 HEAD = len(FIRST) + 33
 """Bytes of such a span up to the end of its trace id."""
 

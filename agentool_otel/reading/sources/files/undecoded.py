@@ -50,10 +50,11 @@ class UndecodedSpan(msgspec.Struct, gc=False):
     """The line of the file that it is on, or that its document begins on."""
     decoder: Decoder
     at: int = -1
-    """Where its data begin in the file, in bytes, if the decoder can read them again. Then `data`
-    may be empty."""
+    """Offset of its data in the file, in bytes, if the decoder can read them again. Then `data` may
+    be empty.
+    """
     length: int = 0
-    """How many bytes they are."""
+    """Length of its data, in bytes."""
 
     def json(self) -> bytes:
         return self.data or self.decoder.read(self.at, self.length)

@@ -1,4 +1,4 @@
-"""How much memory spans take, about."""
+"""Estimate the memory that spans need."""
 
 from __future__ import annotations
 

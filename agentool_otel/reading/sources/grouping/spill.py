@@ -37,7 +37,7 @@ _Row = tuple[
 ]  # fmt: skip
 """A span: the fields of SpanRecord, the resource as its place in the block."""
 _RESOURCE = -3
-"""Where it is among them."""
+"""Index of the resource among them."""
 _UndecodedRow = tuple[str, int, str, int, int, int, int]
 """The same for UndecodedSpan: with the length of its data, and the number of its decoder. The data
 follow, unless they can be read again from where they came."""
@@ -188,7 +188,7 @@ class Spill:
 
 
 class _Place(NamedTuple):
-    """Where a block lies in the file, in bytes."""
+    """Offset and length of a block in the file, in bytes."""
 
     at: int
     head: int

@@ -1,1 +1,1 @@
-"""What readers of servers of traces are made of, over one HTTP client."""
+"""Base of the readers of trace servers, with one HTTP client."""

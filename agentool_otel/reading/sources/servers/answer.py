@@ -70,17 +70,20 @@ class Answer:
             return None
 
     def is_page(self) -> bool:
-        """Whether it is a page for people, such as a login form."""
+        """Return whether the body is a page for people, such as a login form."""
         return self.head(256).lstrip().startswith(b"<")
 
     def may_hold_spans(self) -> bool:
-        """Whether it begins as JSON or protobuf does: a page does neither, and a body that is
-        compressed twice might never end."""
+        """Return whether the body begins as JSON or protobuf: a page does neither, and a body that
+        is compressed twice might never end.
+        """
         head = self.head(_HEAD)
         return not head or head[:1] == b"\n" or head.lstrip()[:1] in (b"{", b"[")
 
     def holds_nothing(self) -> bool:
-        """Whether it reports that there is no trace, rather than a trace without spans."""
+        """Return whether the server reports that there is no trace, rather than a trace without
+        spans.
+        """
         head = self.head(2)
         if head in _EMPTY_MESSAGES or head.startswith(_MEASURED):
             return True

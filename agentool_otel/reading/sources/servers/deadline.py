@@ -64,7 +64,7 @@ class RequestDeadline:
         self._changed = threading.Condition()
         self._over = False
         self.passed = False
-        """Whether the deadline was reached, and what came until then is no whole answer."""
+        """Whether the deadline was reached, so that the answer is incomplete."""
 
     def postpone(self, seconds: float) -> None:
         """Set the deadline anew, from now on."""

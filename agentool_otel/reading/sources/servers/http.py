@@ -64,7 +64,7 @@ class Http:
         self.bytes_read = 0
         """Bytes of bodies that came so far."""
         self.reading = Reading(name, Limits())
-        """What the reading that requests belong to has taken so far."""
+        """Totals of the current reading, which the requests belong to."""
         self._base = base
         self._credentials = credentials
         self._timeout_s = timeout_s
@@ -278,7 +278,9 @@ def _joined(url: str, location: str) -> str | None:
 
 
 def _same_server(one: str, other: str) -> bool:
-    """Whether credentials for one URL may go to the other: the same host, and no less protected."""
+    """Return whether credentials for one URL may be sent to the other: same host, no less
+    protected.
+    """
     try:
         a, b = urlsplit(one), urlsplit(other)
         if b.username is not None or a.hostname != b.hostname:

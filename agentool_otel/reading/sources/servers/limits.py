@@ -27,7 +27,7 @@ class ReadingLimit(SourceError):
 
 
 class Reading:
-    """What one reading has taken so far.
+    """Totals of one reading so far.
 
     Args:
         name: of the server, for messages.

@@ -41,7 +41,7 @@ class Attribute(NamedTuple):
 
 
 class ServerQuery(NamedTuple):
-    """What to read, and where."""
+    """Location and selection of the traces to read from a server."""
 
     name: str
     """The URL as it may be shown: without credentials and parameters."""
@@ -58,11 +58,11 @@ class ServerQuery(NamedTuple):
     since_ns: int
     until_ns: int
     usual: bool
-    """Whether the URL names no beginning, which is then an hour before the end."""
+    """Whether the URL has no start time, which is then an hour before the end."""
     until_now: bool
-    """Whether the URL names no end."""
+    """Whether the URL has no end time."""
     timeout_s: float
-    """How long the server may take to begin an answer, and be silent within it."""
+    """Longest wait for the beginning of an answer, and for each further part."""
     limits: Limits
 
     def __repr__(self) -> str:

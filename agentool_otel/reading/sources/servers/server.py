@@ -59,7 +59,7 @@ class ServerSource(ABC):
     step_ns: ClassVar[int]
     """The shortest time that its search tells apart."""
     declared: ClassVar[tuple[str, ...]]
-    """What it loses, one line each."""
+    """Known losses of the store, one line each."""
 
     def __init__(self, where: str):
         self.query = parse_query(where, self.port)
@@ -78,12 +78,12 @@ class ServerSource(ABC):
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of answers came so far."""
+        """Return the number of bytes of answers so far."""
         return self.http.bytes_read
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the store loses of a span, one line each."""
+        """Return the data of a span that the store loses, one line each."""
         return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
 
     def census(self) -> Census | None:

@@ -25,7 +25,7 @@ class Container(NamedTuple):
     recognises: Callable[[Object], bool]
     spans: Callable[[Object, Report], Iterator[SpanRecord]]
     loses: tuple[str, ...] = ()
-    """What it loses of a span, one line each."""
+    """Data of a span that the store loses, one line each."""
     members: tuple[str, ...] = ()
     """Names of which one is near the beginning of a file, in quotes, unless span ids are there."""
     inside: Callable[[Json], Json] | None = None

@@ -44,7 +44,7 @@ _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
 """The number from which descriptors of ours are, where the process may have so many."""
 _LOCKED_BYTE = 1 << 40
-"""Where Windows locks: behind everything, because what is locked there cannot be read."""
+"""Offset at which Windows locks: behind all data, because locked bytes cannot be read."""
 
 
 class RecordingDir:

@@ -1,4 +1,4 @@
-"""What dead processes have left in a folder: verified and locked.
+"""Files that dead processes have left in a folder: verified and locked.
 
 A process is dead when its journal can be locked. Only what this user's processes have made here is
 recovered: a journal notes its own inode, which tells it from a clone, an unpacked archive or a
@@ -47,7 +47,7 @@ class Damaged(Exception):
 
 
 class RecoveryReport:
-    """What a recovery has met in a folder and not brought anywhere."""
+    """Files that a recovery has found in a folder and could not deliver."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -150,7 +150,7 @@ class Leftovers:
 
     @property
     def waiting(self) -> bool:
-        """Whether there may be something that has not arrived."""
+        """Return whether some data may not have been delivered."""
         try:
             return self._waits()
         except (OSError, Damaged):

@@ -1,4 +1,4 @@
-"""How the files of a process are called, for those who look for them and read none."""
+"""Names of the files of a process, for code that only looks for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 __all__ = ["JOURNAL", "RECORDING_SUFFIX"]
 
 JOURNAL: Final = ".open"
-"""What the name of a journal ends in."""
+"""Suffix of journals."""
 
 RECORDING_SUFFIX: Final = ".jsonl"
-"""What the name of a recording ends in."""
+"""Suffix of recordings."""

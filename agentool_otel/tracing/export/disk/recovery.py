@@ -107,7 +107,7 @@ def destinations(folder: Path, survey: RecoveryReport) -> list[Destination]:
 
 
 class Sent(NamedTuple):
-    """What a recovery has brought to a receiver."""
+    """Totals of a recovery that were delivered to a receiver."""
 
     sent: int = 0
     """Spans."""
@@ -187,7 +187,7 @@ def _send(
 
 
 class _One(NamedTuple):
-    """What came of one signal of one process."""
+    """Result for one signal of one process."""
 
     sent: int = 0
     remaining: int = 0

@@ -37,7 +37,7 @@ shows whether it is: its host is another one, and it has no journal."""
 
 
 class State(Enum):
-    """What a recording waits for."""
+    """State of a recording with regard to its removal."""
 
     FINISHED = "finished"
     LIVE = "of a program that is running"
@@ -51,7 +51,7 @@ class Recording(NamedTuple):
 
     path: Path
     kind: str
-    """What is recorded: `traces`, `evaluations`."""
+    """Kind of data: `traces`, `evaluations`."""
     size: int
     started_ns: int
     """When it was begun, in nanoseconds since the Unix epoch, by its name. A copy of the file has

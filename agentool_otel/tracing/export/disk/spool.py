@@ -61,7 +61,7 @@ _PATIENCE_NS = 1_000_000_000
 
 
 class SentMark(NamedTuple):
-    """Where in a spool the spans end that have been sent.
+    """End of the spans in a spool that have been sent.
 
     The mark outlives the file: a file that was cut, or replaced, since then has another span there.
     """
@@ -165,7 +165,7 @@ class Spool:
         self._batch_waits = False  # whether those spans are still here
         self._retry_ns = 0
         self.has_forgotten = False
-        """Whether the file is another one since this was last reset."""
+        """Whether the file was replaced since this was last reset."""
         self.waiting = 0
         """Spans that have not been sent."""
         self.lost = 0
@@ -260,7 +260,7 @@ class Spool:
 
     @property
     def sent_mark(self) -> SentMark | None:
-        """Where the spans of the file end that have been sent; None where it has none of them."""
+        """Return the end of the spans in the file that have been sent; None without any."""
         if not self._sent or not self._sent_last:
             return None
         return SentMark(self._sent, len(self._sent_last), zlib.crc32(self._sent_last))

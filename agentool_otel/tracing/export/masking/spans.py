@@ -222,13 +222,14 @@ class Masking:
 
     @property
     def offers_all(self) -> bool:
-        """Whether `redact` is called for every text, not for content alone."""
+        """Return whether `redact` is called for every text, not only for content."""
         policy = self._policy
         return policy.redact_all and policy.redact is not None
 
     def _is_offered(self, key: str, value: Any, content: bool) -> bool:
-        """Whether `redact` is called for an attribute: for content and what exceptions say, or for
-        every text."""
+        """Return whether `redact` is called for an attribute: for content and texts of exceptions,
+        or for every text.
+        """
         return content or key in _REDACTED or (self.offers_all and _has_text(value))
 
     def name(self, what: str, name: str) -> str:

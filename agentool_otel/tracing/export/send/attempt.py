@@ -55,7 +55,7 @@ clock, and asking again after an hour is no burden."""
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What became of a request."""
+    """Outcome of a request."""
 
     verdict: Literal["accepted", "invalid", "too_large", "later"]
     """`invalid` and `too_large` are about these spans and final for them; `later` is about the
@@ -63,7 +63,7 @@ class Answer(msgspec.Struct, frozen=True):
     reason: str = ""
     """In the receiver's words, as one line."""
     retry_after_s: float | None = None
-    """How long the receiver wants to be left alone."""
+    """Seconds until the receiver accepts another request; None if it does not specify any."""
     rejected: int = 0
     """Spans of an accepted request that the receiver did not take."""
     unknown: bool = False
@@ -115,7 +115,7 @@ class HttpSender:
         self._bare = target.bare
         self._route: Route | None = None
         self._socket: Identity | None = None
-        """What the socket of the route is."""
+        """Identity of the socket."""
 
     def send(self, request: bytes, timeout_s: float) -> Answer:
         headers = dict(self._headers)
@@ -152,7 +152,7 @@ class HttpSender:
             return _http_answer(response.status, response.reason, response.headers, body)
 
     def _is_connected(self) -> bool:
-        """Whether there is a connection to go on with.
+        """Return whether there is a connection that can be reused.
 
         The program may have closed its descriptor, and opened a socket of its own under the number:
         then nothing is sent there, and it is not closed either.

@@ -86,7 +86,7 @@ class TimedTlsConnection(http.client.HTTPSConnection, TimedConnection):
 
 
 class _Source:
-    """What a response reads: of a socket it asks for a file only."""
+    """The part of a socket that a response needs: it opens it as a file, no more."""
 
     def __init__(self, of: socket.socket, deadline: Deadline):
         self.makefile = partial(_file, of, deadline)

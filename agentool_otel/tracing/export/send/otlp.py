@@ -62,7 +62,7 @@ class Destination(NamedTuple):
 
 
 class OtlpTarget:
-    """Where OTLP goes: the endpoint as given and the protocol to speak.
+    """Endpoint as given, and the OTLP protocol to use.
 
     Args:
         endpoint: None leaves it to the `OTEL_EXPORTER_OTLP_*` variables.
@@ -131,7 +131,7 @@ class OtlpTarget:
 
     @property
     def destination(self) -> Destination:
-        """What a journal notes."""
+        """Return the destination that a journal records."""
         return Destination(str(self), self.protocol, self._signal, self.exact)
 
     def as_variables(self) -> dict[str, str]:

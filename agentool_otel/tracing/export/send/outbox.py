@@ -52,9 +52,9 @@ _CUT = 4 << 20
 """Bytes in the spool that have been sent, at which they are removed."""
 _BACKOFF_S = 60.0
 _REST_S = 1.0
-"""What `flush` waits for a thread that is to end and has nothing left to send."""
+"""Seconds that `flush` waits for a thread which is ending and has nothing left to send."""
 _PATIENCE_S = 10.0
-"""How long an endpoint may fail before that is logged: longer than it takes to restart."""
+"""Seconds of failure before an endpoint's error is logged: longer than a restart takes."""
 
 
 _NAMES: dict[Signal, str] = {"traces": "span", "logs": "log record"}
@@ -168,7 +168,7 @@ class Outbox:
 
     @property
     def _is_full(self) -> bool:
-        """Whether so much waits, beside what is being sent, that it should not wait longer."""
+        """Return whether the queue, without the batch in flight, is large enough to be sent now."""
         return self._spool.waiting_bytes - self._under_way > _FULL
 
     def flush(self, timeout_s: float) -> bool:
@@ -251,7 +251,9 @@ class Outbox:
         self._hang_up()
 
     def _may_stop(self) -> bool:
-        """Whether the thread may end: nothing waits, and what comes from here on starts another."""
+        """Return whether the thread may end: the queue is empty, and new spans start another
+        thread.
+        """
         with self._lock:
             if self._spool.waiting:
                 return False
@@ -413,7 +415,7 @@ class Outbox:
     # ------------------------------------------------------------------------------------ the end
 
     def _leftovers_likely(self) -> bool:
-        """Whether there are journals in the folder, maybe of processes that are dead by now."""
+        """Return whether the folder has journals, perhaps of processes that have died."""
         return (
             not self._beside and self._place is not None and any(self._place.folder.glob("*.open"))
         )

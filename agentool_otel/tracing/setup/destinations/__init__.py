@@ -1,4 +1,4 @@
-"""Where spans, log records and metrics go: planned for each signal before anything is changed.
+"""Destinations of spans, log records and metrics: one plan per signal, before anything is changed.
 
 plan     the plan of one signal, and how logs and metrics follow the spans
 spans    the plan of spans, and how it takes effect

@@ -1,4 +1,4 @@
-"""Where log records go: decided once, for `instrument()` and for `doctor`.
+"""Destination of log records: one decision for `instrument()` and `doctor`.
 
 Where spans go, unless the variables of the logs signal say otherwise. A logger provider that the
 application has set, before or after us, is left alone: its records go where it sends them.

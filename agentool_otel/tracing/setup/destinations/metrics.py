@@ -1,4 +1,4 @@
-"""Where the convention's metrics go: decided once, for `instrument()` and for `doctor`.
+"""Destination of the convention's metrics: one decision for `instrument()` and `doctor`.
 
 Where spans are sent, unless the variables of the metrics signal say otherwise. A meter provider
 that the application has set is left alone: it collects them.
@@ -35,10 +35,11 @@ class _Collection(NamedTuple):
 
 
 _FLUSH_MS = 2000
-"""What changing the destination waits for the last one to take what it was meant to have."""
+"""Milliseconds that a change of destination waits for the flush of the last one."""
 
 _END_MS = 2000
-"""What the program's end waits for the last metrics; five seconds with its last spans."""
+"""Milliseconds that the program's end waits for the last metrics; five seconds with its last spans.
+"""
 
 _collection: _Collection | None = None
 _in_force: Plan | None = None

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "SpansTarget", "plan_beside", "plan_of_variable", "plan_to_send"]
 
 SpansTarget = Union["OtlpTarget", Literal["recorded", "theirs", "elsewhere"]]
-"""Where spans are sent. `recorded` is the recording, `theirs` a tracer provider of the application
-with nothing of ours behind it, `elsewhere` all the rest."""
+"""Target of spans. `recorded` is the recording, `theirs` a tracer provider of the application with
+nothing of ours behind it, `elsewhere` all the rest.
+"""
 
 
 class Plan(NamedTuple):
-    """Where one signal goes."""
+    """Destination of one signal."""
 
     way: Literal["theirs", "nowhere", "record", "send", "print"]
     description: str
@@ -27,11 +28,13 @@ class Plan(NamedTuple):
 
     @property
     def ours(self) -> bool:
-        """Whether the signal passes through our pipeline."""
+        """Return whether the signal passes through our pipeline."""
         return self.way not in ("theirs", "nowhere")
 
     def same_destination(self, other: Plan) -> bool:
-        """Whether both lead to the same place. An endpoint with other credentials is another."""
+        """Return whether both lead to the same place. An endpoint with other credentials is
+        another.
+        """
         mine, its = self.target, other.target
         return (self.way, self.description, mine and mine.endpoint, mine and mine.also) == (
             other.way,

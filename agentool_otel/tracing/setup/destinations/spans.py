@@ -1,4 +1,4 @@
-"""Where spans go: decided before anything is changed, for every `instrument()`."""
+"""Destination of spans: decided before anything is changed, for every `instrument()`."""
 
 from __future__ import annotations
 
