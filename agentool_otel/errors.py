@@ -43,7 +43,7 @@ class ConfigurationError(AgentoolError):
 
 
 class MissingDependencyError(AgentoolError):
-    """A library that was asked for by name is not installed."""
+    """A library that was requested by name is not installed."""
 
 
 class SourceError(AgentoolError):

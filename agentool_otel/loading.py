@@ -42,7 +42,7 @@ def rebuild(
     Args:
         spans: the spans, decoded or as `UndecodedSpan`, which takes less memory.
         census: a source's count of them, which saves sorting a large input through the disk.
-        prices: computes the cost of model calls whose spans do not say it.
+        prices: computes the cost of model calls whose spans do not have it.
         report: takes what is wrong with a trace that cannot be rebuilt and is left out; without it
             that is logged as a warning. The others are not affected.
 

@@ -1,4 +1,4 @@
-"""Fixtures and a marker for tests of agents. Nothing happens until a test asks for one.
+"""Fixtures and a marker for tests of agents. Nothing happens until a test uses one.
 
     agent_traces        what the test runs, as trajectories, captured in memory
     assert_trace        `agentool_otel.evaluation.assert_trace`, noted in pytest's JUnit report
@@ -99,7 +99,7 @@ def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest about the marker."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(*files): run the test once for each EvalCase of the files, which it takes as "

@@ -77,7 +77,7 @@ class PlannedSpan:
         return core.ERROR_TYPE in self.attributes
 
     def translate(self, dialect: WritingDialect) -> None:
-        """Say the same in the words of another dialect."""
+        """Write the operation in another dialect."""
         span = SpanRecord(
             "", "", name=self.name, kind=self.kind, attributes=self.attributes, scope=SCOPE
         )

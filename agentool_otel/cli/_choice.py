@@ -58,7 +58,7 @@ class Choice:
         return self._wanted is None and self._selection is None and self._last is None
 
     def listed(self) -> list[Numbered]:
-        """Read the source and return what the list says of the runs, in order."""
+        """Read the source and return the list entries of its runs, in order."""
         entries: list[Entry] = []
         for run in self._runs.runs():
             entries.append(self._entry(run))

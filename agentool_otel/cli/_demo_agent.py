@@ -47,7 +47,7 @@ def search_trains(origin: str, night: bool = False) -> list[dict[str, Any]]:
 
 @agentool_otel.tool
 def weather(city: str, day: str) -> dict[str, Any]:
-    """Tell the weather of a day."""
+    """Return the weather of a day."""
     if day == "Saturday":
         sleep(0.02)
         raise TimeoutError("the weather service did not answer within 20 ms")
@@ -63,7 +63,7 @@ def reserve(train: str, seats: int) -> dict[str, Any]:
 
 
 class Travel:
-    """Two agents that ask the same model.
+    """Two agents that share a model.
 
     Args:
         base_url: where the model is.
@@ -95,7 +95,7 @@ class Travel:
         return self._work("You book trains.", order, {"reserve": reserve})
 
     def _work(self, system: str, task: str, tools: Mapping[str, Callable[..., Any]]) -> str:
-        """Ask the model and run the tools that it calls, until it answers without a call."""
+        """Call the model and the tools that it requests, until it answers without a call."""
         offered = [_offer(name) for name in tools]
         messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
         while True:

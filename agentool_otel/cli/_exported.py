@@ -129,7 +129,7 @@ class Exported:
             yield Written([declaration(document, dict(resource.attributes))], [])
 
     def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
-        """Return the spans of a trace, complete whatever the environment says about limits."""
+        """Return the spans of a trace, without the limits of the environment."""
         kept = _Kept()
         provider = TracerProvider(
             ALWAYS_ON, _resource_of(trace), shutdown_on_exit=False, span_limits=_NO_LIMITS

@@ -154,7 +154,7 @@ def _instrumentors_of(framework: str) -> list[dict[str, str]]:
 
 
 def print_frameworks(console: Console, report: dict[str, Any], verbose: bool) -> None:
-    """Print a line for each framework, and all that is wrapped if asked to."""
+    """Print a line for each framework, and every patch if `verbose`."""
     missing: list[str] = []
     for framework in report["frameworks"]:
         if framework.get("installed") is None and not framework.get("error"):

@@ -143,7 +143,7 @@ def _calls(judge: OpenAIJudge) -> str:
 
 
 def say_judging(judge: OpenAIJudge | None) -> None:
-    """Say what judging itself used, and where its answers are kept."""
+    """Print the judge's usage and the folder of its cached answers."""
     if judge is None:
         return
     used = judge.usage

@@ -145,8 +145,7 @@ class _Commands(click.Group):
 
 
 def _package(module: str | None) -> str:
-    """Return the first two parts of a module's name, which tell the libraries of OpenTelemetry
-    apart."""
+    """Return the first two parts of a module's name, which identify a library of OpenTelemetry."""
     return ".".join((module or "").split(".")[:2])
 
 
@@ -179,7 +178,7 @@ _last = _Last()
 
 
 def _print_traceback() -> None:
-    """Print the traceback of the present error where `--debug` asks for it."""
+    """Print the traceback of the current error if `--debug` is given."""
     if _last.debug:
         click.echo(without_given_secrets(traceback.format_exc()), err=True)
 

@@ -29,7 +29,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Reports:
-    """All reports that were asked for.
+    """All requested reports.
 
     Args:
         streams: where each is written, by the option that names it; other options are passed over.

@@ -39,7 +39,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
 
     Args:
         target: where it is sent.
-        where: SOURCE of the server that is asked for it, without a query.
+        where: SOURCE of the server that is requested it, without a query.
 
     Raises:
         SourceError: the SOURCE cannot be understood.

@@ -88,8 +88,9 @@ class Runs:
         self._of_traces.append(problem)
 
     def at_own_cost(self, run: Run, loss: str) -> AbstractContextManager[None]:
-        """Return the context in which something more is read from the spans of a run: where that
-        raises it is a problem of this run alone, and `loss` says what is missing."""
+        """Return the context in which something more is read from the spans of a run. An error
+        there is a problem of this run only, and `loss` names the missing data.
+        """
         return skip_on_error(run.trace.trace_id, self._note, loss)
 
     def trees(self) -> Iterator[list[Node]]:
@@ -125,7 +126,7 @@ def names_a_trace(text: str) -> bool:
 
 
 def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
-    """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
+    """Yield the selected runs: all, or the one that has a number, an id or the start of one.
 
     At most six digits are a number, or else a whole id, never the start of one. For a number the
     source is read twice, or kept where it can be read only once.

@@ -37,7 +37,7 @@ _MARKS = {
 
 
 def status_text(word: str | None) -> Text:
-    """Return how a run ended with a mark, so that it can be told without colour."""
+    """Return the status of a run with a mark, so that its meaning does not depend on colour."""
     if word is None:
         return Text("- no status", "dim")
     mark, style = _MARKS.get(word, ("✗", "red"))

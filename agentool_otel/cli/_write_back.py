@@ -172,7 +172,7 @@ class WriteBack:
             self._count += 1
 
     def finish(self) -> bool:
-        """Write the rest, and say what was written; return False if something could not be."""
+        """Write the rest, and print a summary; return False if something could not be written."""
         self._sink.close()
         reason = self._sink.reason
         if reason is not None:

@@ -173,7 +173,7 @@ def _list(recordings: Sequence[Recording], texts: Sequence[Path]) -> None:
 
 
 def _is_confirmed(amount: str) -> bool:
-    """Ask whether to remove what is listed.
+    """Return whether the user confirms the removal.
 
     Raises:
         UsageError: there is no terminal, so nobody can answer.

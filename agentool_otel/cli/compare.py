@@ -66,10 +66,10 @@ def command(
     selection: Selection | None,
 ) -> int:
     """Compare recorded runs of the same task: how many are correct, how long they take, their
-    tokens, tool calls and errors, for each framework. What a framework's spans do not say is named.
+    tokens, tool calls and errors, for each framework. Data that a framework's spans lack is named.
 
     A run with all runs inside it counts once. Latencies are those of outermost runs; tokens and
-    tool calls are means per run, over the runs that say.
+    tool calls are means per run, over the runs that have them.
     """
     if match is not None and cases is None:
         raise ConfigurationError("--match needs cases; hint: --cases FILE")
@@ -129,7 +129,7 @@ def _cases_in(documents: Iterable[EvalCase | Assertion]) -> int:
 
 
 def _say_nothing(every: list[Runs], unselected: int) -> None:
-    """Say why there is nothing to compare."""
+    """Print why there is nothing to compare."""
     spans = sum(runs.spans_read for runs in every)
     if unselected:
         say(f"no runs to compare: {_text.count(unselected, 'run')} not selected")
@@ -140,7 +140,7 @@ def _say_nothing(every: list[Runs], unselected: int) -> None:
 
 
 def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
-    """Say what makes a run a try of a case, where some are of none."""
+    """Print how runs are matched with cases, if some match none."""
     if any(group.caseless for group in groups) and match is None:
         say(
             f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input;"

@@ -135,12 +135,12 @@ def command(
 
     A and B are a SOURCE each, or one trace of it: SOURCE#TRACE, by its number in `show SOURCE`, its
     id or the beginning of it; TRACE alone is one of the default source. Two single traces are
-    compared; of several those of the same case are, else those with the same input, else, where
-    what was asked is not known, those of the same agent.
+    compared. Of several, traces of the same case are compared, else those with the same input,
+    else, where the input is unknown, those of the same agent.
 
-    Steps belong together by call and content, not by their place. Ids and times of steps and
-    traces do not count. What is masked, cut or not captured cannot be told, and is no difference.
-    With `--skip content,output` only calls count, whatever the agent says.
+    Steps belong together by call and content, not by their place. Ids and times of steps and traces
+    do not count. Masked, truncated or uncaptured content is unknown, and no difference. With
+    `--skip content,output` only calls count, whatever the agent's answers are.
     """
     patterns = [*ignore, *(IDS if ignore_ids else ()), *(TIMES if ignore_times else ())]
     diffing = Diffing(patterns, _parts(skip), _tolerances(tolerance))

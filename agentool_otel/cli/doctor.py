@@ -64,7 +64,7 @@ _TRACERS = (
     *("openinference-*", "traceloop-sdk", "opentelemetry-distro", "opentelemetry-util-genai"),
     *("opentelemetry-instrumentation", "opentelemetry-instrumentation-*"),
 )
-"""Distributions that trace many libraries; those of products are among what these say of it."""
+"""Distributions that trace many libraries; products declare theirs themselves."""
 _SECRET = re.compile(
     r"HEADERS|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|TENANT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
 )
@@ -116,10 +116,10 @@ _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hin
 def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bool) -> int:
     """Report what is attached and whether spans arrive.
 
-    Frameworks are imported to see what attaches to them, and one span is sent to where spans would
-    go and, where that is a recording, read back. With --source a whole run is sent, asked for
-    there, and compared. Installed frameworks that this package does not instrument are named with
-    the spans that they write themselves.
+    Frameworks are imported to see what attaches to them, and one span is sent to the current
+    destination and, where that is a recording, read back. With --source a whole run is sent, read
+    from there, and compared. Installed frameworks that this package does not instrument are named
+    with the spans that they write themselves.
     """
     report: dict[str, Any] = {
         "versions": _versions(),
@@ -197,7 +197,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _unknown(name: str) -> str:
-    """Return what is said of a variable that nothing here reads, "" if something may."""
+    """Return the notice about a variable that nothing here reads, "" if something may."""
     if is_read(name) or not environment.of_this_package({name: ""}):
         return ""
     return "nothing reads it"

@@ -77,7 +77,8 @@ class _Outcome:
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
         """Evaluate a run by its cases. Results may come later: other runs may belong to it, or a
-        judge is asked."""
+        judge may have to answer.
+        """
         trace = source.trace if isinstance(source, Rebuilt) else source
         for names in self.names:
             names.see(trace)

@@ -100,7 +100,7 @@ def _counts(traces: int, documents: int) -> str:
 
 
 def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
-    """Say what readers of the other vocabulary do not get; this package gets it all back."""
+    """Print the losses for readers of the other vocabulary; this package reads all of it back."""
     if losses:
         say(f"what {dialect} cannot carry:")
     for loss in losses:

@@ -138,8 +138,8 @@ def command(
 ) -> int:
     """Turn spans, and documents of traces beside them, into ReasoningTrace JSON Lines.
 
-    Several sources are read as one, so that a run that is spread over them comes out whole. What
-    another format cannot say is listed on stderr, and per trace in the fidelity reports.
+    Several sources are read as one, so that a run that is spread over them comes out whole. Data
+    that another format cannot represent is listed on stderr, and per trace in the fidelity reports.
     """
     chosen = format_named(format_name)
     prices = Prices() if cost else None

@@ -69,7 +69,7 @@ class Recovered(NamedTuple):
 
 
 def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:
-    """Recover a folder, and say what was done.
+    """Recover a folder, and print a summary.
 
     Args:
         folder: where the processes wrote.
@@ -99,7 +99,7 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
 def _send(
     folder: Path, destination: Destination, where: OtlpTarget, survey: RecoveryReport
 ) -> bool:
-    """Send what waits for a destination, and say so; return whether something remains."""
+    """Send the spans for a destination, and print a summary; return whether something remains."""
     senders = Senders(where)
     seen = RecoveryReport(folder)
     try:

@@ -144,7 +144,7 @@ def _packages() -> list[str]:
 
 
 def _runnable(program: Sequence[str]) -> list[str] | int:
-    """Return the command to start, or an exit code after saying why it cannot be started."""
+    """Return the command to start, or an exit code after printing why it cannot be started."""
     name = program[0]
     script = Path(name)
     if script.suffix == ".py" and script.is_file() and not os.access(script, os.X_OK):
@@ -292,8 +292,9 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
 
 
 def _waiting(note: dict[str, Any]) -> bool:
-    """Return whether a process kept spans that its endpoint did not take; trying it once more says
-    the same again."""
+    """Return whether a process kept spans that its endpoint did not accept. Trying again would only
+    repeat the message.
+    """
     spans = note.get("spans") or {}
     return bool(spans.get("spooled") or spans.get("refused"))
 

@@ -208,7 +208,7 @@ def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:
 
 
 def _of_run(trace_id: str, tops: list[Node]) -> bool:
-    """Tell equal span ids of different traces apart; bare calls of several may be one run."""
+    """Disambiguate equal span ids of different traces; bare calls of several may be one run."""
     if not any(node.is_run for node in tops):
         return True
     trace_ids = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}

@@ -46,7 +46,7 @@ class _Verdict(NamedTuple):
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="Let warnings and breaches of conventions fail too.")
 def command(files: tuple[str, ...], strict: bool) -> int:
-    """Check documents, cases and recordings, told by their content.
+    """Check documents, cases and recordings, identified by their content.
 
     Documents are those of the agentool spec and all that `convert` reads, one in a file, a list, or
     one on every line; cases and assertions are all that `eval` reads, in YAML too. Spans of this

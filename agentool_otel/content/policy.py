@@ -75,7 +75,7 @@ _MODES: dict[str, Places | None] = {
 
 
 def requested(environ: Mapping[str, str]) -> bool | None:
-    """Return whether the environment wants content captured, None where it says nothing."""
+    """Return whether the environment enables the capture of content; None if it is not set."""
     if not environment.is_set(environment.CAPTURE, environ):
         return None
     instead = "content is not captured"
@@ -91,7 +91,7 @@ def _mode(text: str) -> Places | None:
 
 
 def places(environ: Mapping[str, str]) -> Places:
-    """Return where the environment wants content that is captured: on spans, unless it says so."""
+    """Return the destinations of content that the environment sets: spans by default."""
     return _MODES.get(environment.value(environment.CAPTURE, environ).upper()) or ON_SPANS
 
 
@@ -117,7 +117,7 @@ _LONGEST_SPAN_NAME = 512
 def clean_names(attributes: dict[str, Any]) -> None:
     """Mask the credentials in attributes that are no content, in place: names, ids, descriptions.
 
-    Frameworks, and models that ask for tools, put into them what they like.
+    Frameworks, and models that requests tools, put into them what they like.
     """
     for key, value in attributes.items():
         if type(value) is str:

@@ -47,7 +47,7 @@ class Converter(Protocol):
         ...
 
     def read(self, value: Json) -> list[Document]:
-        """Return what a document says as documents of the spec.
+        """Return the content of a document as documents of the spec.
 
         Raises:
             DecodeError: naming the path, what was expected there and what was found.
@@ -55,7 +55,7 @@ class Converter(Protocol):
         ...
 
     def write(self, documents: Sequence[Document]) -> Json:
-        """Return the document that says what documents of the spec do.
+        """Return a document with the content of documents of the spec.
 
         Raises:
             DecodeError: if the format cannot express one of them at all.
@@ -102,7 +102,7 @@ def recognising(value: Json) -> list[Converter]:
 
 
 def recognised(value: Json) -> Converter:
-    """Return the converter for a document, by what the document says.
+    """Return the converter for a document, by its content.
 
     Raises:
         DecodeError: if no format recognises it, or several do.
@@ -116,7 +116,7 @@ def recognised(value: Json) -> Converter:
 
 
 def to_agentool(value: Json, source: str | None = None) -> list[Document]:
-    """Return what a document says as documents of the spec.
+    """Return the content of a document as documents of the spec.
 
     Args:
         value: the document, as a JSON value.
@@ -130,7 +130,7 @@ def to_agentool(value: Json, source: str | None = None) -> list[Document]:
 
 
 def from_agentool(documents: Sequence[Document], to: str) -> Json:
-    """Return the document of a format that says what documents of the spec do.
+    """Return a document of a format with the content of documents of the spec.
 
     Raises:
         ConfigurationError: if no format has that name.

@@ -23,9 +23,8 @@ write_back        results as spans and events of the trace that was judged
 emitting          the same through the providers of this process: `emit_results`
 trace_diff/       what differs between two traces
 
-A check that could not look, because something was masked, cut, not captured or never arrived,
-neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network,
-but for a judge that is named and needs one.
+A check whose data was masked, truncated, not captured or lost neither passes nor fails: it is not
+evaluated, with the reason. Nothing here needs a key or a network, except a judge that needs one.
 """
 
 from __future__ import annotations

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Judging", "assertion_types", "judgings", "prepare", "require_valid"]
 
 Judging: TypeAlias = Callable[[TraceView, EvalCase], Pending]
-"""Gives the verdict of an assertion on a trace, or a future of it if a judge is asked. It never
-raises: a check that crashes is "not evaluated", with the reason."""
+"""Returns the verdict of an assertion on a trace, or a future of it if a judge is needed. It never
+raises: a check that crashes is "not evaluated", with the reason.
+"""
 
 
 def prepare(assertion: Assertion) -> Callable[[TraceView, EvalCase], Verdict]:

@@ -33,7 +33,7 @@ class Match(NamedTuple):
     """Result of comparing a value with the expected one."""
 
     holds: bool | None
-    """None where the arguments cannot tell."""
+    """None where the arguments are unknown."""
     detail: str = ""
     """The actual arguments, worded for a reason."""
     differences: tuple[Difference, ...] = ()

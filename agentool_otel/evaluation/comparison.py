@@ -56,9 +56,9 @@ class Group(NamedTuple):
     """Runs that are a try of no case; 0 where none were given."""
     latency: Latency | None
     tokens: float | None
-    """Per run, over the runs that say."""
+    """Per run, over the runs that have it."""
     tool_calls: float | None
-    """Per run, over the runs that say."""
+    """Per run, over the runs that have it."""
     tool_errors: int
     errors: int
     """Runs that failed: those whose span is an error."""
@@ -195,7 +195,7 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Ve
 
 
 def _figure(value: float | UnsetType | None) -> float | None:
-    """Return a number that can be added up; None for any other, which says nothing of a run."""
+    """Return a number that can be added up; None for any other value, which counts as unknown."""
     number = or_none(value)
     return number if number is not None and -_LARGEST <= number <= _LARGEST else None
 

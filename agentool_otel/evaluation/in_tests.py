@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
 def outcome_of(
     trace: Run | Iterable[Run], *assertions: Asserted, min_evaluated: float = 1.0
 ) -> Outcome:
-    """Return what `assert_trace` would say.
+    """Return the outcome that `assert_trace` raises or passes on.
 
     Raises: as `assert_trace`, but no AssertionError.
     """

@@ -24,7 +24,7 @@ class JudgeCheck(Check, frozen=True, kw_only=True):
         return not_evaluated(_NO_JUDGE)
 
     def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
-        """Return the question for the judge, or a verdict if there is nothing to ask.
+        """Return the question for the judge, or a verdict if no question is needed.
 
         An exception is caught by the caller and makes the assertion not evaluated.
 

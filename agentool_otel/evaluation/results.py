@@ -1,11 +1,11 @@
 """The verdicts on a trace as an EvalResult. Spec: agentool interoperability spec v0.1.
 
-Beside its members, a result says how many assertions were `evaluated` of how many in `total`, and
-each assertion's result the `step_ids` that it rests on and, where a judge told it, `judge_model`. A
-failed one may have `failing_step_ids`, the steps that are not as they should be where these are
-fewer, and `differences`, the values that are not as expected.
-Where more than one run was looked at, it has their number in `runs`; `runs_left_out` counts inner
-runs that were not, and `missing_parent` is the id of a run around it that is not in the input.
+Besides its members, a result has the number of assertions that were `evaluated` and their `total`,
+and each assertion's result has the `step_ids` that it rests on and, if a judge gave it, the
+`judge_model`. A failed one may have `failing_step_ids`, the steps that caused the failure where
+these are fewer, and `differences`, the values that are not as expected. Where more than one run was
+checked, `runs` has their number; `runs_left_out` counts inner runs that were not, and
+`missing_parent` is the id of a parent run that is not in the input.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ class Evaluation:
                 yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
     def close(self) -> None:
-        """Drop unanswered questions and runs that wait, and ask no more."""
+        """Drop unanswered questions and waiting runs, and send no more questions."""
         self._units.close()
         if self._asking is not None:
             self._asking.close()

@@ -1,9 +1,9 @@
 """A trace as checks see it: tool calls with their results, and what cannot be seen.
 
-What cannot be seen is known from two places. Content has marks where it was masked or shortened, by
-`semconv.marks` and `semconv.redaction`. Where the trace was rebuilt from spans, its fidelity
-report tells the rest: attributes that a Collector masked, a store cut or an SDK never captured.
-What a span itself has noted is also in the metadata of its trace, so that documents keep it.
+Two places show which data is missing. Content has marks where it was masked or shortened, by
+`semconv.marks` and `semconv.redaction`. For a trace that was rebuilt from spans, its fidelity
+report adds attributes that a Collector masked, a store truncated or an SDK never captured. Notes on
+a span are also in the metadata of its trace, so that documents keep them.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Call(NamedTuple):
     arguments: Any
     """`UNSET` where they were not recorded."""
     gap: str | None
-    """Why the arguments may not be all there; None where nothing says so."""
+    """Why the arguments may not be all there; None without a sign of it."""
     replaced: str | None
-    """Why nothing in the arguments may be as it was; None where nothing says so."""
+    """Why nothing in the arguments may be as it was; None without a sign of it."""
     name_gap: str | None
-    """Why the tool may have another name; None where nothing says so."""
+    """Why the tool may have another name; None without a sign of it."""
     result: Any
     """A ToolResult; None where there is none."""
     result_step_id: str | None
@@ -170,7 +170,7 @@ class TraceView:
 
     @cached_property
     def unfinished(self) -> str | None:
-        """Why more may have happened than the trace shows; None if nothing says so."""
+        """Why more may have happened than the trace shows; None without a sign of it."""
         if self.metadata.get("incomplete"):
             return "the run is not whole, parts of it were not found"
         if or_none(self.trace.status) == "in_progress":
@@ -178,7 +178,7 @@ class TraceView:
         return None
 
     def uncounted(self, member: str) -> str | None:
-        """Return why a total may be more than its metrics have; None if nothing says so.
+        """Return why a total may be more than its metrics have; None without a sign of it.
 
         Args:
             member: `metrics.total_tokens` or `metrics.total_cost_usd`.
@@ -225,7 +225,8 @@ class TraceView:
 
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool, or any tool if none is named, may have ended in another way than its
-        result shows; None if nothing says so."""
+        result shows; None without a sign of it.
+        """
         names = self.metadata.get(UNMATCHED_TOOLS)
         for name in names if isinstance(names, list) else ():
             if tool_name in (None, name):
@@ -234,7 +235,7 @@ class TraceView:
 
     @cached_property
     def status_gap(self) -> str | None:
-        """Why the run may have had another status; None if nothing says so."""
+        """Why the run may have had another status; None without a sign of it."""
         status = or_none(self.trace.status)
         if not self.metadata.get("incomplete") or status == "in_progress":
             return gap_in(status)
@@ -262,7 +263,8 @@ class TraceView:
 
     def replaced(self, value: Any, field: str, step_id: str | None = None) -> str | None:
         """Return why nothing of a member that is present may be as it was, which is so where
-        something else stands there and no marker shows where; None if nothing says so."""
+        something else stands there and no marker shows where; None without a sign of it.
+        """
         why = self.gap(field, step_id)
         if why is None or not why.startswith(HIDING["redacted"]):
             return None
@@ -299,7 +301,7 @@ class TraceView:
 
     @property
     def output_gap(self) -> str | None:
-        """Why the output may differ where no mark in it shows; None if nothing says so."""
+        """Why the output may differ where no mark in it shows; None without a sign of it."""
         if (gap := self.gap("output")) is not None:
             return gap
         if self.unfinished is None or self._states_output:
@@ -308,7 +310,9 @@ class TraceView:
 
     @property
     def output_replaced(self) -> str | None:
-        """Why nothing of an output that is present may be the agent's; None if nothing says so."""
+        """Why nothing of an output that is present may be the agent's; None without a sign
+        of it.
+        """
         if (why := self.replaced(self.trace.output, "output")) is not None:
             return why
         incomplete = self.metadata.get("incomplete") and not self._states_output

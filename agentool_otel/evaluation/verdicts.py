@@ -1,4 +1,4 @@
-"""Verdicts: what a check says about a trace."""
+"""Verdicts of checks on a trace."""
 
 from __future__ import annotations
 

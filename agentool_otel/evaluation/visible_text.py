@@ -65,7 +65,7 @@ def find(pattern: str, text: str, ends: bool = True) -> str | None:
     """Return what a regex matches in a text; None if what it matches may depend on what is hidden.
 
     In a text with gaps, a match counts only if it has a character, lies in one visible part, and
-    asks about nothing beyond that part.
+    tests nothing beyond that part.
 
     Args:
         pattern: the regex.

@@ -1,10 +1,10 @@
 """EvalResults as OpenTelemetry: a span for all of a result and one for each of its assertions, in
 the trace that was judged, and the conventions' event of each in the context of the judged span.
 
-Jaeger and Tempo take no log records, and show the spans; whoever reads events has what the spans
-say. `Rebuilt.results` reads either. The ids follow from the result, so that what is written twice
-is there once. The spans take no time and stand where the run ended, because the view of a trace
-would reach to the day it was judged otherwise; when that was they say themselves.
+Jaeger and Tempo accept no log records, and show the spans; the events have the same data.
+`Rebuilt.results` reads either. The ids follow from the result, so that a result that is written
+twice is there once. The spans take no time and are placed at the end of the run, because otherwise
+the view of a trace would reach to the day of the evaluation; an attribute has the real time.
 
 Spec: GenAI conventions, event `gen_ai.evaluation.result`. What could not be evaluated has the label
 `not_evaluated`, no score, and is no error: nothing went wrong in the trace. An assertion's result
@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
     spans: list[SpanRecord]
     events: list[LogRecord]
-    """One for each span, saying the same; none where it is not known which span is judged."""
+    """One for each span, with the same data; none where the evaluated span is unknown."""
 
 
 def anchor_of_document(trace: ReasoningTrace) -> Anchor:

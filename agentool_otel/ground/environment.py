@@ -1,10 +1,10 @@
 """Every environment variable that this package reads: what it does, its default, its source. Those
 of OTLP, which every signal has again, are in `otlp_settings`.
 
-Other modules ask the functions here and spell no name. A function takes the environment, that of
-the process by default. White space around a value never counts, and an empty variable is an unset
-one. Nor is a program stopped by a value that cannot be used: it is refused by name, once in the log
-and in `status()`, and counts as unset unless its reader says otherwise (`usable`).
+Other modules call the functions here and spell no name. A function takes the environment, that of
+the process by default. White space around a value never counts, and an empty variable is unset. An
+invalid value does not stop a program: it is reported by name, once in the log and in `status()`,
+and counts as unset unless its reader handles it (`usable`).
 
 Of the variables that the SDK, gRPC or OpenTelemetry's API read by themselves, those stand here that
 `agentool-otel doctor` explains.
@@ -182,8 +182,9 @@ INSTRUMENTATIONS_DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
 Source: opentelemetry-instrumentation 0.66, `opentelemetry-instrument`."""
 
 DELAY: Final = "OTEL_BSP_SCHEDULE_DELAY"
-"""Milliseconds that ended spans wait for others before they are sent. Default: 1000, where the
-specification says 5000; 500 into a recording without a journal."""
+"""Milliseconds that ended spans wait for others before they are sent. Default: 1000 (5000 in the
+specification); 500 into a recording without a journal.
+"""
 
 BATCH_SIZE: Final = "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"
 """Spans in a request at most. Default: as many as 4 MiB hold."""
@@ -363,7 +364,7 @@ def refuse(name: str, why: str, environ: Mapping[str, str] | None = None) -> Non
 
 
 def refused() -> dict[str, str]:
-    """Return what was said of the variables whose present values were refused, by name."""
+    """Return the notices about variables whose current values are invalid, by name."""
     return {
         name: sentence
         for name, (text, sentence) in sorted(_notices.refused.items())
@@ -390,7 +391,7 @@ def strict(environ: Mapping[str, str] | None = None) -> bool:
 
 
 def record_wanted(environ: Mapping[str, str] | None = None) -> bool:
-    """Tell whether spans are to be recorded beside the application's own tracer provider."""
+    """Return whether spans are to be recorded beside the application's own tracer provider."""
     return usable(RECORD, values.switch, False, environ)
 
 
@@ -400,17 +401,17 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
-    """Tell whether spans are to be on disk before their `end()` returns."""
+    """Return whether spans are to be on disk before their `end()` returns."""
     return usable(JOURNAL, values.switch, True, environ)
 
 
 def unpack_limit(environ: Mapping[str, str] | None = None) -> int | None:
-    """Return how many bytes may come out of a compressed input, None where nobody said."""
+    """Return how many bytes may come out of a compressed input; None if not set."""
     return usable(UNPACK_LIMIT, values.size, None, environ)
 
 
 def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
-    """Tell whether spans are to repeat their times, kind and parent wherever they go."""
+    """Return whether spans are to repeat their times, kind and parent wherever they go."""
     return usable(COPIES, values.switch, False, environ)
 
 
@@ -429,7 +430,7 @@ def disabled_instrumentations(environ: Mapping[str, str] | None = None) -> froze
 
 
 def sdk_measures_itself(environ: Mapping[str, str] | None = None) -> bool:
-    """Tell whether the SDK counts the spans that it starts."""
+    """Return whether the SDK counts the spans that it starts."""
     read = values.word("true", "false")
     return usable(_SDK_METRICS, read, "false", environ) == "true"
 

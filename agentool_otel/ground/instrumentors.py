@@ -1,6 +1,7 @@
 """Instrumentors of this package and of others: their entry points and the packages they patch.
 
-None of them is loaded: `agentool-otel run` and `instrument()` ask at the start of every program.
+None of them is loaded: `agentool-otel run` and `instrument()` list them at the start of every
+program.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Integration(NamedTuple):
 
 @cache
 def integrations() -> dict[str, Integration]:
-    """Return what every product says of itself, ours and those of other packages, by name."""
+    """Return the declarations of all products, ours and those of other packages, by name."""
     # The rest of this module is loaded with every product, and does without them.
     import pkgutil
     from importlib import import_module

@@ -20,7 +20,7 @@ def library(module: str, purpose: str, extra: str, distribution: str | None = No
         distribution: what it is called where it is installed from, if not as the module.
 
     Raises:
-        MissingDependencyError: it is not installed; the message says how to install it.
+        MissingDependencyError: it is not installed; the message has the command that installs it.
     """
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""The header `Retry-After`: how long a server asks to be left alone.
+"""The header `Retry-After`: how long to wait before the next request.
 
 Spec: RFC 9110, 10.2.3.
 """
@@ -12,7 +12,7 @@ __all__ = ["retry_after_s"]
 
 
 def retry_after_s(text: str | None) -> float | None:
-    """Return the seconds that a header asks for, given as a number or a date; None without any.
+    """Return the seconds of a header that has a number or a date; None without any.
 
     The number may be negative, infinite or NaN: the caller bounds it.
     """

@@ -11,7 +11,7 @@ __all__ = ["room"]
 
 
 class _Room:
-    """Says of a full disk what helps, as a `SourceError`."""
+    """Turns the error of a full disk into a `SourceError` with a hint."""
 
     def __enter__(self) -> None:
         pass

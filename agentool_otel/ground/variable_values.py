@@ -47,7 +47,7 @@ class Notices:
 
     def __init__(self) -> None:
         self.refused: dict[str, tuple[str, str]] = {}
-        """Of each variable whose value was refused, that value and what was said of it."""
+        """For each invalid variable, its value and the notice about it."""
         self._logged: set[str] = set()
 
     def refuse(self, name: str, text: str, why: str, quiet: bool) -> None:

@@ -1,7 +1,7 @@
-"""Words of others, to be looked at: what a file, a receiver, a name or an exception says.
+"""Make untrusted text safe to print: texts of files, receivers, names and exceptions.
 
-Characters that show nothing, move the cursor or turn the direction of text are spelled out, such as
-`\\x1b` and `\\u200b`: on a terminal they would be obeyed, and in a line they hide what it says.
+Invisible characters, cursor movements and changes of text direction are escaped, such as `\\x1b`
+and `\\u200b`: a terminal would obey them, and in a line they hide text.
 
 Source of what shows nothing: Unicode 16, general categories Cc, Cf, Co, Cs, Zl and Zp, and the
 property Default_Ignorable_Code_Point of DerivedCoreProperties.txt. U+FE0E and U+FE0F pass, which

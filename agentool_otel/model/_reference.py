@@ -19,7 +19,7 @@ __all__ = ["members"]
 
 _JSON_NAMES = {"handoff_message": "message", "memory_key": "key"}
 _OWN = {"reasoning": {"content", "context_tokens"}, "memory_read": {"query", "results"}}
-"""Members that say something even at their default, because the step's type is about them."""
+"""Members that have a meaning even at their default, because the step's type is about them."""
 
 
 def members(value: object, required: Collection[str]) -> dict[str, Any] | None:

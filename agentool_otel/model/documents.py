@@ -285,7 +285,7 @@ class Step(Document, frozen=True, kw_only=True):
     to_agent: Maybe[str] = UNSET
     """handoff: the agent that takes over."""
     message: Json = UNSET
-    """handoff: what that agent is told, as text."""
+    """handoff: message to that agent, as text."""
     query: Json = UNSET
     """memory_read: what was looked for, as text."""
     results: Json = UNSET

@@ -43,7 +43,8 @@ def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) 
 
 
 def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
-    """Return output messages that all say why they ended; some readers drop those that do not.
+    """Return output messages that all have a finish reason; some readers drop messages
+    without one.
 
     Args:
         messages: the output of a model or an agent.
@@ -72,7 +73,7 @@ def reasoning(content: str) -> Part:
 
 
 def tool_call(name: str, arguments: Any, call_id: str | None = None) -> Part:
-    """Build the part by which a model asks for a tool; an id that is not known is left out."""
+    """Build the part that requests a tool; an unknown id is left out."""
     part: Part = {"type": "tool_call", "name": name, "arguments": arguments}
     if call_id is not None:
         part["id"] = call_id
@@ -127,8 +128,8 @@ def role_of(message: Message) -> Any:
 def thoughts(message: Message) -> list[Part]:
     """Return the parts of an output message that are the agent's thinking rather than its answer.
 
-    Those are its reasoning parts and, where it asks for tools, the text before the calls. That it
-    asks is known by the calls, or by its finish reason where the calls are not recorded with it.
+    Those are its reasoning parts and, where it requests tools, the text before the calls. A request
+    is recognised by the calls, or by the finish reason where the calls are not recorded with it.
     """
     parts = parts_of(message)
     asks = message.get("finish_reason") == "tool_call" or any(

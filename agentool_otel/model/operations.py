@@ -188,7 +188,9 @@ class ToolExecution(_Common, frozen=True, kw_only=True):
 
 
 class AgentInvocation(_Common, frozen=True, kw_only=True):
-    """One run of an agent. `remote` tells a hosted agent service from one in this process."""
+    """One run of an agent. `remote` distinguishes a hosted agent service from an agent in this
+    process.
+    """
 
     kind: ClassVar[str] = "agent"
     remote: bool = False

@@ -2,8 +2,8 @@
 
     python -m agentool_otel.model.schema        writes the files that ship beside this module
 
-They say what the codec accepts: unknown members and unknown words are valid, known words are only
-examples, and null is allowed wherever the codec keeps one.
+They describe what the codec accepts: unknown members and unknown words are valid, known words are
+only examples, and null is allowed wherever the codec keeps one.
 """
 
 from __future__ import annotations

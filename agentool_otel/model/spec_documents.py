@@ -1,7 +1,7 @@
-"""Documents of the agentool spec that are no traces, told by their members.
+"""Documents of the agentool spec that are no traces, recognised by their members.
 
-The members that are asked for are more than `model.validation.identify` wants: what is looked at
-here may be anybody's file, and a span or a row of a table has a name and a description, too.
+More members are required than by `model.validation.identify`: an object may come from any file, and
+a span or a row of a table has a name and a description, too.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _SIGNS: tuple[tuple[type[d.Document], tuple[frozenset[str], ...]], ...] = tuple(
         (d.TraceMetrics, ("total_tokens", "total_cost_usd", "total_duration_ms")),
     )
 )
-"""Members by which each document is recognised, the most telling first."""
+"""Members by which each document is recognised, the most specific first."""
 
 
 class Finding(NamedTuple):

@@ -74,8 +74,8 @@ def _request(item: bytes, of: Resource, by: InstrumentationScope | None) -> byte
 
 
 def merged(requests: Iterable[bytes]) -> bytes:
-    """Return one request of the spans, or log records, of several that were made here, resources
-    said once.
+    """Return one request of the spans, or log records, of several that were made here, each
+    resource once.
 
     It is put together in one step: each copy of a request of megabytes takes fresh pages.
     """
@@ -119,7 +119,7 @@ def _field(tag: bytes, pieces: list[bytes]) -> list[bytes]:
 
 
 def is_whole(request: bytes) -> bool:
-    """Tell whether bytes have the shape that `encode_span` or `encode_log` gives them."""
+    """Return whether bytes have the shape that `encode_span` or `encode_log` gives them."""
     try:
         if request[:1] != b"\x0a" or _end(request, 0) != len(request):
             return False

@@ -28,7 +28,7 @@ _REQUIRED = {
     "file": "modality",
     "uri": "uri",
 }
-"""The member that tells a part of the conventions from a block of the same type."""
+"""The member that distinguishes a part of the conventions from a block of the same type."""
 CALLS = frozenset(
     {
         *("tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call"),

@@ -5,7 +5,7 @@ left out, an `id` is text. Up to 2026-08 both were required, and Phoenix (20.26)
 documents only where each of them has both.
 
 Every document gets an id: its own, or a digest of its content, which is the same wherever the same
-content is found, and says by its prefix what it is. A score is never made up: anything put in its
+content is found, and has a prefix for its kind. A score is never made up: anything put in its
 place, as the rank, would be read as the relevance that a search has measured. So the documents of a
 search without scores are not shown where scores are required.
 """

@@ -30,7 +30,7 @@ _WITH_TEXT = frozenset({"text", "thought", "thoughtSignature", "thought_signatur
 
 
 def is_part(value: Any) -> bool:
-    """True for a part of a content; it has no member that says its type."""
+    """Return whether a value is a part of a content; parts have no member for their type."""
     if string(value, "text") is not None:
         members = record(value) or {}
         return {name for name, it in members.items() if it is not None} <= _WITH_TEXT

@@ -161,8 +161,8 @@ class _Choice:
     def _call_for(self, index: int | None, call_id: str | None) -> _ToolCall:
         """Return the call a fragment belongs to.
 
-        By index, in whatever order they come; without one, to the last call, unless its id says
-        it is another. Some servers give every parallel call index 0 and an id of its own.
+        By index, in any order they come; without one, to the last call, unless its id says it is
+        another. Some servers give every parallel call index 0 and an id of its own.
         """
         if index is None:
             known = self._calls[-1] if self._calls else None

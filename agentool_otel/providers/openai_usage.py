@@ -13,8 +13,7 @@ __all__ = ["usage_of"]
 def usage_of(usage: Any) -> Usage | None:
     """Return token counts as the server reported them; subsets of zero are left out.
 
-    Chat completions and embeddings speak of a prompt and a completion, responses of input and
-    output.
+    Chat completions and embeddings count prompt and completion, responses input and output.
     """
     if usage is None:
         return None

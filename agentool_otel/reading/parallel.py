@@ -84,7 +84,7 @@ def rebuild_in_processes(
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
         report: takes what is wrong with a trace that is left out; see `skip_on_error`.
-        cost: whether to compute the cost of model calls whose spans do not say it.
+        cost: whether to compute the cost of model calls whose spans do not have it.
 
     Raises:
         AgentoolError: a worker was killed.

@@ -44,7 +44,7 @@ class Attribute(NamedTuple):
     only: tuple[object, ...] = ()
     """The values allowed, where the set is closed; the enums of gen_ai are open."""
     content: bool = False
-    """Opt-in because it holds what people and models said."""
+    """Opt-in because it has texts of people and models."""
 
 
 _OPERATIONS = tuple(value for name, value in vars(gen_ai).items() if name.startswith("OP_"))

@@ -11,8 +11,8 @@ def naming() -> tuple[Callable[[str, str], str], dict[str, str]]:
     """Return a function that makes a name of a vocabulary, given the name and its meaning in one
     line, and the meanings of all it has made, in their order.
 
-    What is no attribute says so first: `event name: ...`. Where it is content, the meaning says
-    `(content)`.
+    Names of anything but attributes begin with their kind: `event name: ...`. The meaning of
+    content ends with `(content)`.
     """
     meanings: dict[str, str] = {}
 

@@ -1,8 +1,8 @@
-"""Names for what Agent Tool says of a call and the conventions have no word for.
+"""Names for the data of Agent Tool that the conventions have no name for.
 
 Spec: this file, for objects of Agent Tool 0.2.0. Every name starts with `agenttool.`. An object is
-written as JSON in two attributes: its ids, references, words, times and counts, which say nothing
-of what people and tools said, and the difference between these and the whole (content).
+written as JSON in two attributes: its facts (ids, references, enumerated words, times and counts),
+and the difference between these and the whole (content).
 """
 
 from agentool_otel.semconv._naming import naming
@@ -92,4 +92,4 @@ INPUTS = {
     "permission_input": INPUT_PERMISSION,
     "call_input": INPUT_CALL,
 }
-"""The four inputs of an invocation, from what the model said to what is executed."""
+"""The four inputs of an invocation, from the model's to the executor's."""

@@ -1,4 +1,4 @@
-"""Our own names: what the agentool documents say and the conventions have no word for.
+"""Our own names, for data of the agentool documents that the conventions have no name for.
 
 Spec: this file. Every name starts with `agentool.`; `MEANING` lists them all for the docs.
 """

@@ -8,8 +8,9 @@ it has other members too, the part of an object that was kept. A text that was s
 MARK_TYPE = "$type"
 """Qualified name of the value's class."""
 MARK_UNENCODABLE = "$unencodable"
-"""Why JSON cannot hold the value: `opaque` (only its own methods could tell), `circular`, `binary`,
-`nan`, `not set`, ..."""
+"""Why JSON cannot hold the value: `opaque` (only its own methods could show it), `circular`,
+`binary`, `nan`, `not set`, ...
+"""
 MARK_TRUNCATED = "$truncated"
 """The limit that was reached: `depth`, `nodes`, `characters` or `seconds` while encoding, `changed`
 where another thread was writing, `bytes` where an attribute was shortened to fit.

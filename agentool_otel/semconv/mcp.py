@@ -14,7 +14,7 @@ METHOD_PROMPTS_GET = "prompts/get"
 METHOD_RESOURCES_READ = "resources/read"
 
 ERROR_TYPE_TOOL = "tool_error"
-"""`error.type` when a tool result says of itself that it is an error."""
+"""`error.type` of a tool result that is marked as an error."""
 
 METRIC_CLIENT_OPERATION_DURATION = "mcp.client.operation.duration"
 METRIC_SERVER_OPERATION_DURATION = "mcp.server.operation.duration"

@@ -1,7 +1,7 @@
 """Helpers for tests, examples and demos of agents, ours and yours. Nothing is imported until used.
 
 conformance      comparing spans with the GenAI conventions
-captured         what a block of a test runs, as trajectories
+captured         runs of a test's block as traces
 loopback_model   a model server on this machine: no key, no network, deterministic
-turns            what that model says, scripted or made up
+turns            the answers of that model, scripted or made up
 """

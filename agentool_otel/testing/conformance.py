@@ -372,8 +372,9 @@ def _check_shape(name: str, value: Any, shape: Schema) -> Iterator[_Finding]:
 
 
 def _misfits(value: Any, schema: Schema, path: str) -> Iterator[str]:
-    """Say where a JSON value does not satisfy a schema of `SHAPES`; a mark in place of what had no
-    room is no value."""
+    """Yield the places where a JSON value does not satisfy a schema of `SHAPES`. A mark in place of
+    a shortened part is no value.
+    """
     if isinstance(value, dict) and MARK_TRUNCATED in value:
         return
     types: str | list[str] = schema.get("type", [])

@@ -1,6 +1,6 @@
 """A model server on this machine: no key, no network, deterministic. Standard library only.
 
-It speaks OpenAI's protocols and Anthropic's, plain and streaming: chat completions, responses,
+It supports OpenAI's protocols and Anthropic's, plain and streaming: chat completions, responses,
 embeddings; messages, and their `count_tokens`.
 
     with LoopbackModel() as model:
@@ -103,7 +103,7 @@ class LoopbackModel:
         }
 
     def push(self, *turns: Turn | str) -> None:
-        """Queue answers; text is short for a turn that says it."""
+        """Queue answers; a text is short for a turn with that text."""
         with self._lock:
             self._turns += [_turn(it) for it in turns]
 

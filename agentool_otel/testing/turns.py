@@ -35,7 +35,7 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One answer of the model. Everything has a default: `Turn()` says `ANSWER`."""
+    """One answer of the model. Everything has a default: the text of `Turn()` is `ANSWER`."""
 
     text: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
@@ -144,7 +144,7 @@ class Request:
 
     @property
     def schema(self) -> Json | None:
-        """The JSON Schema of the answer, if one is asked for."""
+        """Return the JSON Schema of the answer; None if the request has none."""
         places = (
             ("response_format", "json_schema"),
             ("text", "format"),

@@ -221,7 +221,7 @@ def _forget() -> None:
 
 
 def _program() -> str:
-    """The module or command that this Python was started for, where its name says what it is.
+    """Return the module or command that this Python was started for, if its name identifies it.
 
     A module or script of that name in the folder of the user is the user's.
     """

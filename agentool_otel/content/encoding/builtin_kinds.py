@@ -115,7 +115,9 @@ def _dict(value: Any) -> Items:
 
 
 def _mapping_proxy(value: Any) -> Any:
-    """Look at what the proxy stands for: it would ask that, the garbage collector does not."""
+    """Return the mapping behind the proxy. The garbage collector has it; the proxy itself would
+    call its methods.
+    """
     for inner in gc.get_referents(value):
         if any(base is dict for base in mro(type(inner))):
             return _dict(inner)

@@ -89,7 +89,7 @@ def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
 
 
 def look(value: Any, limits: Limits = LIMITS) -> Plain:
-    """Tell whether a value is plain JSON, so that encoding it runs nothing but orjson.
+    """Return whether a value is plain JSON, so that encoding it runs nothing but orjson.
 
     Every traced call comes through here, hence one loop with hardly a call in it. Types are
     compared by identity alone, because `==` and `hash` of a class may be the user's. It goes level

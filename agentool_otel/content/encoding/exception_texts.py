@@ -117,7 +117,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _is_simple(error: BaseException) -> bool:
-    """Return whether Python prints an exception without asking an object that it holds."""
+    """Return whether Python prints an exception without calling an object that it holds."""
     cls = type(error)
     if any("__getattr__" in class_dict(base) for base in mro(cls)):
         return False

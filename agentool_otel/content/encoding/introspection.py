@@ -50,7 +50,7 @@ _is_subclass: Callable[[type, type], bool] = type.__subclasscheck__
 def is_a(value: Any, kind: type[_T]) -> TypeGuard[_T]:
     """Return whether a value is an instance of a class, by its type alone.
 
-    `isinstance` reads `__class__` of the value, and a metaclass may ask the value for more:
+    `isinstance` reads `__class__` of the value, and a metaclass may run more of its code:
     pydantic's reads an attribute of it.
     """
     return _is_subclass(kind, type(value))

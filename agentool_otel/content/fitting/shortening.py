@@ -39,7 +39,9 @@ def shorten(text: str, most: int) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """Tell whether it is JSON after all: a name with half a character in it, or nested too deep."""
+    """Return whether it is JSON after all: a name with half a character in it, or nested
+    too deep.
+    """
     try:
         loads(text)
     except ValueError as error:

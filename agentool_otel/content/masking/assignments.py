@@ -153,7 +153,7 @@ def _by_ending() -> dict[str, set[str]]:
 
 _BY_ENDING = _by_ending()
 _SHORTER = tuple(word for word in WORDS if len(word) < _END)
-"""Words of which the ending does not tell: in any text that is not ASCII."""
+"""Words that their ending does not identify: searched in any text that is not ASCII."""
 _NO_LETTERS = frozenset(_BETWEEN)
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
 _ESCAPES = {

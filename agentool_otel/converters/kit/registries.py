@@ -59,7 +59,7 @@ def joined(specs: Sequence[Object], path: str) -> list[Document]:
 
 
 def marked(tool: Object, registry: Object | None = None) -> Object:
-    """Return the spec of a registered tool, with what the registry says of it and of itself."""
+    """Return the spec of a registered tool, with the registry's data about it and about itself."""
     spec: Object = tool["spec"]
     mark: Object = {"tool": without_each(tool, ("spec",))}
     if registry is not None:
@@ -70,7 +70,7 @@ def marked(tool: Object, registry: Object | None = None) -> Object:
 
 
 def is_marked(spec: Object) -> bool:
-    """Return whether a spec says how it was registered."""
+    """Return whether a spec has data about its registration."""
     return isinstance(at(spec, (*_PATH, "tool")), dict)
 
 

@@ -41,7 +41,8 @@ class ToolConverter(ABC):
 
     @abstractmethod
     def write_tool(self, spec: Object) -> Object:
-        """Return a tool that says what a ToolSpec does, as far as the format's own members can.
+        """Return a tool with the content of a ToolSpec, as far as the format's own members
+        allow.
 
         Raises:
             DecodeError: if that cannot be a tool of the format.

@@ -51,7 +51,9 @@ __all__ = [
 AROUND = 1.0
 """A store has wrapped its own names around another vocabulary, which is read from there as well."""
 ORIGINAL = 0.99
-"""Another vocabulary was derived from this one's names, which are still there and say more."""
+"""Another vocabulary was derived from this one's names, which are still there and have
+more data.
+"""
 OWN_ROLE = 0.98
 """An attribute that only this vocabulary has names the role: `openinference.span.kind`."""
 EXTENDS = 0.95
@@ -84,7 +86,7 @@ one SDK have the same."""
 class Markers(NamedTuple):
     """Traits of a span, one of which suffices for a dialect to be offered the span.
 
-    There are many dialects and millions of spans: asking every dialect about every span would cost
+    There are many dialects and millions of spans: offering every span to every dialect would cost
     more than reading the span.
     """
 
@@ -364,7 +366,7 @@ second span, because a file may have another shape in every span."""
 
 
 def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
-    """Return the dialects that have to be asked about a span, by name."""
+    """Return the dialects that may recognise a span, by name."""
     name = span.attributes.get(agentool.DIALECT)
     if name is not None and (named := tuple(it for it in dialects() if it.name == name)):
         return named  # whatever its shape

@@ -133,7 +133,7 @@ def put_output(span: Reader, value: Any) -> None:
 
 
 def drop(span: Reader, *keys: str) -> None:
-    """Remove attributes that are understood and have no field: they tell what the span is."""
+    """Remove attributes that are understood and have no field: they identify the kind of span."""
     for key in keys:
         span.rest.pop(key, None)
 

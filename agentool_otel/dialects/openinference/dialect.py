@@ -6,9 +6,9 @@ Spec: github.com/Arize-ai/openinference spec/semantic_conventions.md; names in
 What has no name in OpenInference keeps its GenAI name, as the project's own instrumentors do when
 they write both; reading prefers the OpenInference names. What the vocabulary cannot carry is in
 `OpenInference.cannot_carry`. Kinds that are no operation (CHAIN, GUARDRAIL, PROMPT, UNKNOWN) are
-told apart by `gen_ai.operation.name`. A CHAIN without it is a workflow where it begins a trace, or
-is a graph or an agent of LangGraph; otherwise it is plumbing and stays unclassified. A RERANKER is
-read as a retrieval that says so in `extra`.
+distinguished by `gen_ai.operation.name`. A CHAIN without it is a workflow where it begins a trace,
+or is a graph or an agent of LangGraph; otherwise it is plumbing and stays unclassified. A RERANKER
+is read as a retrieval that says so in `extra`.
 """
 
 from __future__ import annotations

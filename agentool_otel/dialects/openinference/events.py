@@ -50,7 +50,7 @@ def _as_text(value: Any) -> str | None:
 
 
 def _take_kind(span: Reader) -> None:
-    """Tell a model call and a tool of LangChain's by what came out."""
+    """Distinguish model calls from tools of LangChain by their output."""
     gave = json_or_text(span.rest.get(oi.OUTPUT_VALUE))
     if not isinstance(gave, dict):
         return

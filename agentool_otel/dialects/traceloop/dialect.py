@@ -3,9 +3,9 @@
 Source: traceloop/openllmetry 0.62.4 and the releases before, names in `semconv.traceloop`.
 
 Its model calls are GenAI spans of every generation; its own names are the kind of a span, its
-entity with input and output as JSON in an envelope, and properties of the session. It is written
-as the current GenAI names and these; any operation but a workflow, an agent and a tool is a task,
-told apart by its GenAI name.
+entity with input and output as JSON in an envelope, and properties of the session. It is written as
+the current GenAI names and these; any operation but a workflow, an agent and a tool is a task,
+distinguished by its GenAI name.
 """
 
 from __future__ import annotations

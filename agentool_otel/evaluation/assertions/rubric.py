@@ -56,7 +56,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
 
 
 def _shown(step_id: str, step: Step) -> dict[str, Any]:
-    """Return a step without what says nothing about the agent's work: times, ids, costs."""
+    """Return a step without times, ids and costs, which are irrelevant to the agent's work."""
     shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
     if (call := or_none(step.tool_call)) is not None:
         shown |= {"tool": call.name} | _there(arguments=call.arguments)

@@ -112,7 +112,7 @@ class LineProblem(NamedTuple):
     line: int
     message: str
     error: DecodeError | None = None
-    """The same as an error, where that has more to say; it has no line."""
+    """The same as an error, where that has more detail; it has no line."""
 
 
 class CaseFile(NamedTuple):

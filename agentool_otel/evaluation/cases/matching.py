@@ -20,7 +20,7 @@ MatchRule: TypeAlias = str | Callable[[ReasoningTrace, EvalCase], bool]
 
 
 class Cases:
-    """Cases, looked up by what a trace says."""
+    """Cases, looked up by the members of a trace."""
 
     def __init__(self, cases: Iterable[EvalCase], match: MatchRule | None = None):
         """Index cases; the rule is for traces that name no case and share no case's input.

@@ -21,7 +21,9 @@ _LONGEST = 2_000
 
 
 class UnreadableAnswer(NoVerdict):
-    """The answer cannot be used; the message says why, and quotes it without its credentials."""
+    """The answer cannot be used; the message has the reason, and quotes it without its
+    credentials.
+    """
 
 
 def read_text(text: str, question: Question) -> Answer:

@@ -58,7 +58,7 @@ class JudgePool:
         self._thread: threading.Thread | None = None
 
     def ask(self, asker: JudgeAssertion, question: Question) -> Future[Verdict]:
-        """Ask a question. The result is always a verdict, never an error."""
+        """Queue a question. The result is always a verdict, never an error."""
         if self._thread is None:
             self._start()
         return asyncio.run_coroutine_threadsafe(self._verdict(asker, question), self._loop)

@@ -26,7 +26,7 @@ from agentool_otel.semconv.marks import MASK
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]
 
 LONGEST_WAIT_S = 60.0
-"""Seconds that a server can make us wait. One that asks for more gets no further try."""
+"""Longest accepted `Retry-After`, in seconds. A server that wants more gets no further try."""
 _FIRST_WAIT_S = 1.0
 """Doubled with each try: six of them outlast a limit of calls in a minute."""
 _FORMATS = ("json_schema", "json_object", "text")

@@ -1,4 +1,4 @@
-"""Failures of model calls: what to say about them, and whether to try again.
+"""Failures of model calls: their messages, and whether to try again.
 
 Source: openai-python `_exceptions.py` at 1.40, 2.54 and 3.52; RFC 9110, 10.2.3 (`Retry-After`).
 The words of a server and of exceptions are masked as a whole, before they are cut.
@@ -21,7 +21,7 @@ _SHOWN = 200
 _DENIED = {401: "refuses the key", 403: "does not let this key in", 402: "wants to be paid"}
 _BUSY = (408, 409, 425, 429)
 _MANY = 100
-"""Tries that a server may ask for: the judge's own limit holds."""
+"""Most tries that a server may request; the judge's own limit applies as well."""
 _AFTER_FAULT = 3
 """Tries after a fault of the server: seconds pass in them, not minutes."""
 _AFTER_BROKEN = 2
@@ -35,14 +35,14 @@ class Failure(NamedTuple):
     retries: int = 0
     """Most further tries that may help."""
     wait_s: float | None = None
-    """Seconds that the server asks to wait before it; None where it asks for nothing."""
+    """Seconds to wait before it, from the server's response; None without one."""
     for_good: bool = False
     """Whether every other call will fail the same way."""
     silent: bool = False
     """Whether there was no response at all, not even an error."""
 
     def error(self) -> NoVerdict:
-        """Return the exception that tells the assertion about the failure."""
+        """Return the exception that carries the failure to the assertion."""
         if self.retries or self.for_good or self.silent:
             return JudgeUnavailable(self.reason, for_good=self.for_good, silent=self.silent)
         return NoVerdict(self.reason)
@@ -96,7 +96,8 @@ def failure_of(
 
 def refused_form(error: Exception) -> str | None:
     """Return the part of a request's form that a server refuses: `temperature`, `format`, or
-    `unknown` if it does not say which; None if the form is not the problem."""
+    `unknown` if its message names none; None if the form is not the problem.
+    """
     if getattr(error, "status_code", None) not in (400, 422):
         return None
     if getattr(error, "code", None) in ("content_filter", "context_length_exceeded"):

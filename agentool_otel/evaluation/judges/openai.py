@@ -1,4 +1,4 @@
-"""A judge that is a model, asked through the official client."""
+"""A judge that is a model, called through the official client."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _Ask = Callable[[Question], Awaitable[Answer]]
 class OpenAIJudge:
     """A judge that is a model: `evaluate(cases, traces, judge=OpenAIJudge("gpt-4o-mini"))`.
 
-    It is asked for a JSON object by schema at temperature 0. Where a server or a model refuses the
-    schema, or the temperature, it is asked without, from then on. Where the key is refused, the
-    model is not known, the endpoint redirects, the first question gets no response at all or five
-    in a row get no answer, an evaluation asks it no more. Credentials in questions and answers are
-    masked. What is asked is recorded by no instrumentation.
+    The model is asked for a JSON object by schema at temperature 0. Where a server or a model
+    refuses the schema, or the temperature, later calls omit it. Where the key is refused, the model
+    is unknown, the endpoint redirects, the first question gets no response at all or five in a row
+    get no answer, an evaluation stops calling it. Credentials in questions and answers are masked.
+    No instrumentation records these calls.
 
     Args:
         model: the model.
@@ -139,13 +139,13 @@ class OpenAIJudge:
         """Ask one question.
 
         Raises:
-            NoVerdict: there is no answer; the message says why.
+            NoVerdict: there is no answer; the message has the reason.
         """
         async with self.open_session() as ask:
             return await ask(question)
 
     def open_session(self) -> AbstractAsyncContextManager[_Ask]:
-        """Return a context in which many questions can be asked over the same connections."""
+        """Return a context for many questions over the same connections."""
         return self._session()
 
     @asynccontextmanager
@@ -166,13 +166,13 @@ class OpenAIJudge:
         return answer
 
     def keep(self, question: Question, answer: Answer) -> None:
-        """Cache an answer, unless it is that the judge cannot tell."""
+        """Cache an answer, unless the judge could not decide."""
         tells = (answer.passed, answer.score, answer.claims) != (None, None, None)
         if self._cache is not None and tells:
             self._cache.put(self._cache_key(question), msgspec.to_builtins(answer))
 
     async def answer(self, client: Any, question: Question) -> Answer:
-        """Ask the model, once more if its answer cannot be read.
+        """Call the model, and once more if its answer cannot be read.
 
         Raises:
             NoVerdict: there is no answer.
@@ -212,10 +212,11 @@ class _Session:
         self._gave_up: str | None = None
 
     async def ask(self, question: Question) -> Answer:
-        """Ask a question. The first one goes alone: what it teaches about the server holds for all.
+        """Answer a question. The first one goes alone: its lessons about the server apply
+        to all.
 
         Raises:
-            NoVerdict: there is no answer; the message says why.
+            NoVerdict: there is no answer; the message has the reason.
         """
         answer = self._judge.kept(question)
         if answer is not None:

@@ -80,7 +80,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a judge. With neither `passed` nor `score` it cannot tell."""
+    """The answer of a judge. With neither `passed` nor `score` it is undecided."""
 
     passed: bool | None = None
     """Whether the criterion holds; None leaves that to the score."""
@@ -92,7 +92,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     step_ids: tuple[str, ...] = ()
     """The steps it rests on."""
     claims: tuple[Claim, ...] | None = None
-    """`no_hallucination`: the claims of the output one by one; None where they were not told."""
+    """`no_hallucination`: the claims of the output one by one; None where the judge listed none."""
 
 
 Judge: TypeAlias = Callable[[Question], Any]
@@ -107,11 +107,11 @@ returns an async context manager, whose value is called in its place while an ev
 
 
 class NoVerdict(AgentoolError):
-    """A judge could not tell; the assertion is not evaluated, with the message as its reason."""
+    """A judge could not decide; the assertion is not evaluated, with the message as its reason."""
 
 
 class JudgeUnavailable(NoVerdict):
-    """A judge could not be asked.
+    """A judge could not be reached.
 
     Args:
         reason: why, in words.

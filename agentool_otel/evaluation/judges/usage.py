@@ -26,7 +26,7 @@ class JudgeUsage:
         self.changed: Callable[[], None] = lambda: None
         """Called in the judge's thread after a change; it must return at once."""
         self.gave_up: str | None = None
-        """Why no more is asked; None while questions are."""
+        """Why questions stopped; None while they go on."""
         self.kept = 0
         """Answers that were on disk already."""
         self.input_tokens = 0

@@ -9,8 +9,8 @@ junit          JUnit XML, written as the results come
 html           one page, from page/ that needs no network
 markdown       a comment on a pull request, which has a size it may not exceed
 
-What a result says is untrusted: it repeats what models, tools and users said. No text of it becomes
-a tag, a link, a mention or a control character of any report.
+Texts of a result are untrusted: they repeat models, tools and users. None of them becomes a tag, a
+link, a mention or a control character of any report.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Align two sequences: first in order, then anywhere.
 
-Each thing has a key per level, from the strictest: equal in all, in what was asked, in kind. On a
-level, what stands in the same order on both sides is paired; of what is left, equal things are
-moved. Only what has no equal anywhere is paired with the most similar of its kind, and only between
-the same neighbours.
+Each thing has a key per level, from the strictest: equal in all, equal request, same kind. On a
+level, things in the same order on both sides are paired; of the rest, equal things are moved. Only
+a thing without an equal anywhere is paired with the most similar of its kind, and only between the
+same neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentool_otel.evaluation.trace_diff.subsequence import longest_common_subse
 __all__ = ["Alignment", "Keys", "align"]
 
 Keys: TypeAlias = tuple[bytes, bytes, bytes]
-"""Equal in all, in what was asked, in kind. Things equal on one level are so on those after it."""
+"""Equal in all, equal request, same kind. Things equal on one level are so on those after it."""
 _Likeness: TypeAlias = Callable[[int, int], float]
 _Pairs: TypeAlias = list[tuple[int, int]]
 
@@ -27,8 +27,9 @@ _KIND = 2
 _MOST_CELLS = 1 << 16
 """Of a table of all against all; what is larger is paired by its longest common subsequence."""
 _EQUAL, _SAME_REQUEST, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
-"""Worth of a pair: an equal one outweighs two that are equal in what was asked, and three of a
-kind, so that nothing reads as changed that is there unchanged."""
+"""Worth of a pair: an equal one outweighs two with equal requests, and three of a kind, so that an
+unchanged step is never shown as changed.
+"""
 
 
 class Alignment(NamedTuple):
@@ -37,7 +38,7 @@ class Alignment(NamedTuple):
     pairs: _Pairs
     """In order on both sides."""
     moved: _Pairs
-    """Equal, or asked the same, at another place."""
+    """Equal, or with an equal request, at another place."""
 
 
 class _Gap(NamedTuple):

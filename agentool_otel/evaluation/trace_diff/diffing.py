@@ -30,12 +30,12 @@ def diff(
 ) -> TraceDiff:
     """Return the differences of two traces.
 
-    Steps belong together by what they are, not by their places: those that are equal, then those
-    that asked the same, then those of a kind between the same neighbours. A tool call and its
-    result are one. Ids of traces, sessions, steps and calls, times and totals do not count. What is
+    Steps belong together by what they are, not by their places: first equal steps, then those with
+    equal requests, then those of a kind between the same neighbours. A tool call and its result are
+    one. Ids of traces, sessions, steps and calls, times and totals do not count. Content that is
     masked, shortened or not recorded on one side is unknown, not a difference.
 
-    `diff(b, a)` tells the same with what was added and what was lost changed over.
+    `diff(b, a)` gives the same with added and lost exchanged.
 
     Args:
         a: the one, best as `rebuild` gives it: a `Rebuilt` knows what its spans do not say.

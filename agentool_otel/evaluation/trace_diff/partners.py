@@ -32,8 +32,7 @@ def partners(
 
     Where each side has a single trace, the two are partners. Else those are that name the same case
     (`metadata.case_id`), and of the others those with the same input; runs of the same agent first,
-    repetitions in their order. Where one side does not know what it was asked, the agent
-    alone decides.
+    repetitions in their order. Where the input of one side is unknown, the agent alone decides.
     """
     if len(a) == len(b) == 1:
         yield Partners(a[0], b[0], "the only traces")

@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """`UNSET` where there is none."""
     b: Any
     why_unknown: str | None
-    """Why it cannot be told whether they differ; None where they do."""
+    """Why it is unknown whether they differ; None where they do."""
 
 
 def fingerprint(value: Any, ignoring: Ignoring) -> bytes:
@@ -172,7 +172,7 @@ def _hidden(a: str, b: str, ignoring: Ignoring) -> str | None:
 
 
 def _cut_short(value: Any) -> str | None:
-    """Return why members or elements may be missing; None if no mark says so."""
+    """Return why members or elements may be missing; None without a mark."""
     whole: Any = value[0] if isinstance(value, list) and value else value
     if isinstance(whole, dict) and any(mark in whole for mark in _MARKS):
         return gap_in({mark: whole[mark] for mark in _MARKS if mark in whole})

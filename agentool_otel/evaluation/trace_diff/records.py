@@ -12,9 +12,10 @@ from agentool_otel.model.documents import UNSET
 __all__ = ["Change", "Kind", "Measure", "StepChange", "TraceDiff", "Unknown"]
 
 Kind: TypeAlias = Literal["added", "lost", "moved", "reordered", "changed"]
-"""added: only in B. lost: only in A. moved: equal, or asked the same, at another place; reordered:
-so, among calls that were made together. changed: the same call or the same kind of step, with
-another content."""
+"""added: only in B. lost: only in A. moved: equal, or with an equal request, at another place;
+reordered: so, among calls that were made together. changed: the same call or the same kind of step,
+with other content.
+"""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
@@ -33,7 +34,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True)
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that may or may not differ: what would tell is masked, cut or not recorded."""
+    """Something that may or may not differ: the deciding data is masked, truncated or not
+    recorded.
+    """
 
     path: str
     """As in `Change`; `step` for a whole step."""

@@ -1,4 +1,4 @@
-"""Align the steps of two traces, and tell what became of each."""
+"""Align the steps of two traces and classify each change."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = ["StepComparison"]
 
 _WORD = re.compile(r"\w+")
 _CHARACTERS = 2000
-"""Of a step, which are compared to tell how alike it is to another one."""
+"""Characters of a step that are compared to measure its similarity to another one."""
 _MOST_PAIRS = 1 << 14
 """Of changed calls of one batch, which are searched for those that belong together."""
 _REQUEST = re.compile(r"(arguments|query)\b")
-"""The members of a call that tell it from others of its kind."""
+"""Members of a call that distinguish it from others of its kind."""
 _Pairs: TypeAlias = list[tuple[int, int]]
 _Likeness: TypeAlias = Callable[[int, int], float]
 _Batches: TypeAlias = tuple[int | None, int | None]
@@ -51,7 +51,7 @@ class StepComparison:
         self.unknown: list[Unknown] = []
         """Values that cannot be compared."""
         self._left: tuple[Counter[bytes], Counter[bytes]] = Counter(), Counter()
-        """By kind, how many steps of each side have no partner that asked the same."""
+        """By kind, the number of steps of each side without a partner that has an equal request."""
         self._kinds: list[bytes] = []
         """The kinds of the steps of `a`."""
 
@@ -144,7 +144,8 @@ class StepComparison:
 
     def _is_one_of_several(self, i: int, outcome: Outcome) -> bool:
         """Return whether a step of `a` may belong to another step than the one it is paired with:
-        what it asked is not known, and there are others of its kind."""
+        its request is unknown, and there are others of its kind.
+        """
         if not any(_REQUEST.match(it.path) for it in outcome.unknown):
             return False
         return any(left[self._kinds[i]] > 1 for left in self._left)
@@ -152,8 +153,9 @@ class StepComparison:
     def _maybe_one(
         self, lost: Collection[int], added: Collection[int], keys_b: list[Keys]
     ) -> tuple[set[int], set[int]]:
-        """Return the steps without a partner that may be one step, because what one of them asked
-        is hidden: those of `a`, and those of `b`."""
+        """Return the steps without a partner that may be one step, because the request of one of
+        them is hidden: those of `a`, and those of `b`.
+        """
         by_kind: defaultdict[bytes, list[int]] = defaultdict(list)
         for j in added:
             by_kind[keys_b[j][-1]].append(j)

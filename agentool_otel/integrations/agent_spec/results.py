@@ -31,10 +31,10 @@ def eval_results(
 ) -> list[EvalResult]:
     """Return an EvalResult for each sample, with an assertion for each metric.
 
-    A truth value passes or fails. A number from 0 to 1 is a score, of which nobody says whether it
-    is enough; any other value is kept as the member `value`. A metric that could not be computed is
-    not evaluated, and says why. A sample passes if all its truth values are true and every metric
-    was computed; it is not known where there are none.
+    A truth value passes or fails. A number from 0 to 1 is a score without a threshold; any other
+    value is kept as the member `value`. A metric that could not be computed is not evaluated, with
+    the reason. A sample passes if all its truth values are true and every metric was computed; it
+    is not known where there are none.
 
     Args:
         results: an `EvaluationResults`, or what its `to_dict` gives, perhaps by way of JSON.

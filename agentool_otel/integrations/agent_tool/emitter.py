@@ -33,7 +33,7 @@ __all__ = ["AgentToolEmitter"]
 _log = logger(__name__)
 _SCOPE = "agentool_otel.instrumentation.agent_tool"
 _WARNINGS = 10
-"""Logged of what an emitter is told."""
+"""Largest number of warnings of one emitter."""
 _NAMED = 16
 """Members that are named in a warning."""
 _LIMITS = Limits(nodes=10_000, characters=1 << 20, seconds=inf)
@@ -41,7 +41,7 @@ _LIMITS = Limits(nodes=10_000, characters=1 << 20, seconds=inf)
 
 
 class AgentToolEmitter:
-    """Turns what a runtime of Agent Tool tells into spans.
+    """Turns the objects of an Agent Tool runtime into spans.
 
         emitter = AgentToolEmitter()
         emitter.record(declaration)
@@ -50,15 +50,15 @@ class AgentToolEmitter:
             ...                                      # spans in here lie below the tool's
         result = emitter.record(result)
 
-    One for a runtime; its methods may be called from any thread, and never raise. All that is told
-    of a call has its `invocation_id`.
+    One for a runtime; its methods may be called from any thread, and never raise. All objects of a
+    call have its `invocation_id`.
 
-    A span begins where its invocation is first told of, below the span that is current there. It
+    A span begins with the first object of its invocation, below the span that is current there. It
     ends when the invocation is in its last state (succeeded, failed, timed_out, canceled, denied,
-    blocked, schema_parse_failed, validation_failed) and its Result has been told. Give the Result
-    its `redaction_state` (`none` where nothing is taken out): of one that does not say, content is
-    held back, because it may be redacted still, until something is told ten seconds later, or
-    until `flush`. What is told of after the end is a span of its own, by its facts alone.
+    blocked, schema_parse_failed, validation_failed) and its Result was recorded. Give the Result
+    its `redaction_state` (`none` where nothing is redacted): without one, content is held back,
+    because it may be redacted still, until an object is recorded ten seconds later, or until
+    `flush`. An object that comes after the end is a span of its own, with facts only.
     """
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class AgentToolEmitter:
         )
 
     def _warn(self, sentence: str) -> None:
-        """Log what is wrong with what was told, each sentence once, and no more than a few."""
+        """Log a problem with a recorded object, each sentence once, and no more than a few."""
         if sentence not in self._warned and len(self._warned) < _WARNINGS:
             self._warned.add(sentence)
             _log.warning("%s", mask_text(sentence))
@@ -153,7 +153,7 @@ class AgentToolEmitter:
             yield
 
     def flush(self) -> None:
-        """End the spans of all invocations that are under way: nothing more is told of them.
+        """End the spans of all open invocations: no more objects of them will come.
 
         The end of the program does so as well. A call that has neither ended nor a result is
         marked `agentool.incomplete`.

@@ -1,4 +1,4 @@
-"""Tools of Amplifier: what the Tool protocol says of one, and live tools with it.
+"""Tools of Amplifier: descriptions by the Tool protocol, and live tools from them.
 
 Spec: Amplifier's tool contract, and amplifier-core 2.0 (`interfaces.Tool`, `ToolSpec`). A tool has
 a name, a description and perhaps an `input_schema`; the kernel's own ToolSpec calls that
@@ -25,7 +25,7 @@ _ATTRIBUTES = ("name", "description", "input_schema", "agentool")
 
 
 class Amplifier(ToolConverter):
-    """A list of what tools say of themselves."""
+    """A list of the tools' descriptions."""
 
     name = "amplifier"
     lossless = True
@@ -60,7 +60,7 @@ class Amplifier(ToolConverter):
 
 
 class LiveTool:
-    """A tool that can be mounted: what a ToolSpec says, and a function to execute it.
+    """A tool that can be mounted, made of a ToolSpec and a function that executes it.
 
     It has the attributes of Amplifier's Tool protocol, and `agentool` with what that has no place
     for, so that `spec_of` gives the same ToolSpec.
@@ -85,7 +85,7 @@ def tool_of(spec: ToolSpec, execute: Callable[[Object], Awaitable[Any]]) -> Live
 
 
 def spec_of(tool: object) -> ToolSpec:
-    """Return what a mounted tool says of itself. Nothing of it is called but its properties.
+    """Return the description of a mounted tool. Only its properties are called.
 
     Raises:
         DecodeError: if it has no name, or a schema that is none.

@@ -1,4 +1,5 @@
-"""deepset's Haystack: agents, their steps, pipelines and components, told apart by the span's name.
+"""deepset's Haystack: agents, their steps, pipelines and components, distinguished by the span's
+name.
 
 Source: deepset-ai/haystack `haystack/components/agents/agent.py`, `.../agents/tool_calling.py`,
 `haystack/core/pipeline` and `haystack/dataclasses/chat_message.py` at v3.4, spans by

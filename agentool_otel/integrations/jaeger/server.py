@@ -57,7 +57,7 @@ class Jaeger(ServerSource):
         self._spelling: _Spelling = "camelCase"
 
     def read(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the traces asked for."""
+        """Yield the spans of the requested traces."""
         self._spelling = "camelCase"
         if self.query.traces:
             for trace_id in self.query.traces:
@@ -259,7 +259,7 @@ def _is_missing(answer: Answer) -> bool:
 
 
 def _or_none(answer: Answer) -> Answer | None:
-    """Return the answer to a search; None for one that says that it found nothing."""
+    """Return the answer to a search; None for an error which means that nothing was found."""
     nothing = answer.holds_nothing() if answer.status == 200 else answer.status == 404
     if not nothing or answer.is_page():
         return answer

@@ -134,7 +134,7 @@ def _read_message(span: Reader) -> Operation:
 def _unpack_structured(span: Reader) -> None:
     """Turn the tool call that stands for a structured result into the answer.
 
-    Microsoft.Extensions.AI asks the model for a tool `final_result`, whose call has that id too.
+    Microsoft.Extensions.AI offers the model a tool `final_result`, whose call has that id too.
     """
     messages = span.rest.get(gen_ai.OUTPUT_MESSAGES)
     if not isinstance(messages, (str, list)) or _STRUCTURED not in str(messages):

@@ -1,4 +1,4 @@
-"""OpenAI's client: chat completions, responses and embeddings, of any server that speaks them.
+"""OpenAI's client: chat completions, responses and embeddings, of any server that supports them.
 
 Public methods only. `stream()` helpers need no patch, they call `create(stream=True)`; `parse`
 does not go through `create`. Responses over WebSocket (`connect`) are not seen.

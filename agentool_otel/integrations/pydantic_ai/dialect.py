@@ -120,10 +120,10 @@ def _read_agent(span: Reader) -> Operation:
 
 
 def _of_this_run(everything: list[Message]) -> list[Message]:
-    """Return the messages without those of earlier runs, which older versions do not tell apart.
+    """Return the messages without those of earlier runs, which older versions do not
+    distinguish.
 
     With two messages of the user only the answer is certain; the model calls have the others.
-
     """
     questions = [text_of(it) for it in everything if it.get("role") == "user"]
     if sum(it is not None and not it.endswith(_RETRY) for it in questions) < 2:

@@ -78,7 +78,7 @@ class Tempo(ServerSource):
         return (*super().loses, count)
 
     def read(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the traces asked for."""
+        """Yield the spans of the requested traces."""
         self._limit, self._paths, self._of_full_length = _LIMIT, list(_PATHS), 0
         for trace_id in self.query.traces or self._trace_ids():
             if self.is_new(trace_id):

@@ -1,4 +1,4 @@
-"""VoltAgent: agents, model calls, tools and memory, told apart by span.type or entity.type.
+"""VoltAgent: agents, model calls, tools and memory, distinguished by span.type or entity.type.
 
 Source: mlflow `tracing/otel/translation/voltagent.py` 3.17.
 """

@@ -1,9 +1,8 @@
 """Formats: the shapes in which other tools take trajectories.
 
 One file per format. A format is pure: one ReasoningTrace in, one JSON value out, and with it a list
-of what could not be said in that shape. No loss is silent: every member of the trace is either in
-the value or in the list. Third parties add formats through the entry-point group
-`agentool_otel.formats`.
+of the losses. No loss is silent: every member of the trace is either in the value or in the list.
+Third parties add formats through the entry-point group `agentool_otel.formats`.
 
     reasoning_trace   the agentool spec's own document: nothing is lost
     atif              Agent Trajectory Interchange Format, as Harbor reads it

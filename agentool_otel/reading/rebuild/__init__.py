@@ -11,7 +11,7 @@ inputs_outputs what went into a run and what came out
 status         how it ended, and the signal that says so
 failures       what ended a run that did not succeed
 labels         user, case and tags
-cost           what a run cost, where its spans do not say it
+cost           what a run cost, where its spans do not have it
 residue        what a replayed trace says beyond its natural reading
 conversion     a span in the words of another vocabulary
 steps/         from operations to ordered steps

@@ -30,7 +30,7 @@ _Call = Inference | Embeddings
 
 
 class _Unpriced(Exception):
-    """A call has no price; the message says why."""
+    """A call has no price; the message has the reason."""
 
 
 class Prices:

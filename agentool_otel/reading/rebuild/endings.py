@@ -1,6 +1,7 @@
 """End of a run in one word: its status, or the reason why it was stopped from outside.
 
-The agentool spec has no status for a run that was stopped: it is an `error` whose type says so.
+The agentool spec has no status for a run that was stopped: it is an `error` with the reason as its
+type.
 """
 
 from __future__ import annotations

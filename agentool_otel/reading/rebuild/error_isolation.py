@@ -23,8 +23,8 @@ _log = logger(__name__)
 def skip_on_error(
     trace_id: str, report: Report | None, loss: str = "left out, it could not be rebuilt"
 ) -> Generator[None]:
-    """Leave the rest of a trace out where it raises, and report that: nobody can foresee all that a
-    file says, and the other traces in it are whole.
+    """Skip the rest of a trace on an error, and report it: a file may contain anything, and the
+    other traces in it are whole.
 
     Args:
         trace_id: the id of the trace.
@@ -54,7 +54,9 @@ def skip_on_error(
 
 
 def _origin(error: Exception) -> str:
-    """Say whose fault an error is: that of the innermost package that is not Python's own."""
+    """Return the name of the package that caused an error: the innermost that is not
+    Python's own.
+    """
     if isinstance(error, MemoryError):
         return "there is not enough memory for it"
     packages = [

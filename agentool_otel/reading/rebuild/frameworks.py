@@ -44,7 +44,7 @@ _CALLS = (Inference, Embeddings, Retrieval)
 
 
 def framework_of(nodes: Iterable[Node]) -> str | None:
-    """Return the framework of a run, None where its spans do not say.
+    """Return the framework of a run; None if its spans do not show it.
 
     Args:
         nodes: its spans, with the run's own first.

@@ -75,7 +75,7 @@ def metrics_of(
 
 
 def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[Node]:
-    """Yield the model calls whose answer asks for tools that neither it nor a span names.
+    """Yield the model calls whose answer requests tools that neither it nor a span names.
 
     Args:
         nodes: what is inside a run.
@@ -143,8 +143,9 @@ def _count_requests(inferences: list[Node]) -> int:
 
 
 def _may_ask_for_tools(node: Node) -> bool:
-    """Return whether a hidden answer may have asked for tools: no finish reason shows how it
-    ended."""
+    """Return whether a hidden answer may have requested tools: no finish reason shows how it
+    ended.
+    """
     operation = node.operation
     if not isinstance(operation, Inference) or operation.finish_reasons or operation.error_type:
         return False

@@ -11,7 +11,8 @@ __all__ = ["UNMATCHED_TOOLS", "RunSpans"]
 
 UNMATCHED_TOOLS = "unmatched_tools"
 """Member of a trace's metadata: names of tools that were called in spans outside the run, perhaps
-at its request. Several runs requested them at once, and nothing else tells the calls apart."""
+at its request. Several runs requested them at once, and nothing distinguishes their calls.
+"""
 
 
 class RunSpans:

@@ -89,7 +89,7 @@ def rebuild_groups(
     Args:
         groups: the spans, each group those of one trace.
         complete: returns the spans of a group decoded, in their order and each once.
-        prices: computes the cost of model calls whose spans do not say it.
+        prices: computes the cost of model calls whose spans do not have it.
         report: takes what is wrong with a trace that is left out; see `skip_on_error`.
     """
     waiting = DeferredWork()
@@ -346,7 +346,7 @@ def _is_run(node: Node) -> bool:
 
 
 class Relinked:
-    """The spans of an OTel trace once more, linked for all of its runs when one asks for it."""
+    """The spans of an OTel trace, linked again on demand for all of its runs."""
 
     def __init__(self, spans: list[SpanRecord]):
         self._spans = spans

@@ -44,7 +44,7 @@ class Batch:
 
 
 class Rebuilt:
-    """A rebuilt trace and, when asked for, the report on where each field came from."""
+    """A rebuilt trace and, on demand, the report on the origin of each field."""
 
     __slots__ = (
         "_cost",
@@ -167,8 +167,9 @@ class Rebuilt:
         return [name for name, _ in Counter(name for name in names if name).most_common()]
 
     def framework(self) -> str | None:
-        """Return the framework it was made in, None where the spans do not say. Links the spans of
-        the run once more."""
+        """Return the framework it was made in; None if the spans do not show it. Links the spans of
+        the run once more.
+        """
         return framework_of(self._relink().all_nodes)
 
     def __repr__(self) -> str:

@@ -48,8 +48,8 @@ class Contents:
     """Contents of a source, read once. A place that has only documents is streamed, whatever its
     size.
 
-    A document and the spans of the same trace are one trace. It is that of the spans, which say
-    more, unless the document was passed on before a span was seen.
+    A document and the spans of the same trace are one trace. It is that of the spans, which have
+    more data, unless the document was passed on before a span was seen.
 
     Args:
         source: what is read.

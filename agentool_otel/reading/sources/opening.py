@@ -157,8 +157,9 @@ def is_recording(path: Path) -> bool:
 
 
 def _recordings(folder: Path) -> list[Path]:
-    """Return the recordings in a folder, and the folders in it that may not be looked into: reading
-    those says so."""
+    """Return the recordings in a folder, and the unreadable folders in it: reading those raises the
+    error.
+    """
     denied: list[Path] = []
     files: list[Path] = []
 

@@ -1,16 +1,16 @@
 """Capture by hand: decorators for tools, agents and steps, and `run` for everything between.
 
-    decorators   @tool, @agent and @step on any callable
-    runs         `with run(...)`: an agent's run whose steps are reported by hand
-    sessions     `with session(...)`: one conversation and one user for everything below
-    labels       what is said of a whole run: its case, tags and metadata
-    model_calls  `with model_call(...)`: a model called by one's own HTTP client; likewise
-                 embedding_calls and retrievals. Loaded when first used
-    scores       `score`: what people and programs think of a run, in its trace
-    wrapping     how a callable of any kind is wrapped without anybody noticing
-    toolspec     a ToolSpec from a signature and a docstring
-    context      binding a function to the current run; telling child processes of it
-    threads      threads and pools that work in the context of whoever gives them work
+decorators   @tool, @agent and @step on any callable
+runs         `with run(...)`: an agent's run whose steps are reported by hand
+sessions     `with session(...)`: one conversation and one user for everything below
+labels       labels of a whole run: its case, tags and metadata
+model_calls  `with model_call(...)`: a model called by one's own HTTP client; likewise
+             embedding_calls and retrievals. Loaded when first used
+scores       `score`: evaluations of a run by people and programs, in its trace
+wrapping     wrap a callable of any kind without changing its interface
+toolspec     a ToolSpec from a signature and a docstring
+context      bind a function to the current run; pass the run to child processes
+threads      threads and pools that work in the context of their caller
 
 OpenTelemetry API only: without an SDK everything works and records nothing.
 """

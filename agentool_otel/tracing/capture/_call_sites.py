@@ -279,7 +279,7 @@ class _ReasoningCall:
                 add_reasoning(run, as_text(value))
 
     def raised(self, error: BaseException) -> None:
-        """Nothing was thought: the run's own span says what went wrong."""
+        """Record nothing: there is no thought, and the run's own span has the error."""
         self._done = True
 
     def left(self, yielded: Collected | None) -> None:
@@ -338,7 +338,7 @@ def _output_of(value: Any) -> Mapping[str, Any]:
 
 
 def _as_messages(role: str, value: Any) -> list[dict[str, Any]] | None:
-    """A run's input or output as one message; None where there is nothing to say."""
+    """Return a run's input or output as one message; None without content."""
     if value is None or not settings.policy.capture:
         return None
     return [message(role, [text(as_text(value))])]

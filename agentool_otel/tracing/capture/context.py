@@ -1,9 +1,9 @@
 """The context of work, carried where the interpreter does not carry it.
 
-restore            undo an `attach`, whoever does it and wherever
-carry              bind a function to the current context
-child_environment  tell a child process the current trace
-inherited          the trace that the parent process has told this one
+restore            undo an `attach`, in any thread or task
+bind_context       bind a function to the current context
+child_environment  pass the current trace to a child process
+inherited          the trace that the parent process has passed to this one
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def bind_context(fn: Callable[P, R]) -> Callable[P, R]:
 def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for a child process in which its spans join the current trace.
 
-    `instrument()` in the child reads it, and sends spans where ours go: what `instrument()` was
-    told here in code is added as variables.
+    `instrument()` in the child reads it, and sends spans to the same destination: arguments that
+    `instrument()` got here are added as variables.
 
     Spec: OpenTelemetry, environment variables as context propagation carriers (TRACEPARENT,
     TRACESTATE, BAGGAGE).
@@ -95,7 +95,7 @@ def inject(carrier: dict[str, str]) -> None:
 
 
 def extract(carrier: Mapping[str, str]) -> Context:
-    """Return the context that a carrier tells of, an empty one if it tells of none."""
+    """Return the context that a carrier reports, an empty one if it reports none."""
     with suppress(ValueError):  # OTEL_PROPAGATORS names one that is not installed
         from opentelemetry import propagate
 

@@ -82,8 +82,8 @@ def agent(
         tags: short texts by which runs are found and grouped, the same for every call.
         metadata: JSON object that goes with every run.
 
-    Whose work a call is, its conversation and its user, is best said around it:
-    `with agentool_otel.session("s1", user_id="u1"):`.
+    Set the owner of a call, its conversation and its user, around it: `with
+    agentool_otel.session("s1", user_id="u1"):`.
     """
 
     def site(target: Callable[..., Any]) -> AgentSite:

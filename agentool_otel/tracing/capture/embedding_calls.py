@@ -86,7 +86,7 @@ def embeddings(
         model: the name of the model that is asked.
         provider: `gen_ai.provider.name`; by default that of the URL's host, if it is known.
         url: where the request goes, as text.
-        dimensions: size of the vectors that are asked for.
+        dimensions: size of the vectors that are requested.
         encoding_format: how they are encoded, e.g. `float` or `base64`.
 
     Returns:

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Call(Protocol):
-    """One call in progress, as a decorator sees it. The first end that is told of counts."""
+    """One call in progress, as a decorator sees it. The first end that is reported counts."""
 
     @property
     def context(self) -> Context: ...

@@ -38,7 +38,7 @@ _PARAMETERS = {
     "seed": integer,
     "choice_count": integer,
 }
-"""Fields of an `Inference` that a request says; what is of another type counts as not said."""
+"""Fields of an `Inference` that a request has; a value of another type counts as missing."""
 
 
 class ModelCall(Block):
@@ -60,7 +60,7 @@ class ModelCall(Block):
     def output(self, answer: Any, finish_reason: str | None = None) -> None:
         """Report what the model answered.
 
-        Given again, text and content go on with what was said before, messages and chunks are
+        In repeated calls, text and content continue the earlier ones, messages and chunks are
         added, and a whole response replaces the one before it.
 
         Args:
@@ -89,7 +89,7 @@ class ModelCall(Block):
         reasoning_tokens: int | None = None,
         cost_usd: float | None = None,
     ) -> None:
-        """Report what the call used. What is given wins over what a response says.
+        """Report the usage of the call. Values given here take precedence over the response's.
 
         Args:
             input_tokens: all of the input, what came from a cache or went to one included.
@@ -115,7 +115,7 @@ class ModelCall(Block):
             self._cost = self._cost if cost is None else cost
 
     def first_chunk(self) -> None:
-        """Report that the first chunk of a streamed answer is there; later calls say nothing."""
+        """Report the first chunk of a streamed answer; later calls have no effect."""
         if self._recording:
             self._chunks.first()
 
@@ -262,7 +262,7 @@ def _request(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def server(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return provider, address and port, by what was said of provider and URL."""
+    """Return provider, address and port, from the given provider and URL."""
     address, port = address_in(string(parameters, "url") or "")
     provider = string(parameters, "provider") or provider_at(address)
     return {"provider": provider, "server_address": address, "server_port": port}

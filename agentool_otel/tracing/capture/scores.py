@@ -78,7 +78,7 @@ def score(
 
 
 def _refuse(why: str) -> None:
-    """Say why a score is not recorded, each reason once: it is no reason to stop a program."""
+    """Log why a score is not recorded, each reason once. The program goes on."""
     if why not in _refused:
         _refused.add(why)
         _log.warning("a score is not recorded: %s", why)

@@ -43,7 +43,7 @@ class UserSession(BothWays):
 
 
 def session(session_id: str | None = None, *, user_id: str | None = None) -> UserSession:
-    """Say for a block of code, such as the handling of a request, whose work it is.
+    """Set conversation and user for a block of code, such as the handling of a request.
 
     Every span that begins in it carries both names, runs and single model calls alike, in whatever
     task or thread the context is carried to. A run or a session inside that names its own wins for

@@ -3,7 +3,7 @@
 Tasks and callbacks of an event loop do so by themselves, and `asyncio.to_thread` too. In another
 process only the trace and the baggage are known, as they would be in a request to a server.
 
-What is not as known here, because somebody has replaced it, is left as it is and said by `patches`.
+A function that somebody has replaced is left as it is, and listed by `patches`.
 
 Everything is off until `carry_into_threads()`. OpenTelemetry's own threading instrumentation may be
 on as well: the same context is then made current twice, which changes nothing.
@@ -222,7 +222,7 @@ def _elsewhere(pool: Any) -> bool:
 
 
 def in_trace(carrier: dict[str, str], fn: Method, /, *args: Any, **kwargs: Any) -> Any:
-    """Call a function in another process, as part of the trace a carrier tells of."""
+    """Call a function in another process, as part of the trace in a carrier."""
     token = attach(extract(carrier))
     try:
         return fn(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""A ToolSpec from what a function says about itself: signature, annotations, docstring."""
+"""A ToolSpec from a function's signature, annotations and docstring."""
 
 from __future__ import annotations
 

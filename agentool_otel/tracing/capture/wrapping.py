@@ -140,7 +140,7 @@ def _same_parameters(fn: Callable[..., Any]) -> Callable[..., None]:
 
 
 def _let_refuse(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Call with arguments that seem wrong, so that the callable itself says so."""
+    """Call with arguments that seem wrong, so that the callable itself raises the error."""
     made = fn(*args, **kwargs)
     close = getattr(made, "close", None)  # they were right; it is called again when it is resumed
     if close is not None:

@@ -1,4 +1,4 @@
-"""Spans without what they say twice: times, kind and parent as attributes, for our own reader."""
+"""Spans without their duplicates: times, kind and parent as attributes, for our own reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["without_copies"]
 
 
 def without_copies(span: ReadableSpan) -> ReadableSpan:
-    """Return an ended span of ours without the attributes that repeat what OTLP says of it."""
+    """Return an ended span of ours without the attributes that repeat members of OTLP's span."""
     copied = copy.copy(span)
     attributes = span.attributes or {}
     copied._attributes = {  # the SDK has it so in 1.30 to 1.45

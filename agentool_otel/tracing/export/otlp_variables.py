@@ -1,4 +1,4 @@
-"""The variables of OpenTelemetry that say how and where to send, read and checked.
+"""OpenTelemetry's variables for the destination and form of telemetry, read and checked.
 
 Spec: opentelemetry-specification, protocol/exporter.md and
 configuration/sdk-environment-variables.md; units and header values as opentelemetry-exporter-otlp
@@ -50,7 +50,7 @@ _EXPORTERS: dict[str, Exporter] = {
     "none": "none",
 }
 _OURS = "agentool"
-"""The name of `sdk.AgentoolSpanExporter`: where we decide by ourselves, it asks for what we do."""
+"""The name of `sdk.AgentoolSpanExporter`: in our own configuration it means the default."""
 _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
 
 
@@ -102,7 +102,7 @@ def _vocabulary(name: str) -> str | None:
 
 
 def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
-    """Return what `OTEL_<signal>_EXPORTER` asks for, "" if that is nothing, or several."""
+    """Return the exporter in `OTEL_<signal>_EXPORTER`, "" if there is none, or several."""
     name = environment.exporter_variable(signal)
     if signal == "traces" and environment.value(name, environ) == _OURS:
         return ""
@@ -116,7 +116,9 @@ def _exporter(text: str) -> Exporter:
 
 
 def named_alone(environ: Mapping[str, str], signal: Signal) -> bool:
-    """Tell whether variables of a signal itself say where it goes, whatever becomes of others."""
+    """Return whether a signal's own variables set its destination, independently of other
+    signals.
+    """
     own_endpoint = otlp_settings.value_of_signal("ENDPOINT", signal, environ)
     return bool(own_endpoint) or exporter(environ, signal) in ("otlp", "console")
 

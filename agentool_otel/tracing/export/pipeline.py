@@ -231,7 +231,9 @@ class Pipeline(SpanProcessor):
 
     @property
     def keeps_open(self) -> bool:
-        """True where open spans survive the process, so that it is worth to say more of them."""
+        """Return whether open spans survive the process, so that updates of them are worth
+        writing.
+        """
         return self._journal is not None
 
     # ------------------------------------------------------------------------- span processor

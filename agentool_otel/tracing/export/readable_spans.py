@@ -24,7 +24,7 @@ class Readable:
         self._scopes: dict[str, InstrumentationScope] = {}
 
     def __call__(self, span: SpanRecord) -> ReadableSpan:
-        """Return a span with all that OTLP says of it.
+        """Return a span with all members of OTLP.
 
         What a collected span does not have is left out: versions of scopes, the state of the trace.
         A description of a status that is no error, which OpenTelemetry ignores, too.

@@ -12,7 +12,7 @@ __all__ = ["RedirectedMetrics"]
 class RedirectedMetrics(MetricExporter):
     """Passes metrics on to the exporter in force; without one they go nowhere.
 
-    How values add up is what the first exporter prefers: the reader asks once.
+    Temporality and aggregation are the first exporter's preference: the reader takes them once.
     """
 
     def __init__(self, exporter: MetricExporter):

@@ -25,10 +25,11 @@ __all__ = ["AgentoolSpanExporter"]
 
 
 class AgentoolSpanExporter(SpanExporter):
-    """Takes ended spans of the SDK; the environment says where to. May be called from any thread.
+    """Exports ended spans of the SDK to the destination that the environment sets. May be called
+    from any thread.
 
     Content that others have put on spans stays in a recording and is left out of what is sent,
-    unless `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` says otherwise. A variable with a
+    unless `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` overrides this. A variable with a
     value that cannot be used is refused in the log, and counts as unset.
     """
 

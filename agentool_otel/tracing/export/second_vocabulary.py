@@ -25,7 +25,7 @@ _ROOM = 1024
 
 
 def add_vocabulary(request: bytes, most: int) -> bytes:
-    """Return the request of a span with what OpenInference's names say of it.
+    """Return the request of a span with OpenInference's names added.
 
     Args:
         request: made by `encode_span`.

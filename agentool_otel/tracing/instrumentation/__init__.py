@@ -3,8 +3,8 @@
 instrumentor   the patch table, and everything frameworks have in common
 options        what `instrument()` of an instrumentor takes
 client_calls   the methods of a client library, as a table: sync, async, streams, raw responses
-step_spans     the span of an agent, a model call or a tool, where a framework tells of it by hooks
-live_steps     the same of a system that tells of its work by events
+step_spans     the span of an agent, a model call or a tool, where a framework reports it by hooks
+live_steps     the same of a system that reports its work by events
 streams        answers that come in chunks
 frames         where the context of a callback is current, in methods that call back
 mcp_requests   one request of the Model Context Protocol under way, on either side

@@ -1,7 +1,7 @@
 """Tool calls that wait for a human, or for whoever makes them instead of the agent.
 
-What is asked is the output of the run that stops, what is answered the input of the one that goes
-on: one call as it is, several as a list.
+The questions are the output of the run that stops, the answers the input of the one that continues:
+one call as it is, several as a list.
 """
 
 from __future__ import annotations

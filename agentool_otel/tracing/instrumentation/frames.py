@@ -70,7 +70,7 @@ class Frame:
         self.subject = subject
         """The graph, model, tool or retriever that is called."""
         self.call_id = call_id
-        """The id under which a model asked for this tool call."""
+        """The id of a model's request for this tool call."""
         self.open = True
         self._claims: list[Claim] = []
         self._inside: Context | None = None

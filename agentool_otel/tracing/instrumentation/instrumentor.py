@@ -53,8 +53,9 @@ class _Place(NamedTuple):
         return vars(self.owner).get(self.attribute) is self.wrapper
 
     def removed(self) -> bool:
-        """True if someone has put back what was there before; a wrapper above ours may hide it,
-        so not to find ours says nothing."""
+        """Return whether the original was put back. A wrapper above ours may hide it, so not
+        finding ours proves nothing.
+        """
         present = vars(self.owner).get(self.attribute)
         return any(each is present for each in layers(self.original))
 

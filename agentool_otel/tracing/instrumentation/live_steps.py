@@ -1,5 +1,6 @@
-"""The steps of a system that tells of its work by events, as OpenTelemetry spans, and which of them
-the current code is inside."""
+"""Steps of a system that reports its work by events, as OpenTelemetry spans, and the step that the
+current code is inside of.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One MCP request under way, on either side: its span, and what its result says.
+"""One open MCP request, on either side: its span, and the data of its result.
 
 Three methods have spans: `tools/call`, a step of a trajectory, and `prompts/get` and
 `resources/read`, which bring content into it by name. The conventions allow one for every message.
@@ -49,7 +49,7 @@ _TARGETS = {
     mcp.METHOD_PROMPTS_GET: "prompt_name",
     mcp.METHOD_RESOURCES_READ: "resource_uri",
 }
-"""By method, the field of the operation that says what is asked for."""
+"""By method, the field of the operation for the target of the request."""
 
 _TOOL_TYPE = "extension"
 """`gen_ai.tool.type` of a tool that a server has.
@@ -92,7 +92,7 @@ class Request:
             self.step.set(request_id=str(request_id))
 
     def answered(self, result: Any) -> None:
-        """Take the result: the SDK's object, or what is sent of it; None says nothing."""
+        """Record the result: the SDK's object, or the members that are sent; None has no effect."""
         if result is None or not self.step.recording:
             return
         with guarded("reading an MCP result"):
@@ -150,8 +150,9 @@ def current_request() -> Request | None:
 
 
 def target_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], parameter: str) -> tuple[Any, Any]:
-    """Return the first two arguments of a method that makes or handles a request: what is asked
-    for, under the name of its parameter, and the tool's or prompt's `arguments`."""
+    """Return the first two arguments of a method that makes or handles a request: the target, under
+    the name of its parameter, and the tool's or prompt's `arguments`.
+    """
     target = args[0] if args else kwargs.get(parameter)
     return target, args[1] if len(args) > 1 else kwargs.get("arguments")
 
@@ -221,7 +222,7 @@ def _content(result: Any, failed: bool) -> dict[str, Any]:
 
 
 def _returned(sent: dict[str, Any]) -> Any:
-    """Return what a tool returned, of a result that says it as content, as structure, or both.
+    """Return the value of a tool from a result that has it as content, as structure, or both.
 
     A tool that returns no object has its value wrapped in one with the single member `result`.
     The text of a tool that returns such an object itself is that object as JSON.
@@ -271,7 +272,7 @@ def client_method(
 
     Args:
         method: of the protocol.
-        parameter: the method's first one, which says what is asked for.
+        parameter: the method's first one, which says what is requested.
         session_id: returns the id of a client's session.
     """
 

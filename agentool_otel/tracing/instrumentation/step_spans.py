@@ -11,7 +11,7 @@ Where a framework lets us stand around the work, a `StepSpan` is a context manag
         result = work()
         step.add(result=result)
 
-Where one callback tells of its beginning and another of its end, `OpenSpans` keeps it in between.
+When start and end arrive in separate callbacks, `OpenSpans` holds the span.
 """
 
 from __future__ import annotations
@@ -285,5 +285,5 @@ class OpenSpans(Generic[S]):
 
 
 def incomplete() -> dict[str, Any]:
-    """Return the attributes of a step whose end nobody has told of."""
+    """Return the attributes of a step whose end was not reported."""
     return {agentool.INCOMPLETE: True, agentool.STATUS: "incomplete"}

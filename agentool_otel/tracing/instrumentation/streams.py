@@ -1,7 +1,7 @@
 """Streams and raw responses of client libraries, watched from outside.
 
 A proxy passes everything on: `isinstance`, attributes, laziness, iteration and context management
-are those of the object inside. It only tells an `Ending` what went by. Nothing is attached to the
+are those of the object inside. It only passes the items to an `Ending`. Nothing is attached to the
 OTel context here, so nothing can stay attached across a `yield`.
 """
 

@@ -1,7 +1,7 @@
 """Find other wrappers of a function that we wrap.
 
-Tracing packages wrap the same few functions. Nothing in Python says who did, but a wrapper's own
-code does: where it was defined.
+Tracing packages wrap the same few functions. Python keeps no record of the wrappers, but a
+wrapper's own code shows where it was defined.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Decision(NamedTuple):
     logs: Plan
     metrics: Plan
     dialect: GenAI | None
-    """With an older generation of the names, if one is asked for."""
+    """With an older generation of the names, if one is configured."""
     content_decided: bool
     """Whether the capture of content was set explicitly."""
     policy: content_rules.Policy
@@ -164,7 +164,7 @@ def _dialect(generation: str) -> GenAI:
 
 
 def _joining(spans: Plan, capture: bool) -> str:
-    """Return the sentence that tells where the spans of a program with a provider go."""
+    """Return the sentence about the destination of spans in a program with a provider."""
     content = "message, argument and result content"
     sentence = f"spans go to {setup_spans.description_with(spans, True)}, with {content}"
     if not capture:

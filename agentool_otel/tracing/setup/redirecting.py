@@ -56,7 +56,7 @@ def redirected(to: SpanProcessor) -> Generator[None]:
 
 
 def _provider(to: SpanProcessor) -> TracerProvider:
-    """Return a provider that keeps all of every span, whatever the environment says."""
+    """Return a provider without limits, independent of the environment."""
     none = SpanLimits.UNSET
     provider = TracerProvider(
         sampler=ALWAYS_ON,

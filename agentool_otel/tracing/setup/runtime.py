@@ -74,11 +74,11 @@ def instrument(
     later, or wait in memory for the endpoint.
 
     Log records that libraries emit through OpenTelemetry's logs API go where the spans go, masked
-    and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` say otherwise. A
+    and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` override this. A
     logger provider of the application is left alone, and Python's `logging` is never touched.
 
     The convention's metrics are sent where spans are; `OTEL_METRICS_EXPORTER` and
-    `OTEL_EXPORTER_OTLP_METRICS_*` say otherwise. Where an endpoint is named for traces alone (a URL
+    `OTEL_EXPORTER_OTLP_METRICS_*` override this. Where an endpoint is named for traces alone (a URL
     that ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are
     sent only to endpoints named for them.
 
@@ -434,7 +434,7 @@ class Runtime:
 
         Our own destination stays: it is attached to that provider, so that it gets the
         application's spans too, as it did before. Spans now also go where the application sends
-        them, so content is captured from here on only if it was asked for.
+        them, so content is captured from here on only if it was requested.
         """
         with self.lock:
             add = getattr(provider, "add_span_processor", None)

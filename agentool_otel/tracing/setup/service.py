@@ -66,8 +66,8 @@ def service_of(provider: Any) -> str | None:
 def rename(provider: Any, service_name: str) -> None:
     """Change the service name on what a tracer or meter provider of ours creates from here on.
 
-    Where the SDK has no way to tell the tracers it has given out, those of libraries that keep one
-    go on with the name it was made with.
+    Where the SDK keeps no list of its tracers, those that libraries hold keep the name that they
+    were made with.
 
     Source: opentelemetry-sdk 1.45, `_update_resource` of both; 1.30, where the resource is held.
     """

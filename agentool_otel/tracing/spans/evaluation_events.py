@@ -1,8 +1,8 @@
 """A judgement of a span, live: a span of its own in the judged trace, and the conventions' event.
 
-Jaeger and Tempo take no log records and show the span; whoever takes events has what it says. Both
-are one judgement to our reader. The span takes no time, and lies at the end of what is judged where
-that is known: a view of the trace would reach to the day of the judgement otherwise.
+Jaeger and Tempo accept no log records and show the span; the event has the same data. Both are one
+evaluation to our reader. The span takes no time, and is placed at the end of its target where that
+is known: otherwise a view of the trace would reach to the day of the evaluation.
 Spec: GenAI conventions, event `gen_ai.evaluation.result`.
 """
 

@@ -67,7 +67,7 @@ class FastSpan(sdk._Span):
     _shared: BoundedAttributes | None = None
     """The SDK's view of the attributes, once something has used it."""
     _ending: Callable[[FastSpan], None] | None = None
-    """Tells processors of the end before they are handed the ended span; in newer SDKs."""
+    """Notifies processors of the end before they receive the ended span; in newer SDKs."""
     _room: float
     """Number of attributes that it may have."""
     _end_time: int | None = None

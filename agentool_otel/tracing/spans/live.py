@@ -1,7 +1,7 @@
 """Live spans: the only module that starts and ends them.
 
-Everything above asks for an operation to be begun and ended and never sees which span object does
-it; a faster recording span can take the SDK span's place here.
+Everything above begins and ends an operation and never sees the span object; a faster recording
+span can replace the SDK's here.
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ def collected() -> bool:
 
 
 def record(operation: Operation, duration_s: float, run: Run | None, context: Context) -> None:
-    """Record what the conventions ask for one finished operation.
+    """Record the metrics of the conventions for one finished operation.
 
     Args:
         operation: what was measured.

@@ -161,7 +161,7 @@ def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str
 @cache
 def own_event_class() -> type[Event]:
     """Return the class of the events that `add_events` makes, whose attributes were masked at
-    capture. A name would tell nothing: anybody may use it.
+    capture. A name would prove nothing: anybody may use it.
 
     The SDK is imported only where there is a span of it.
     """

@@ -42,8 +42,8 @@ _SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUP
 class Settings:
     """Tracers, dialect and content policy in force.
 
-    Before `configure` the settings are usable: spans go to whatever provider is global, and content
-    is captured only if the environment asks for it, because nobody knows where it would go.
+    Before `configure` the settings are usable: spans go to the global provider, and content is
+    captured only if the environment enables it, because the destination is unknown.
     """
 
     __slots__ = (

@@ -94,7 +94,7 @@ class Timeline:
         events.emit(agentool.STEP_EVENT, events.Masked(event), self._context, time_ns=time_ns)
 
     def amend(self, index: int, kind: str, attributes: dict[str, Any]) -> None:
-        """Say of a step that it turned out to be something else.
+        """Change the kind and attributes of a step that turned out to be something else.
 
         An event that is written already stays; the step's span is what the rebuild goes by.
         """

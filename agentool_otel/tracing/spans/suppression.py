@@ -41,7 +41,7 @@ def is_owned(name: str, context: Context | None = None) -> bool:
 
 
 def recorded_above(name: str = CLIENTS) -> bool:
-    """True where the current context says that this model call is recorded already."""
+    """Return whether the current context records this model call already."""
     context = get_current()
     return is_owned(name, context) or context.get(_INFERENCE_KEY) is not None
 

@@ -1,13 +1,13 @@
 """Oracle's Open Agent Specification: agents, flows and what is in them, by `pyagentspec.tracing`.
 
-patches        where its spans and events are heard
+patches        hooks for its spans and events
 processor      a span processor, for programs that give one to their `Trace` themselves
-listener       what is under way, and what lies below what
-span_types     which step each type of span is
-events         what each event says of its step
-steps          how a step begins and ends
-failures       what a step fails of
-evaluations    what evaluators find
+listener       open steps and their parents
+span_types     the step of each type of span
+events         the effect of each event on its step
+steps          begin and end a step
+failures       the failure of a step
+evaluations    results of evaluators
 graphs         LangGraph's adapter
 conversations  WayFlow's
 values         pyagentspec's objects in the terms of the conventions

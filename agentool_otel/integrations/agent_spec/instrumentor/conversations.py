@@ -1,6 +1,6 @@
 """WayFlow's conversations: what one has begun ends with it.
 
-WayFlow tells of no end of the flows and nodes that an exception leaves. Without its
+WayFlow reports no end of the flows and nodes that an exception leaves. Without its
 `AgentSpecEventListener` it has no spans of pyagentspec, so nothing of a conversation is recorded.
 
 Source: wayflowcore conversation.py at 26.3.0; events/eventlistener.py and agentspec/tracing.py at

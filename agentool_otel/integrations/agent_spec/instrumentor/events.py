@@ -187,7 +187,7 @@ def _name(event: Any) -> str | None:
 
 
 def tell(step: Step, event: Any) -> None:
-    """Take an event of a step; the same event again says nothing new."""
+    """Apply an event to its step; a repeated event changes nothing."""
     if step.heard is event:
         return
     step.heard = event

@@ -19,9 +19,11 @@ _INTERRUPTS = {
     "GraphInterrupt": "GraphInterrupt",
     HANDED_OVER: HANDED_OVER,
 }
-"""Exceptions that are control flow rather than failures, and what they say.
+"""Exceptions that are control flow rather than failures, and their words for
+`agentool.interrupted`.
 
-Source: langgraph errors.py at 1.2."""
+Source: langgraph errors.py at 1.2.
+"""
 
 
 class Failure:
@@ -36,7 +38,7 @@ class Failure:
 
     @classmethod
     def told(cls, kind: str, text: str) -> Failure:
-        """Return what an event tells of, most often while the exception is handled."""
+        """Return the failure in an event, most often while the exception is handled."""
         error = handled()
         same = error is not None and class_name(type(error)) == kind and str_of(error) == text
         return cls(kind, text, error if same else None)
@@ -68,7 +70,7 @@ _raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", d
 
 @contextmanager
 def raised(error: BaseException | None) -> Generator[None]:
-    """Say which exception a tool has raised whose end is told of inside the block."""
+    """Set the exception of a tool whose end is reported inside the block."""
     before = _raised.set(error)
     try:
         yield
@@ -77,5 +79,5 @@ def raised(error: BaseException | None) -> Generator[None]:
 
 
 def raised_by_tool() -> BaseException | None:
-    """Return what `raised` says here."""
+    """Return the exception that `raised` has set here."""
     return _raised.get()

@@ -5,7 +5,7 @@ makes current would stay so between two values, in the program's own code, and f
 program forgets the generator. So each step runs inside a frame that puts back what was current
 before. The `thread_id` of the call is the conversation.
 
-Of a tool that raises it tells that the result is None.
+For a tool that raises it reports the result None.
 
 Source: pyagentspec adapters/langgraph/_langgraphconverter.py, agentspecloader.py,
 tracing.py at 26.3.1.
@@ -36,7 +36,7 @@ _framed: WeakSet[Callable[..., Any]] = WeakSet()
 
 
 def loaded(component: Any, enabled: Callable[[], bool]) -> None:
-    """Run what a graph streams inside frames, each time that `enabled` says so."""
+    """Run the stream of a graph inside frames whenever `enabled` returns True."""
     with guarded("reading a graph of Agent Spec"):
         for name, around in (("stream", _streamed), ("astream", _streamed_async)):
             held = instance_dict(component)

@@ -1,8 +1,8 @@
 """Open steps and their parents.
 
-A span of pyagentspec lies below the step that its own stack of spans says, or deeper, where the
-current context of OpenTelemetry is inside that step: a span of the user's, a tool of another
-framework. Hearing of a span or an event twice is hearing of it once.
+The parent of a pyagentspec span is the step on top of its own stack of spans, or something deeper
+if the current context of OpenTelemetry is inside that step: a span of the user's, a tool of another
+framework. A span or event that arrives twice counts once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STEPS: dict[str, type[Step]] = {"ToolExecutionSpan": ToolStep, "LlmGenerationSp
 
 
 class Listener:
-    """Hears of spans and events, in the frame in which they happen; never raises."""
+    """Observer of spans and events, in the frame in which they happen; never raises."""
 
     def __init__(self) -> None:
         self._open = OpenSpans[Step](_abandon)

@@ -1,6 +1,7 @@
-"""Oracle's Open Agent Specification: what its runtimes tell of by `pyagentspec.tracing`.
+"""Oracle's Open Agent Specification: the spans that its runtimes report to
+`pyagentspec.tracing`.
 
-Hooked are the public methods of its spans. So every span is heard: inside the program's own
+Hooked are the public methods of its spans. So every span is observed: inside the program's own
 `Trace`, beside other processors, and where there is no `Trace` at all. A `Trace` that we opened
 would make the program's own one an error ("cannot create two nested Traces").
 
@@ -8,14 +9,14 @@ would make the program's own one an error ("cannot create two nested Traces").
     agent, swarm, managers  invoke_agent
     flow                    invoke_workflow
     node                    a span of its own, with its branch
-    tool                    execute_tool, under the id the model asked for it by
+    tool                    execute_tool, under the id of the model's request
     evaluation              a span of its own, with the judgements below it
     model call              chat, unless a client of ours, or LangChain's instrumentor, has it
 
-LangGraph's and WayFlow's adapters tell of all this; before 26.1.2, LangGraph's of model and tool
-calls alone: its agents are graphs to LangChain's instrumentor. Of the others' runs nothing is told:
-those of OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent Framework
-spans of their own; each lies below the `Trace` that the program has opened.
+LangGraph's and WayFlow's adapters report all of this; before 26.1.2, LangGraph's reports model and
+tool calls only: its agents are graphs to LangChain's instrumentor. The runs of other runtimes are
+not reported: OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent
+Framework spans of their own; each is below the `Trace` that the program has opened.
 
 Not seen: what a thread does that has no copy of the context has no parent, as for pyagentspec.
 What WayFlow's own tracing hands to exporters of OpenTelemetry comes from no tracer, so it cannot be

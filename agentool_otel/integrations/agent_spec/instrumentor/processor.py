@@ -5,8 +5,8 @@
     with Trace(name="support", span_processors=[AgentSpecProcessor()]):
         ...
 
-`instrument()` needs none: it hears of every span, with a `Trace` around it or without. Where both
-are on, each step is recorded once.
+`instrument()` needs none: it observes every span, with or without a `Trace`. Where both are on,
+each step is recorded once.
 Source: pyagentspec tracing/spanprocessor.py at 26.3.1, of which this is all methods; it is not
 derived from it, so that nothing of pyagentspec is imported here.
 """
@@ -55,7 +55,7 @@ class AgentSpecProcessor:
         listener.ended(span)
 
     def startup(self) -> None:
-        """Nothing: what is heard goes to whatever is configured."""
+        """Do nothing: events go to the current configuration."""
 
     def shutdown(self) -> None:
         """Nothing: the end of the trace's root has ended what was open below it."""

@@ -93,7 +93,7 @@ class Step:
         self.answered: Any = None
         """The response to the last."""
         self.heard: Any = None
-        """The event that it has heard of last."""
+        """The last event that it has received."""
         self.forget: Callable[[], object] = _nothing
         """Called once when it ends."""
         self.ended = False
@@ -213,8 +213,8 @@ class Step:
 
         Args:
             end_ns: when.
-            failure: what has ended it, where no event has told of that.
-            finished: False where nobody has told of its end.
+            failure: what has ended it, if no event has reported it.
+            finished: False if its end was not reported.
         """
         if self.ended:
             return
@@ -261,7 +261,9 @@ class Step:
         span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
 
     def _repeat_what_models_said(self, span: StepSpan) -> None:
-        """Runtimes tell of inputs and outputs only where an agent declares some."""
+        """Use the models' input and output: runtimes report those of an agent only if it declares
+        some.
+        """
 
         def content() -> Mapping[str, Any]:
             found: dict[str, Any] = {}
@@ -304,7 +306,7 @@ class ToolStep(Step):
         self._begin(values.tool(get(self.source, "tool"), call_id), arguments)
 
     def _call_id(self, event: Any, inputs: Any) -> str | None:
-        """Return the id under which the model has asked for the call."""
+        """Return the id of the model's request for the call."""
         described = string(self.source, "description") or ""
         if described.startswith(_CALL_ID):
             return described.removeprefix(_CALL_ID)
@@ -435,6 +437,6 @@ class ModelStep(Step):
 
 
 def at(event: Any) -> int:
-    """Return when an event happened, which is now where it says no time that OTLP could hold."""
+    """Return the time of an event; the current time if it has none that OTLP can represent."""
     stated = integer(event, "timestamp")
     return stated if stated is not None and 0 < stated < _LATEST else time_ns()

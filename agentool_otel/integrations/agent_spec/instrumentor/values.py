@@ -70,14 +70,14 @@ def class_names(value: Any) -> list[str]:
 
 
 def component_type(component: Any) -> str | None:
-    """Return which type of component it is; the class, where it does not say so."""
+    """Return which type of component it is; the class, where it is missing."""
     if component is None:
         return None
     return string(component, "component_type") or class_name(type(component))
 
 
 def labels(component: Any) -> dict[str, Any]:
-    """Return the attributes by which a component is told from others."""
+    """Return the attributes that identify a component."""
     found = {
         "agentspec.component.type": component_type(component),
         "agentspec.component.id": string(component, "id"),
@@ -164,7 +164,7 @@ def _word(held: Any, name: str) -> str | None:
 
 
 def usage(event: Any) -> Usage | None:
-    """Return the tokens that a response tells of; None where it tells of none."""
+    """Return the tokens that a response reports; None where it reports none."""
     found = Usage(
         input_tokens=integer(event, "input_tokens"), output_tokens=integer(event, "output_tokens")
     )
@@ -194,7 +194,7 @@ def _content(held: Any) -> str | None:
 
 
 def answer(event: Any) -> list[Message] | None:
-    """Return what a model has answered: text, and the tools it asks for."""
+    """Return a model's answer: text and requests for tools."""
     content = _content(event)
     parts: list[Part] = [text(content)] if content else []
     for call in items(event, "tool_calls"):
@@ -221,7 +221,7 @@ def arguments_of(given: Any) -> Any:
 
 
 def definitions(tools: Iterable[Any]) -> list[dict[str, Any]] | None:
-    """Return the tools a model may ask for, as the conventions have them."""
+    """Return the tools that a model may call, as the conventions have them."""
     return [_definition(it) for it in tools if string(it, "name")] or None
 
 

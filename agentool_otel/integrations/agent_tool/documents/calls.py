@@ -1,4 +1,4 @@
-"""Objects that tell of calls: invocations, decisions, hooks, progress, results, events."""
+"""Objects that report calls: invocations, decisions, hooks, progress, results, events."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _SIGNS: tuple[tuple[type[o.Versioned], tuple[frozenset[str], ...]], ...] = tuple
         (o.PermissionProfile, ("permission_profile_id",)),
     )
 )
-"""Members by which each object is recognised, the most telling first."""
+"""Members by which each object is recognised, the most specific first."""
 
 _TIMES = frozenset({
     "created_at", "started_at", "ended_at", "decided_at", "expires_at", "timestamp", "time",

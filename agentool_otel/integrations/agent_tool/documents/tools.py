@@ -251,7 +251,7 @@ class ToolSurface(Versioned, frozen=True, kw_only=True):
     default_tool_choice: Json = UNSET
     """Tool choice for the model."""
     capability_requirements: Maybe[Texts] = UNSET
-    """Capabilities that are asked for."""
+    """Required capabilities."""
     model_capabilities: Maybe[Object] = UNSET
     """Capabilities of the model."""
     role_constraints: Maybe[Object] = UNSET

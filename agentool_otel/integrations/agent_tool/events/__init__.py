@@ -1,16 +1,16 @@
 """Events and objects that runtimes of Agent Tool emit.
 
-translator   what each object does to the steps, and which references it is given
-invocation   one invocation: what is known of it until its step ends
-ending       what is written of it then
+translator   the effect of each object on the steps, and the references it gets
+invocation   one invocation: the objects about it until its step ends
+ending       the attributes that are written at its end
 event_objects    events, and the objects in them
-tools        what is known of the tools that are called
-objects_on_spans    objects as attributes, and again
+tools        names, kinds and sensitive data of the tools that are called
+objects_on_spans    objects to attributes and back
 timing       how long it waited, to be approved and to be started, and how long it ran
-outcomes     how it ended, in the words of `error.type`
-facts        which members of an object say nothing of what people and tools said
-withholding  what must not leave: redacted payloads, and the values of sensitive fields
-from_spans   the objects again, from spans
+outcomes     its end as a value of `error.type`
+facts        members of objects that have no content of people and tools
+withholding  redacted payloads, and the values of sensitive fields
+from_spans   spans back to objects
 
 Spec: Agent Tool 0.2.0.
 """

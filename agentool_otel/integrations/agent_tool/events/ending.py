@@ -186,7 +186,7 @@ class _Ending:
 
 
 def _guard(call: Call[Any], tool: Tool) -> Withheld:
-    """Return what must not leave, learnt from all that was told."""
+    """Return the withheld data, collected from all objects."""
     guard = Withheld(tool.sensitive)
     told = [("Invocation", call.invocation), ("Result", call.result)]
     told += [(it.kind, dict(it.members)) for it in (*call.notes, *call.progress)]
@@ -204,7 +204,7 @@ def _guard(call: Call[Any], tool: Tool) -> Withheld:
 
 
 def _outputs(members: Object) -> Iterator[Any]:
-    """Yield what an object, or those that an event holds, say of what a tool gave."""
+    """Yield the outputs of a tool that an object, or the objects in an event, have."""
     data = members.get("data")
     held = [data, *data.values()] if isinstance(data, Mapping) else []
     for holder in (members, *held):

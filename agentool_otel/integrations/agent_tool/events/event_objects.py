@@ -1,6 +1,6 @@
-"""Events and the objects in them: an event may hold what it tells of, in `data`, by itself or by
-name; and an object that nobody has an event for is noted under the name of the event that would
-tell of it."""
+"""Events and the objects in them. An event may hold its object in `data`, by itself or by name. An
+object without an event is noted under the name of the event that would report it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EVENT_NAMES = {
     "PermissionProfile": names.EVENT_PERMISSION_PROFILE,
     "SchedulerPolicy": names.EVENT_SCHEDULER_POLICY,
 }
-"""The event that tells of an object; those that the specification has none for are ours."""
+"""Event for each kind of object; names that the specification lacks are ours."""
 
 
 class Held(NamedTuple):

@@ -1,12 +1,12 @@
 """Members of objects that are facts, not content: ids, references, enumerated words, times, counts.
 
-They say what happened and nothing of what people, models and tools said, so that they are kept
-where content is not. The rule goes by names, and so holds for members that nobody knows yet: a
-member is a fact only if its name says so. Whatever is left is content.
+Facts have no content of people, models and tools, so they are kept where content is not. The rule
+goes by names, and so applies to unknown members: a member is a fact only if its name shows it.
+Everything else is content.
 
-Names say less in the data of an event and in references, where a producer may put what it likes:
-words that any payload may have, such as `name`, are content there. And what is called `result` is
-looked at only if it is an object of Agent Tool.
+Names are weaker evidence in the data of an event and in references, where a producer may put
+anything: words that any payload may have, such as `name`, are content there. And `result` is
+inspected only if it is an object of Agent Tool.
 """
 
 from __future__ import annotations

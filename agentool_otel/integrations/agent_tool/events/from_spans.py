@@ -1,7 +1,7 @@
 """The objects again, from spans.
 
 What comes back: of each span its Invocation and its Result, of each span event its object. What was
-withheld, masked or shortened stays so. An event that told of an Invocation or a Result has the
+withheld, masked or shortened stays so. An event that reported an Invocation or a Result has the
 facts of it: the whole is on the span.
 """
 
@@ -17,8 +17,8 @@ __all__ = ["objects_in_spans"]
 
 
 def objects_in_spans(spans: Iterable[SpanRecord]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of Agent Tool that spans hold: of each span its Invocation, what is told of
-    it in the order of its events, and its Result.
+    """Yield the objects of Agent Tool that spans hold: for each span its Invocation, the objects of
+    its events in order, and its Result.
 
     Args:
         spans: in any order; those of others have none.

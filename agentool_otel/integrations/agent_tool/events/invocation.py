@@ -1,7 +1,7 @@
 """One invocation: what is known of it, until its step ends.
 
-What is told of it is kept and written when it ends, because it may turn out only then what must not
-leave: a result may be redacted, a tool may be declared late.
+Its objects are kept and written when it ends, because it may turn out only then which data is
+withheld: a result may be redacted, a tool may be declared late.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _EARLIER = 100
 
 
 class Note(NamedTuple):
-    """Something that is told of an invocation: a span event."""
+    """An event of an invocation, kept as a span event."""
 
     name: str
     kind: str
@@ -47,12 +47,12 @@ class Call(Generic[S]):
         self.step = step
         self.id = invocation_id
         self.tool_id: Any = None
-        """Of the tool: as its Invocation says, else as it was told of first."""
+        """Id of the tool: from its Invocation, else from the first object that has one."""
         self.start_ns = at_ns
         """When its step began."""
         self.timing = Timing(at_ns)
         self.invocation: dict[str, Any] = {}
-        """The Invocation, as it was told of last."""
+        """The Invocation, as last reported."""
         self.result: dict[str, Any] = {}
         """The Result, likewise."""
         self.state: str | None = None
@@ -66,7 +66,7 @@ class Call(Generic[S]):
         self.forgotten = False
         """Whether earlier members were dropped."""
         self.size = 0
-        """Characters of what is kept of it, as far as that was told."""
+        """Characters of its objects, as far as their sizes are known."""
         self.mutated_by: list[str] = []
         """Source type of each mutation of an input."""
         self._original_size: int | None = None
@@ -97,7 +97,7 @@ class Call(Generic[S]):
 
     @property
     def end_ns(self) -> int:
-        """When it ended, or was told of last; never before it began."""
+        """When it ended, or was reported last; never before it began."""
         return max(self.timing.ended_ns or self.last_ns, self.start_ns)
 
     @property
@@ -113,7 +113,7 @@ class Call(Generic[S]):
             self.state = state
 
     def take_invocation(self, members: Object, at_ns: int) -> None:
-        """Note what an Invocation says; what an earlier one said, and this one does not, stays."""
+        """Merge the members of an Invocation; members that it lacks keep their earlier values."""
         self._update(self.invocation, members)
         self.tool_id = members.get("tool_id") or self.tool_id
         state = members.get("status")
@@ -130,7 +130,7 @@ class Call(Generic[S]):
             self.timing.ended_ns = ended
 
     def take_result(self, members: Object) -> None:
-        """Note what a Result says."""
+        """Merge the members of a Result."""
         self._update(self.result, members)
         self._payload_size = None
         self.decided = self.decided or isinstance(members.get("redaction_state"), str)
@@ -176,7 +176,7 @@ class Call(Generic[S]):
             self.withheld, self.decided = why, True
 
     def note(self, note: Note) -> None:
-        """Keep what is told of it, as far as there is room."""
+        """Add a note, as far as there is room."""
         self.last_ns = max(self.last_ns, note.at_ns)
         if is_progress(note):
             self.progress_count += 1

@@ -1,4 +1,4 @@
-"""Objects as attributes, and again: their facts, and what they say beside these.
+"""Convert objects to attributes and back: their facts, and the difference from the whole.
 
     facts     JSON of the object with nothing but its facts
     content   the patch that makes of these the whole object

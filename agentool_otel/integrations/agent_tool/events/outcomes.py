@@ -54,7 +54,7 @@ STATE_OF_EVENT: Mapping[str, str] = {
     "tool.invocation.canceled": "canceled",
     "tool.invocation.timed_out": "timed_out",
 }
-"""The state that an event tells of."""
+"""The state that an event reports."""
 
 
 def error_type_of(result: Mapping[str, Any], state: str | None) -> str | None:

@@ -30,7 +30,7 @@ def time_of(members: Mapping[str, Any], *names: str) -> int | None:
 
 
 def latest_of(invocation: Mapping[str, Any]) -> int | None:
-    """Return when an Invocation was in the state that it says it is in; None where it does not say.
+    """Return when an Invocation entered its current state; None if unknown.
 
     Its beginning is that of the states before it runs which it was created with.
     """
@@ -96,7 +96,7 @@ class Timing:
             self.ended_ns = at_ns
 
     def fill(self, transitions: Iterable[tuple[str, int]]) -> None:
-        """Take from status transitions what nobody else has told of."""
+        """Fill gaps with times from status transitions."""
         told = Timing(self.created_ns)
         for state, at_ns in transitions:
             told.enter(state, at_ns)

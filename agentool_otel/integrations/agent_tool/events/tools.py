@@ -30,7 +30,8 @@ _TYPES = {
     "retrieval": "datastore",
 }
 """`gen_ai.tool.type` of kinds that are no function. The conventions: an extension acts on the
-agent's side with external APIs, a datastore is asked for data."""
+agent's side with external APIs, a datastore is requested data.
+"""
 
 
 class Tool(NamedTuple):
@@ -69,8 +70,9 @@ class Tools:
         self._tools_forgotten = self._profiles_forgotten = False
 
     def learn(self, kind: str, members: Object) -> None:
-        """Keep what an object says of a tool, if it says anything. What an earlier one called
-        sensitive stays so."""
+        """Merge the facts that an object has about a tool. A field that was sensitive once stays
+        so.
+        """
         if kind in ("ToolDeclaration", "ToolInterface"):
             tool_id = str(members.get("tool_id"))
             known = self._tools.get(tool_id, _Known())

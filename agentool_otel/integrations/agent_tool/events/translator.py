@@ -6,11 +6,11 @@
     declarations, surfaces     span events of the step around, or a step of their own
 
 An event may hold the objects it is about, in `data`: by themselves, or by name. An object that
-nobody has an event for is noted under the name of the event that would tell of it.
+nobody has an event for is noted under the name of the event that would report it.
 
 A step ends when the invocation has ended and its result is there. Where content is kept and the
-result does not say whether it is redacted, it ends when something is told ten seconds later, or
-with `close`: it may still be redacted.
+result has no redaction state, it ends with an object that comes ten seconds later, or with `close`:
+it may still be redacted.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ Object = Mapping[str, Any]
 _CALLS = 10_000
 """Invocations kept in memory; the oldest end then."""
 _CHARACTERS = 100_000_000
-"""And what was told of them, likewise."""
+"""Most characters of their objects."""
 _ENDED = 1_000
-"""Invocations that have ended of which something may be told still."""
+"""Most ended invocations that are remembered for late objects."""
 _GUARD = 100_000
-"""Characters of secrets that are kept of one of them; where there are more, nothing is told."""
+"""Most characters of secrets that are kept per invocation; with more, all content is withheld."""
 _GRACE_NS = 10_000_000_000
 """Time after its end during which an invocation may still be updated."""
 _TIMES = ("time", "decided_at", "timestamp", "ended_at", "started_at", "created_at")
@@ -72,10 +72,11 @@ class AgentToolEvents(Generic[S]):
         self._tools = Tools()
         self._calls: OrderedDict[str, Call[S]] = OrderedDict()
         self._size = 0
-        """Characters of what was told of them."""
+        """Characters of their objects."""
         self._over: dict[str, int] = {}
-        """Those that have ended, or have a result, in the order in which they were told of last,
-        and when that was by our clock."""
+        """Invocations that have ended or have a result, by the time of their last object on our
+        clock.
+        """
         self._ended: OrderedDict[str, _Ended[S]] = OrderedDict()
 
     def read(self, members: Object, now_ns: int, size: int = 0) -> dict[str, Any] | None:
@@ -83,7 +84,7 @@ class AgentToolEvents(Generic[S]):
 
         Args:
             members: the object, as JSON.
-            now_ns: when it was told of, if it does not say when it was.
+            now_ns: when it was reported, if it does not say when it was.
             size: how many characters it has, as far as they are to be limited.
 
         Returns:
@@ -134,7 +135,7 @@ class AgentToolEvents(Generic[S]):
         return None if call is None else call.step
 
     def close(self) -> None:
-        """End everything under way: nothing more is told."""
+        """End all open invocations."""
         while self._calls:
             self._end(next(iter(self._calls)))
 
@@ -191,7 +192,7 @@ class AgentToolEvents(Generic[S]):
             members: the object.
             invocation_id: the invocation it is about.
             at_ns: when.
-            noted: whether an event tells of it, so that it needs no span event of its own.
+            noted: whether an event reports it, so that it needs no span event of its own.
         """
         self._tools.learn(kind, members)
         call = self._call(invocation_id, members, at_ns)
@@ -255,7 +256,7 @@ class AgentToolEvents(Generic[S]):
         return call
 
     def _grow(self, kind: str, invocation_id: str, size: int) -> None:
-        """Count what was told of an invocation; the oldest end where that is too much."""
+        """Add to the size of an invocation; the oldest ones end where the total is too large."""
         call = self._calls.get(invocation_id)
         if call is None or (call.is_full and kind not in ("Invocation", "Result")):
             return
@@ -274,7 +275,7 @@ class AgentToolEvents(Generic[S]):
             self._end(invocation_id)
 
     def _settle(self) -> None:
-        """End what is over for so long that nothing more is told of it."""
+        """End invocations that have been over for so long that no late object is expected."""
         while self._over:
             invocation_id, since = next(iter(self._over.items()))
             if self._clock() - since < _GRACE_NS:
@@ -296,10 +297,10 @@ class AgentToolEvents(Generic[S]):
     def _note_apart(
         self, name: str, kind: str, members: Object, at_ns: int, invocation_id: str | None = None
     ) -> None:
-        """Tell of what belongs to no invocation under way: on the step around, else on its own.
+        """Record an object without an open invocation: on the current step, else on its own.
 
-        What comes after the end of an invocation is told by its facts alone: whether it repeats
-        what has been redacted since nobody says any more.
+        After the end of an invocation only facts are recorded: it is no longer known whether an
+        object repeats redacted data.
         """
         ended = self._ended.get(invocation_id or "")
         attributes = (
@@ -370,7 +371,7 @@ class _Ended(Generic[S]):
         """Data of the invocation that is withheld; None where it is too large to be kept."""
 
     def attributes_of(self, kind: str, members: Object) -> dict[str, Any]:
-        """Return the attributes of an object that is told of now: its facts alone."""
+        """Return the attributes of a late object: its facts only."""
         facts = {} if self._guard is None else facts_of(members)
         if self._guard is not None:
             self._guard.learn(members, kind)
@@ -390,8 +391,7 @@ class _Ended(Generic[S]):
 
 
 def _without_payloads(event: Object) -> Object:
-    """Return an event that tells of an Invocation or a Result by its facts alone: the whole of it
-    is on the span."""
+    """Return an event with only the facts of its Invocation or Result: the whole is on the span."""
     data: Any = event.get("data")
     for it in objects_in(event):
         if it.kind in ("Invocation", "Result"):

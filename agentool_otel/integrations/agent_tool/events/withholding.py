@@ -2,8 +2,8 @@
 
 A field that a tool declares sensitive is replaced wherever a payload has a member of its name. Its
 value is replaced wherever else it is repeated: in results, messages, paths, even in references.
-What the specification itself has given a name or a word for is neither: a sensitive field `status`
-is not the status of the invocation, and a value `failed` says nothing where that is a state.
+Names and words of the specification itself are neither: a sensitive field `status` is not the
+status of the invocation, and a value `failed` is no secret where it is a state.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ _LABELS = frozenset({
     "provider", "reason_code", "reason_type", "risk_level", "source", "status", "strategy",
     "sub_session_id", "tool_call_id", "tool_name", "trigger",
 })  # fmt: skip
-"""Members that name things. Other text may hold what users, models and tools said."""
+"""Members with names. Other text may be content of users, models and tools."""
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)", re.ASCII

@@ -251,7 +251,7 @@ class AmplifierEvents(Generic[S]):
         session.end_chat(chat, at_ns)
 
     def _report(self, chat: Chat[S], data: Data) -> None:
-        """Set what a response says of its call."""
+        """Set the data of a response on its call."""
         fields: dict[str, Any] = {
             "response_model": string(data, "model"),
             "usage": payloads.usage_of(data),
@@ -323,7 +323,7 @@ class AmplifierEvents(Generic[S]):
 
 
 def _prompt(data: Data) -> Content:
-    """Return what a turn is asked, nothing where the event does not say it."""
+    """Return the prompt of a turn; empty if the event has none."""
     prompt = data.get("prompt")
     if not isinstance(prompt, str):
         return dict

@@ -294,7 +294,7 @@ async def _result(given: Any) -> Any:
 
 
 def _telling(response: Any) -> Data:
-    """Return what a response says of its call beside its content."""
+    """Return the data of a response about its call, without content."""
     with guarded("reading the response of a model call of Amplifier"):
         usage = get(response, "usage")
         return {

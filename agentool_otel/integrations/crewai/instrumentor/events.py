@@ -336,7 +336,7 @@ def _end_failed_attempt(again: AgentInvocation) -> None:
 
 
 def _error(event: Any, span: StepSpan) -> BaseException | None:
-    """Return the exception that an event tells of; where it tells of its text alone, note that."""
+    """Return the exception that an event reports; where it reports its text alone, note that."""
     error = _exception(event)
     if error is None:
         span.set(error_type="_OTHER", error_message=_words(get(event, "error")))
@@ -344,8 +344,9 @@ def _error(event: Any, span: StepSpan) -> BaseException | None:
 
 
 def _exception(event: Any) -> BaseException | None:
-    """Return the exception that an event tells of. Most carry only its text, but are emitted while
-    it is handled."""
+    """Return the exception that an event reports. Most carry only its text, but are emitted while
+    it is handled.
+    """
     error, handled = get(event, "error"), sys.exc_info()[1]
     if is_a(error, BaseException):
         return error

@@ -1,8 +1,8 @@
 """The frames of CrewAI's public methods: inside one, the step under way is current.
 
-The bus says when a step starts and ends, but nobody tells of the end of one that is cancelled, or
-that a hook stops. So an event makes its step current inside a frame only, and the frame puts back
-what was current before, and ends what nobody has ended, whichever way the method is left.
+The bus has events for the start and end of a step, but none for the end of a step that is cancelled
+or stopped by a hook. So an event makes its step current inside a frame only, and the frame restores
+the previous context, and ends what is still open, whichever way the method is left.
 
 Streams need no frame of their own: CrewAI runs the whole method in a thread or a task then, and
 the user reads a queue.

@@ -1,4 +1,4 @@
-"""A model call, as CrewAI's events tell of it: recorded where no client's instrumentor does.
+"""A model call from CrewAI's events: recorded where no client's instrumentor records it.
 
 The events have the messages, the tools, the answer without what came beside it, and the usage in
 the words of each provider. A client's instrumentor sees the request and the response themselves.
@@ -96,7 +96,7 @@ class ModelCall:
             self._thoughts.append(string(event, "chunk"))
 
     def abandon(self) -> None:
-        """Forget a call whose end nobody has told of."""
+        """Forget a call whose end was not reported."""
 
     def end(self, event: Any, error: BaseException | None) -> None:
         """Record the call, unless a client has.
@@ -182,7 +182,7 @@ def _conversation(messages: Any) -> list[Message] | None:
 
 
 def calls_in(response: Any) -> list[Part]:
-    """Return the tools that a model asks for, in the shape of its provider."""
+    """Return a model's requests for tools, in the shape of its provider."""
     requested = jsonable(response)
     return [part for it in items(requested) or [requested] for part in _call(it)]
 

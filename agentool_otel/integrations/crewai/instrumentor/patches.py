@@ -11,7 +11,7 @@ public methods, so that a step is current while its body runs and never longer (
                             What a task does beside its agent (memory and knowledge that are looked
                             up for the prompt, guardrails) lies inside the crew
     agent, LiteAgent        invoke_agent, named by its role
-    tool                    execute_tool, under the id the model asked for it by
+    tool                    execute_tool, under the id of the model's request
     delegation, questions   execute_tool as a handoff to the coworker, whose run lies inside it
     model call              chat, by the client's instrumentor where that records it: it sees more
                             of it than the events tell. Else by the events

@@ -39,10 +39,10 @@ def role(name: str | None) -> str | None:
 
 
 def agent(described: Any) -> AgentInvocation:
-    """Return the run of an agent, from the agent or what a `LiteAgent` event tells of it.
+    """Return the run of an agent, from the agent or the data of a `LiteAgent` event.
 
-    Its id is left out: CrewAI draws a new one for every object, so it would tell two runs of one
-    agent apart that are runs of the same.
+    Its id is left out: CrewAI draws a new one for every object, so it would separate two runs of
+    the same agent.
     """
     return AgentInvocation(agent_name=role(string(described, "role")))
 
@@ -59,7 +59,7 @@ def said(speaker: str, *texts: str | None) -> list[Message] | None:
 
 
 def conversation(messages: Any) -> list[Message] | None:
-    """Return what an agent is asked: a text, or messages in the shape of OpenAI's."""
+    """Return the input of an agent: a text, or messages in the shape of OpenAI's."""
     return messages_of(jsonable(messages)) or None
 
 

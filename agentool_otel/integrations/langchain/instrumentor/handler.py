@@ -60,7 +60,7 @@ _OWNED = frozenset({CLIENTS, MANUAL})
 
 
 class Handler(BaseCallbackHandler):
-    """One for the process; runs are told apart by their ids."""
+    """One for the process; runs are distinguished by their ids."""
 
     run_inline = True  # in the caller's own task or thread, so that a frame is the caller's
 

@@ -1,4 +1,4 @@
-"""A graph that asks a human and stops, and the run that goes on with the answer.
+"""A graph that stops with a question to a human, and the run that continues with the answer.
 
 The question is the output of the run that stops, the answer the input of the one that goes on, and
 the `thread_id` of both is their conversation: the conventions have no other word for it.
@@ -23,7 +23,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 def interruption(error: BaseException) -> str | None:
-    """Return what an exception says if it is control flow rather than a failure."""
+    """Return the word for an exception that is control flow; None for a failure."""
     if is_a(error, GeneratorExit):
         return "closed"
     bubble = imported("langgraph.errors", "GraphBubbleUp")
@@ -31,7 +31,7 @@ def interruption(error: BaseException) -> str | None:
 
 
 def questions(error: BaseException) -> dict[str, Any]:
-    """Return what a human is asked, by the id of the interrupt; empty for other exceptions."""
+    """Return the questions to a human, by the id of the interrupt; empty for other exceptions."""
     kind = imported("langgraph.errors", "GraphInterrupt")
     if kind is None or not is_a(error, kind):
         return {}

@@ -12,7 +12,7 @@ __all__ = ["last_answer", "new_input"]
 
 
 def new_input(given: Any) -> list[Message] | None:
-    """Return what a graph is asked: the newest messages of its user, None if it takes none."""
+    """Return the input of a graph: the newest messages of its user, None if it takes none."""
     if (words := plain_text(given)) is not None:
         return [message("user", [text(words)])]
     messages = listed(given)

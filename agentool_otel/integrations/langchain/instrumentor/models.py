@@ -1,4 +1,4 @@
-"""Model calls of LangChain: what was asked for and what came back, as fields of an inference.
+"""Model calls of LangChain: what was requested and what came back, as fields of an inference.
 
 Source: langchain-core language_models/chat_models.py (`_get_ls_params`, `_get_invocation_params`)
 and outputs at 1.0 and 1.7; parameter names as the provider packages have them.
@@ -113,8 +113,8 @@ def _server(settings: Any) -> tuple[str | None, int | None]:
 
 
 def server_of_model(model: Any) -> tuple[str | None, int | None]:
-    """Return address and port of the server that a model's client talks to, both None where the
-    model keeps none that says so.
+    """Return address and port of the server of a model's client, both None if the model does not
+    show them.
 
     A client that has not been made yet is not made.
 
@@ -137,7 +137,7 @@ def _server_of_client(client: Any) -> tuple[str | None, int | None]:
 
 
 def offered(params: Mapping[str, Any]) -> list[Any] | None:
-    """Return the tools a model may ask for."""
+    """Return the tools that a model may call."""
     return tools.definitions(items(params, "tools") or params.get("functions"))
 
 

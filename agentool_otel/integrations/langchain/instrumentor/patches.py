@@ -6,7 +6,7 @@ span is the current one while its body runs and never longer (`tracing.instrumen
 
     graph or agent       invoke_agent, nested ones below it; nodes and chains have no span
     chat model, LLM      chat or text_completion; the client's own span is left out
-    tool                 execute_tool, under the id the model asked for it by
+    tool                 execute_tool, under the id of the model's request
     Command(goto=...)    execute_tool transfer_to_<node>; a tool that returns one is the handoff
     interrupt(question)  the output of its run; the answer is the input of the one that goes on
     retriever, store     retrieval; search_memory, upsert_memory, delete_memory

@@ -60,7 +60,7 @@ class LiveRun(StepSpan):
         self.questions: dict[str, Any] = {}
         """Questions of its nodes to a human, which stop the graph, by the id of the interrupt."""
         self.handed: set[str] = set()
-        """Targets of handoffs that have a span, for a graph; a node says the same again."""
+        """Targets of handoffs that have a span, for a graph; a node repeats them."""
         self.transfers: dict[str, Context] = {}
         """By node, the context of the handoff that leads to it."""
         self.registry: Runs | None = None
@@ -95,8 +95,9 @@ class LiveRun(StepSpan):
         self.end(error, interrupted=self.interrupted, extra=extra)
 
     def _put_questions(self, extra: dict[str, Any]) -> None:
-        """Make what a human is asked the output: several questions by the ids of their interrupts,
-        as LangGraph takes the answers."""
+        """Make the questions to a human the output: several by the ids of their interrupts, as
+        LangGraph takes the answers.
+        """
         several = len(self.questions) > 1
         asked = self.questions if several else next(iter(self.questions.values()))
         if isinstance(asked, str):
@@ -105,7 +106,7 @@ class LiveRun(StepSpan):
             extra[agentool.OUTPUT] = encode(asked)
 
     def failed(self, error: BaseException, /) -> None:
-        """End with an exception that no callback has told of."""
+        """End with an exception that no callback has reported."""
         with guarded("finishing a LangChain run"):
             if self.registry is not None:
                 self.registry.take(self.run_id)

@@ -27,7 +27,7 @@ __all__ = ["PATCHES_1", "PATCHES_2"]
 _Args = tuple[Any, ...]
 _STARTING = "starting the span of an MCP request"
 _CANCELLED = "cancelled"
-"""`error.type` of a request that its client has cancelled, where no exception says so."""
+"""`error.type` of a request that its client has cancelled without an exception."""
 
 
 def _handled(

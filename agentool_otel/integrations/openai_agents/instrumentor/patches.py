@@ -1,14 +1,14 @@
 """OpenAI's Agents SDK: agents, handoffs, tools, guardrails and sessions.
 
 Runs come from the runner, through which every call of `Runner` goes, and what happens inside them
-from the SDK's own spans, heard where they start and finish (`sdk_spans`). Nothing is registered
+from the SDK's own spans, observed where they start and finish (`sdk_spans`). Nothing is registered
 with the SDK: its processors, and whether its traces are uploaded, are as the user has set them.
 
     run                 invoke_agent, or invoke_workflow with an invoke_agent for each agent;
                         conversation: the session's id, the conversation's, or the group's
     trace(...)          invoke_workflow, where the user has opened it
     model call          the client's own span; chat, where no client of ours made the call
-    function tool       execute_tool, under the id the model asked for it by
+    function tool       execute_tool, under the id of the model's request
     handoff             execute_tool, which names the agent that goes on
     agent as a tool     execute_tool, with the run inside it
     guardrail           evaluation of its agent: 1 passed, 0 tripped

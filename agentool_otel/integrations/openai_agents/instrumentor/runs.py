@@ -5,7 +5,7 @@ after them, with what the runner returns or raises, which they do not know.
 
     an agent that hands over to nobody      invoke_agent
     agents that hand over to each other,    invoke_workflow, and below it invoke_agent for each
-    or a workflow that the user has named   of them, as the SDK tells of them
+    or a workflow that the user has named   of them, as the SDK reports them
 
 A streamed run is a task of its own: its span ends when that does, however much of the stream has
 been read.
@@ -91,7 +91,7 @@ class AgentRun:
 
     @classmethod
     def of_agent(cls, name: str | None) -> AgentRun:
-        """Start a run that no runner tells of."""
+        """Start a run of an agent without a runner."""
         step = start_step(AgentInvocation(agent_name=name), what="an agent", scope=SCOPE)
         return cls(step, None)
 
@@ -128,8 +128,9 @@ class AgentRun:
 
     # ---- the tools inside
     def unanswered(self, tool: StepSpan, call_id: str | None) -> None:
-        """Keep the span of a tool that has ended without a result: whether it waits for approval
-        is known when the run ends, or the model is asked again."""
+        """Keep the span of a tool that has ended without a result: the end of the run, or the next
+        model call, shows whether it waits for approval.
+        """
         self._pending.append((tool, call_id, time_ns()))
 
     def settle(self, awaiting: frozenset[str | None] = frozenset()) -> None:

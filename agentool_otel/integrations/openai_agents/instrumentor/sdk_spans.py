@@ -1,12 +1,12 @@
-"""The SDK's own spans, heard where they start and finish.
+"""The SDK's own spans, observed where they start and finish.
 
 `start`, `finish`, `__exit__` and `set_error` of its span classes are public, and are called for
 every span whichever tracing processors there are, in the frame that the span stands for: what we
 make current there is put back in the same frame. A tracing processor of ours would not do. One that
 is registered makes the SDK create its uploading processor; `set_trace_processors`, which other
-tracing packages call as well, would remove it; it is not told of the exception that ends a span,
-nor whether a span becomes the current one; and it hears nothing where the user has switched the
-SDK's tracing off. There the SDK makes spans that do nothing, and those are heard like the others.
+tracing packages call as well, would remove it; it does not get the exception that ends a span, nor
+whether a span becomes the current one; and it hears nothing where the user has switched the SDK's
+tracing off. There the SDK makes spans that do nothing, and those are heard like the others.
 
     agent                 invoke_agent, or the span of the run (`runs`)
     function              execute_tool, from the moment its call is known (`ToolContext`)
@@ -87,9 +87,9 @@ class ObservedSpan:
         self.error: BaseException | None = None
         """The exception that has left it."""
         self.failure: Any = None
-        """What the SDK says of its failure; the run may go on."""
+        """Its failure, as the SDK reports it; the run may go on."""
         self.told: BaseException | None = None
-        """The exception that it is handling when it says so."""
+        """The exception that was handled when the failure was set."""
         self._token: Any = None
 
     def inside(self) -> Context | None:
@@ -137,7 +137,9 @@ class _Agent(ObservedSpan):
 
 
 class _Tool(ObservedSpan):
-    """A tool's span begins once its call is known; some tools of the SDK's own never tell."""
+    """A tool whose span begins once its call is known; some tools of the SDK never show
+    their call.
+    """
 
     step: StepSpan | None = None
     call_id: str | None = None
@@ -185,7 +187,7 @@ class _Tool(ObservedSpan):
             step.end()
 
     def _told(self, step: StepSpan, result: Any) -> None:
-        """End with a failure that the model is told of, in place of a result."""
+        """End with a failure that the model receives in place of a result."""
         why = string(get(self.failure, "data"), "error") or string(self.failure, "message") or ""
         kind = "tool_error"
         if why.endswith(_REJECTED):
@@ -205,7 +207,7 @@ class _Handoff(ObservedSpan):
     """Recorded when it is over: only then is it known whose call it was, and to whom it led."""
 
     call: Any = None
-    """The call by which the model asked for it."""
+    """The model's call of the tool."""
 
     def inside(self) -> Context | None:
         return set_value(_CALL_KEY, self, self.parent)
@@ -390,7 +392,7 @@ def tool_called(
 def handoff_answered(
     wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """`ItemHelpers.tool_call_output_item`, which answers the call that asked for a handoff."""
+    """`ItemHelpers.tool_call_output_item`, which answers the call that requested a handoff."""
     with guarded("reading the call of a handoff"):
         handoff = get_current().get(_CALL_KEY)
         if isinstance(handoff, _Handoff) and handoff.call is None:

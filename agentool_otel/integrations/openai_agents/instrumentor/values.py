@@ -70,8 +70,9 @@ def _which(item: Any) -> dict[str, Any]:
 
 
 def output_of_model(data: Any) -> list[Message] | None:
-    """Return what the data of a `generation` span says the model answered: a message of chat
-    completions, or, of a stream, a whole response."""
+    """Return the model's answer from the data of a `generation` span: a message of chat
+    completions, or, of a stream, a whole response.
+    """
     for item in items(get(data, "output")):
         if (output := get(item, "output")) is not None:
             return openai_responses.messages_of(output)

@@ -1,8 +1,8 @@
-"""The capabilities that a run is given: what pydantic-ai tells them becomes spans.
+"""Capabilities that are added to a run: their hooks make spans.
 
-One stands outside of all others, around the run and its tools: it sees what the program and the
-model see in the end. The other stands inside of all others, next to the model: it sees what the
-model is asked, and nothing where another capability answers in its place.
+One is outside of all others, around the run and its tools: it sees the final values of the program
+and the model. The other is inside of all others, next to the model: it sees the requests to the
+model, and none where another capability answers in its place.
 
 Each hook attaches a context to the task it runs in and takes it off again. pydantic-ai itself hands
 the context of a run on to the code inside `async with agent.iter(...)`, and takes it back.
@@ -50,7 +50,7 @@ _SIGNALS = (
     *("ModelRetry", "ToolFailed", "ToolRetryError", "ToolFailedError"),
     *("SkipToolExecution", "SkipModelRequest"),
 )
-"""Exceptions of pydantic-ai by which tools and hooks say what is to happen next."""
+"""Exceptions by which tools and hooks of pydantic-ai control the next step."""
 _O = TypeVar("_O", AgentInvocation, Inference, ToolExecution)
 
 
@@ -110,7 +110,8 @@ class _Run:
         """Exception that ended the run, from pydantic-ai's hook."""
         self.cut: list[tuple[StepSpan, int]] = []
         """Model requests that were cancelled, and when: a stream is cancelled whether its model
-        failed or its reader did, and only the end of the run tells."""
+        failed or its reader did, and only the end of the run shows which.
+        """
         self.over = False
         """Whether the run has ended; later ends are ignored."""
         self.called: set[str] = set()
@@ -224,7 +225,7 @@ class _ToolStep:
             self.failed(error)
 
     def failed(self, error: BaseException) -> None:
-        """End with an error, and with what the model is told of it, if it is told."""
+        """End with an error, and with the text that the model receives, if any."""
         reply = get(error, "tool_retry")
         reply = get(error, "tool_failed") if reply is None else reply
         if reply is not None:
@@ -451,7 +452,7 @@ def _ids(request_context: Any) -> list[int]:
 
 
 def _inside(step: StepSpan, around: Context) -> Context:
-    """Return the context that a model is asked in.
+    """Return the context of a model request.
 
     pydantic-ai's own span of the request stays the current one: a `FallbackModel` writes on it.
     """

@@ -1,7 +1,7 @@
 """pydantic-ai's messages, prompts and outputs, in the shape of the conventions.
 
-Parts are told apart by `part_kind` and `kind`, which their serialised form has too; a kind that is
-not known keeps what it holds.
+Parts are distinguished by `part_kind` and `kind`, which their serialised form has too; a kind that
+is not known keeps what it holds.
 
 Source: pydantic-ai-slim messages.py at 1.100 and 2.68.
 """
@@ -46,7 +46,7 @@ _MODALITIES = {
 
 
 def conversation(history: Iterable[Any]) -> list[Message]:
-    """Return requests and responses as messages: one for all that one role says in a row."""
+    """Return requests and responses as messages, consecutive parts of a role in one."""
     converted: list[Message] = []
     for item in history:
         if string(item, "kind") == "response":
@@ -87,7 +87,7 @@ def _parts_of_request(item: Any) -> list[Part]:
 
 
 def retry(part: Any) -> str:
-    """Return what a model is told of a call or an output that has failed.
+    """Return the message to a model about a failed call or output.
 
     pydantic-ai's own words, unless they would be made of objects of the user's.
     """
@@ -213,7 +213,7 @@ def waiting(requests: Any) -> list[dict[str, Any]]:
 
 
 def results(given: Any) -> list[dict[str, Any]]:
-    """Return what `DeferredToolResults` say of each call; none where there are none of them.
+    """Return the results of each call in `DeferredToolResults`; empty if there are none.
 
     Source: pydantic_ai/_deferred.py at 2.68.
     """

@@ -123,7 +123,7 @@ def content(request_context: Any) -> dict[str, Any]:
 
 
 def answered(response: Any) -> dict[str, Any]:
-    """Return what a response tells, without content."""
+    """Return the data of a response, without content."""
     finish = string(response, "finish_reason")
     cost = _cost(get(response, "usage"))
     return {
@@ -141,7 +141,7 @@ def _cost(usage: Any) -> float | None:
 
 
 def _usage(usage: Any) -> Usage | None:
-    """Return token counts; those that pydantic-ai has not heard of are zero with it."""
+    """Return token counts. Counts that pydantic-ai does not know are zero there."""
     details = get(usage, "details")
     reasoning = integer(usage, "output_reasoning_tokens") or integer(details, "reasoning_tokens")
     counts = (integer(usage, "input_tokens"), integer(usage, "output_tokens"))

@@ -60,7 +60,7 @@ def read_run(run: Object) -> list[Document]:
 
 
 def write_run(documents: Sequence[Document]) -> Object:
-    """Return the run that traces and results are of, in whatever order they come.
+    """Return the run that traces and results are of, in any order they come.
 
     Raises:
         DecodeError: if they are not from a run of ToolSmith, or a trace is without its result.
@@ -172,7 +172,7 @@ def _trace_id(run: Object, result: Object) -> str:
 
 
 def _saved_at(run: Object) -> str | None:
-    """Return when a run was saved; None where what it says is no time."""
+    """Return when a run was saved; None if the value is no time."""
     created: str | None = run.get("createdAt")
     return created if created is not None and to_ns(created) is not None else None
 

@@ -78,7 +78,7 @@ def _synthesized(file: Object) -> list[str]:
 
 
 def _file_of(case: Object) -> Object:
-    """Return what the file says besides its tasks, from its first case."""
+    """Return the members of the file besides its tasks, from its first case."""
     held: Any = case.get("toolsmith_file")
     file: Object = without_each(held, ("name", "tasks")) if isinstance(held, dict) else {}
     name = case.get("eval_id")

@@ -141,7 +141,7 @@ def _read_tool(tool: Object) -> Object:
 
 
 def _has_side_effects(text: str) -> bool | None:
-    """Return what the free text says, None where it might mean either."""
+    """Return whether the free text describes side effects; None where it is ambiguous."""
     words = text.strip().lower()
     if words in _HARMLESS:
         return False

@@ -1,8 +1,8 @@
 """Steps as turns: what chat-shaped formats are made of.
 
-A turn is one answer of the model: what it thought, the tools it asked for, and what those gave
-back. A trace does not say where one answer ends, so a thought after a call, and a call after a
-result, begin the next one. A result stands with its call, wherever it came.
+A turn is one answer of the model: its thoughts, the tools it requests, and their results. A trace
+does not show where one answer ends, so a thought after a call, and a call after a result, begin the
+next one. A result belongs to its call, wherever it came.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spans that wait for others, and what they are told apart by: on disk where they are many.
+"""Disk-backed store of spans whose run is not known yet.
 
 What is on disk has no name, and is gone when it is closed or the process ends.
 """
@@ -141,7 +141,7 @@ class Units:
         return sorted(groups, key=attrgetter("order"))
 
     def _read_again(self, groups: list[Group]) -> Iterator[Group]:
-        """Put groups on disk at once, and yield them when they are asked for."""
+        """Write groups to disk at once, and yield them on demand."""
         blocks: list[tuple[int, int]] = []
         for at in range(0, len(groups), _BLOCK):
             data = _pack(groups[at : at + _BLOCK])

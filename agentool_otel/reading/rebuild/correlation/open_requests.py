@@ -169,7 +169,7 @@ class OpenRequests:
         """Yield each tool that a model in a run requested, and the run.
 
         Args:
-            evidence: the evidence that is asked for.
+            evidence: the evidence that is requested.
             joined: by number, whether a tool has its request. Each one found is marked.
         """
         for tool, call in self._requested.pairs(evidence, joined):

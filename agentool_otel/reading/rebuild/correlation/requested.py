@@ -278,7 +278,7 @@ class Requested:
         """Yield the units of each span and of the model call that requested it.
 
         Args:
-            evidence: the evidence that is asked for; a stronger one comes in an earlier pass.
+            evidence: the evidence that is requested; a stronger one comes in an earlier pass.
             joined: by unit, whether a tool has its request. Each one found is marked.
         """
         if not self._spans_left:

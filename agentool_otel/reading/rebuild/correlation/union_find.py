@@ -66,7 +66,7 @@ class Joining:
         return number
 
     def tie(self, one: int, other: int) -> None:
-        """Say that two calls belong together for another reason."""
+        """Join two calls for another reason than their keys."""
         one, other = self.group_of(one), self.group_of(other)
         if one != other:
             self._parent[max(one, other)] = min(one, other)

@@ -1,9 +1,9 @@
 """Group the model calls of an OTel trace into runs where their messages are unknown.
 
 Without messages no call refers to another. What is left is where the calls are, when they were,
-their conversation and how each of them ended: an answer that asks for tools is followed by another
+their conversation and how each of them ended: an answer that requests tools is followed by another
 call, and any other answer ends its run. A call belongs to the run that waits for it nearest to it
-in the tree. Several runs that wait equally near cannot be told apart, and are one run.
+in the tree. Several runs that wait equally near cannot be distinguished, and are one run.
 """
 
 from __future__ import annotations

@@ -52,12 +52,12 @@ class Fidelity(msgspec.Struct):
 
     trace_id: str
     dialects: list[str] = []
-    """The vocabularies its spans speak."""
+    """The vocabularies of its spans."""
     spans: int = 0
     readings: list[SpanReading] = []
     """Interpretation of each span, with the reason."""
     model_calls: int = 0
-    """Model calls in it, each once, however many spans tell of it."""
+    """Model calls in it, each once, however many spans report it."""
     notes: list[Note] = []
     unread: dict[str, int] = {}
     """Attributes that nothing in the trace was made of, and on how many spans they stood."""

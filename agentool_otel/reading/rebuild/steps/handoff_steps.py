@@ -271,7 +271,7 @@ class _Handed:
 
 
 def _transfer_keys(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield what a transfer to a known agent can be told by."""
+    """Yield the keys that identify a transfer to a known agent."""
     operation = node.operation
     if isinstance(operation, ToolExecution) and operation.transfer_target is not None:
         target = plain_name(operation.transfer_target)

@@ -362,7 +362,7 @@ def _attribute(is_sent: bool) -> str:
 
 
 def _asked(part: Part) -> str:
-    """Return what a part of a message asks for, as text that can be compared."""
+    """Return the request in a message part as text that can be compared."""
     return canonical([part.get("name"), parsed(part.get("arguments"))])
 
 

@@ -85,7 +85,7 @@ class Causes:
         return iter(self._steps)
 
     def add(self, step: Draft) -> None:
-        """Add a step; only until a time is asked for."""
+        """Add a step; not allowed after the first read of a time."""
         self._steps.append(step)
 
     @cached_property
@@ -127,7 +127,7 @@ class Drafts(list[Draft]):
         return node.end_ns if node.end_ns is not None else node.start_ns
 
     def place(self, draft: Draft, node: Node, requested_by: Node | None) -> None:
-        """Put a step where our own spans say it is, and after the reasoning that led to it."""
+        """Place a step as our own spans order it, and after the reasoning that led to it."""
         draft.place(node, _OF_STEP)
         self.follow_thoughts(draft, requested_by)
 

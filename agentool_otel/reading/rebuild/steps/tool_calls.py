@@ -45,7 +45,7 @@ _Execution = ToolExecution | McpRequest
 
 
 class _Repeat(NamedTuple):
-    """A span that repeats a call, and what it says."""
+    """A span that repeats a call, with its operation."""
 
     node: Node
     operation: _Execution

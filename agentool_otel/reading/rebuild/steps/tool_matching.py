@@ -59,7 +59,7 @@ def results_in_messages(inferences: Sequence[Node]) -> dict[str, Any]:
 
 
 class Results:
-    """The results that were sent to models, looked for and compared when they are asked for."""
+    """The results that were sent to models, searched and compared on demand."""
 
     def __init__(self, inferences: Sequence[Node]):
         self._inferences = inferences

@@ -35,12 +35,12 @@ class TooLarge(OSError):
 
 
 _asked: list[int] = []
-"""The limit that was asked for on the command line, if one was."""
+"""The limit of the command line, if there is one."""
 
 
 @contextmanager
 def limited_to(size: int) -> Generator[None]:
-    """Let so many bytes come out of an input, whatever the environment says."""
+    """Limit the size of unpacked input, in bytes, in place of the environment."""
     _asked.append(size)
     try:
         yield
@@ -49,8 +49,9 @@ def limited_to(size: int) -> Generator[None]:
 
 
 def _limit_of(packed: int) -> int:
-    """Return how many bytes may come out of so many: what was asked for, by `limited_to` or
-    `AGENTOOL_UNPACK_LIMIT`, else 64 MiB or two hundred times as many, whichever is more."""
+    """Return how many bytes a compressed input may unpack to: the limit of `limited_to` or
+    `AGENTOOL_UNPACK_LIMIT`, else 64 MiB or two hundred times its size, whichever is more.
+    """
     asked = _asked[-1] if _asked else environment.unpack_limit()
     return max(_SMALL, _RATIO * packed) if asked is None else asked
 

@@ -106,7 +106,7 @@ def mend(span: SpanRecord) -> SpanRecord:
 def mended(value: Any) -> tuple[Any, bool]:
     """Return a JSON value whose marks are U+FFFD, and whether there were any.
 
-    Halves of surrogate pairs stay: JSON can say them, and a document is kept as it is.
+    Halves of surrogate pairs stay: JSON can represent them, and a document is kept as it is.
     """
     mending = _Mending(_MARKS)
     return mending.value(value, ""), bool(mending.damages)

@@ -61,7 +61,7 @@ def fits_in_memory(size: int) -> bool:
 
 
 def _available() -> int:
-    """Return how many bytes of memory the system could give, 0 where it does not say.
+    """Return how many bytes of memory the system could give; 0 if unknown.
 
     Spec: proc(5), /proc/meminfo; the kernel's admin-guide/cgroup-v2.rst, memory.max, and
     cgroup-v1/memory.rst. Elsewhere than on Linux there is no such number in the standard library.

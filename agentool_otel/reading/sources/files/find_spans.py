@@ -123,7 +123,9 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
 
 
 TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")
-"""Members whose value has a say in what an object of texts is; of all others, their being there."""
+"""Members whose values help to identify an object of texts; of all others, only their presence
+counts.
+"""
 
 
 def container_of(row: dict[str, str]) -> Container | None:

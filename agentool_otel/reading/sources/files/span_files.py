@@ -287,7 +287,8 @@ def holds_spans(file: SpanFile) -> bool:
 
 def _spans_first(files: Sequence[SpanFile]) -> Sequence[SpanFile]:
     """Return files that begin with documents behind the others: of a trace that is in both, the
-    spans say more."""
+    spans have more data.
+    """
     return files if len(files) < 2 else sorted(files, key=_begins_with_document)
 
 

@@ -29,7 +29,7 @@ _TRACE_COLUMN = re.compile(r"(^|[._])(trace|operation)[._]?id$|^trace$", re.IGNO
 
 
 def is_trace_column(name: Json) -> bool:
-    """True for a column that tells the trace a row belongs to, as every store has one."""
+    """Return whether a column has the trace of each row, as every store's table does."""
     return isinstance(name, str) and _TRACE_COLUMN.search(name) is not None
 
 

@@ -33,7 +33,7 @@ __all__ = ["Http"]
 _WAITS_S = (0.5, 1.0, 2.0)
 """Waits before a retry, where the server does not name one."""
 _LONGEST_WAIT_S = 30.0
-"""An upper bound for what the server asks for."""
+"""Longest accepted wait of a server's `Retry-After`."""
 _CONNECT_S = 10.0
 _BODY_S = 900.0
 """From the first byte of a body to the last: a server may drip."""

@@ -87,7 +87,7 @@ class Reading:
         return left
 
     def too_many_services(self, number: int) -> ReadingLimit:
-        """Return an error for a server that lists more services than are asked for."""
+        """Return an error for a server that lists more services than may be read."""
         limit = self.limits.max_services
         return self._reached(f"{limit:,} of {number:,} services", "max_services")
 

@@ -57,7 +57,7 @@ class ServerSource(ABC):
     """The port of its API, where the URL names none."""
     tenant_header: ClassVar[str]
     step_ns: ClassVar[int]
-    """The shortest time that its search tells apart."""
+    """The shortest time that its search distinguishes."""
     declared: ClassVar[tuple[str, ...]]
     """Known losses of the store, one line each."""
 
@@ -87,7 +87,7 @@ class ServerSource(ABC):
         return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
 
     def census(self) -> Census | None:
-        """Return None: the server does not say how many spans its traces have."""
+        """Return None: servers do not report how many spans their traces have."""
         return None
 
     def spans(self) -> Iterator[SpanRecord]:

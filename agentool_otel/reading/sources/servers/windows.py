@@ -45,7 +45,7 @@ def searched(
 
     Args:
         window: its ends are whole steps.
-        step_ns: the shortest time that the search tells apart.
+        step_ns: the shortest time that the search distinguishes.
         search: asks for one window.
         not_whole: takes a window that cannot be halved and still may have more.
         longest_ns: of a window that may be asked for at once, a number of steps.

@@ -3,7 +3,7 @@
 A store that keeps roles, inputs and outputs outside attributes gets them back into attributes under
 the names its own OTLP exporter uses, listed in its file, so that one dialect reads both.
 
-store_format  what a format is: a `Container`
-shapes        all formats, in the order in which they are asked
+store_format  the protocol of a format: a `Container`
+shapes        all formats, in the order in which they are tried
 registry      the stores that are installed
 """

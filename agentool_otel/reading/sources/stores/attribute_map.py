@@ -28,8 +28,9 @@ def _recognises(o: Object) -> bool:
 
 
 def _speaks(o: Object) -> bool:
-    """Return whether a name belongs to a dialect: without ids only that tells a span from any other
-    object with dotted names."""
+    """Return whether a name belongs to a dialect: without ids only that distinguishes a span from
+    any other object with dotted names.
+    """
     known = namespaces()
     return any(it.startswith(known) for it in (*o, *flattened(o)))
 

@@ -31,7 +31,7 @@ _SESSIONS = ("session.id", "conversation.id", "gen_ai.conversation.id", "thread.
 
 
 def recognises(o: Object) -> bool:
-    """Tell a record from a span: a time or a body, and no start, end or name."""
+    """Distinguish a record from a span: a time or a body, and no start, end or name."""
     return (
         ("body" in o or "timeUnixNano" in o or "time_unix_nano" in o)
         and v.first(o, "attributes", "body", "eventName", "event_name") is not None

@@ -1,4 +1,4 @@
-"""All containers, in the order in which they are asked."""
+"""All containers, in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ SHAPES: tuple[Container, ...] = (
     attribute_map.CONTAINER,
 )
 """Shapes of no store in particular. The special ones are first: several are span objects with more
-to them. Stores are asked before, since theirs are more special still."""
+to them. Stores are tried before, since theirs are more special still.
+"""
 
 
 def containers() -> tuple[Container, ...]:

@@ -1,6 +1,6 @@
 """Ids, times, kinds and attributes in every spelling that stores and SDKs use, to one form each.
 
-Spelling is undone here once, so that a container's file says only where its fields are.
+Spelling is normalized here once, so that a container's file declares only where its fields are.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class Leftovers:
                 partial.unlink()
 
     def empty(self) -> None:
-        """Leave only the first line of the journal, which says where the other files belong."""
+        """Truncate the journal to its first line, which has the destination of the other files."""
         if self._in_place():
             header = orjson.loads(self._first)
             with suppress(OSError):

@@ -46,12 +46,13 @@ _SERVICES = {
     "logs": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 }
 _BODY = 64 << 10
-"""Bytes of an answer that are read: more than a receiver has to say."""
+"""Most bytes of an answer that are read."""
 _WORDS = 200
 """Characters of a reason."""
 _LONGEST_S = 3600.0
-"""No receiver is left alone for longer, whatever it asks for: that may be a slip or too much for a
-clock, and asking again after an hour is no burden."""
+"""Longest accepted wait of a receiver's `Retry-After`: a longer one may be a mistake or too much
+for a clock, and a retry after an hour is no burden.
+"""
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -84,10 +84,10 @@ class Tls:
 
 
 def files_usable(signal: Signal) -> bool:
-    """Tell whether the files for TLS that the variables of a signal name can be used, and refuse
+    """Return whether the files for TLS that the variables of a signal name can be used, and refuse
     the variable of the first that cannot.
 
-    Without a file that was asked for nothing is sent: to trust others would be less than was meant.
+    Without a file that was requested nothing is sent: to trust others would be less than was meant.
     """
     try:
         Tls(signal)

@@ -161,7 +161,7 @@ class OtlpTarget:
 def target_from_environment(
     environ: Mapping[str, str], signal: Signal = "traces"
 ) -> OtlpTarget | None:
-    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
+    """Return the target in `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER`, if any."""
     named = exporter(environ, signal)
     wanted = otlp_settings.value("ENDPOINT", signal, environ) or named == "otlp"
     if not wanted or named in ("none", "console"):

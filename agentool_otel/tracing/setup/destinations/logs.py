@@ -1,6 +1,6 @@
 """Destination of log records: one decision for `instrument()` and `doctor`.
 
-Where spans go, unless the variables of the logs signal say otherwise. A logger provider that the
+Where spans go, unless the variables of the logs signal override this. A logger provider that the
 application has set, before or after us, is left alone: its records go where it sends them.
 """
 

@@ -1,6 +1,6 @@
 """Destination of the convention's metrics: one decision for `instrument()` and `doctor`.
 
-Where spans are sent, unless the variables of the metrics signal say otherwise. A meter provider
+Where spans are sent, unless the variables of the metrics signal override this. A meter provider
 that the application has set is left alone: it collects them.
 """
 

@@ -68,7 +68,7 @@ def plan_beside(
     spans: SpansTarget,
     endpoint_in_code: bool,
 ) -> Plan | None:
-    """Plan a signal that goes where spans are sent, unless its own variables say otherwise.
+    """Plan a signal that goes where spans are sent, unless its own variables override this.
 
     Args:
         signal: the signal, `logs` or `metrics`.
