@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.ground.json_codec import canonical
@@ -188,6 +188,7 @@ DOCUMENTS = st.one_of(
 
 @settings(max_examples=many(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=canonical))
+@example([{"name": "", "description": "", "parameters": {"resource_metrics": None}}])
 def test_any_documents_come_back_from_their_spans(documents: list[Object]) -> None:
     held = [cls.from_dict(it) for it in documents if (cls := document_class(it)) is not None]
     given = {canonical(it.to_dict()) for it in held}

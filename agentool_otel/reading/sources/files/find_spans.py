@@ -91,7 +91,7 @@ def _document_or_spans(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]
     are none."""
     found = False
     for piece in inner:
-        if piece.what != "document":
+        if piece.what != "document" and (piece.what != "otlp" or _has_groups(piece.value)):
             found = True
             yield piece
     if not found:
@@ -152,6 +152,13 @@ def _otlp(value: Object) -> Object | None:
     if isinstance(value.get("spans"), list) and isinstance(value.get("scope"), dict):
         return {"resourceSpans": [{"scopeSpans": [value], "resource": value.get("resource")}]}
     return None
+
+
+def _has_groups(value: Object) -> bool:
+    """Return whether an OTLP document has spans, log records or metrics, and not only the names."""
+    members = (value.get(name) for name in _OTLP)
+    return any(isinstance(item, dict) for items in members if isinstance(items, list)
+               for item in items)  # fmt: skip
 
 
 def _holds_scopes(value: Json) -> bool:
