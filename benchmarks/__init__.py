@@ -1,1 +1,1 @@
-"""What the package costs: `python -m benchmarks` measures and prints one table. See README.md."""
+"""Cost of the package: `python -m benchmarks` measures and prints one table. See README.md."""

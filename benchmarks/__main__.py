@@ -35,7 +35,7 @@ _HOMES = {
     "instrumentors": "instrumentors",
 }
 _LONG = {"hostile", "scale", "evaluation", "instrumentors", "whole"}
-"""What is measured only when it is named."""
+"""Measurements that run only when named."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

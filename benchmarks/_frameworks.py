@@ -131,13 +131,13 @@ FRAMEWORKS = {
     "crewai": _crewai,
     "mcp": _mcp,
 }
-"""How each is made ready: for one model call, or a run in which a model calls tools."""
+"""Set-up of each framework: for one model call, or a run in which a model calls tools."""
 
 WORK = {
     name: ("model call",) if name in ("openai", "anthropic") else ("model call", "tools")
     for name in FRAMEWORKS
 } | {"mcp": ("tools",)}
-"""What each can do: a client library calls no tools, and MCP asks no model."""
+"""Workloads of each framework: a client library calls no tools, and MCP calls no model."""
 
 
 def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callable[[], object]:

@@ -1,4 +1,4 @@
-"""How long each measurement takes: all of it in some six minutes, or `--quick` in one."""
+"""Sizes of the measurements: six minutes for all, or one with `--quick`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["FULL", "QUICK", "Size"]
 
 
 class Size(NamedTuple):
-    """How often, and how much of, each thing is measured."""
+    """Repetitions and size of each measurement."""
 
     rounds: int
     agent_runs: int

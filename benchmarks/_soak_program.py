@@ -58,7 +58,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Settings(TypedDict):
-    """What a process is to do."""
+    """Settings of a process."""
 
     plain: bool
     endpoint: str | None
@@ -83,7 +83,7 @@ class Sample(TypedDict):
 
 
 class Report(TypedDict):
-    """What came of it."""
+    """Results of a process."""
 
     rounds: int
     digest: str
@@ -100,7 +100,7 @@ class Report(TypedDict):
 
 
 class _NoRun:
-    """What `run` gives where there is no package."""
+    """Stand-in for the run where the package is missing."""
 
     def __init__(self, *_: Any, **__: Any):
         self.output: Any = None
@@ -122,7 +122,7 @@ class _NoRun:
 
 
 class Kit(Protocol):
-    """What the program uses of the package, or instead of it."""
+    """Functions of the package, or their stand-ins."""
 
     run: Any
 

@@ -1,4 +1,4 @@
-"""What is measured becomes rows, and rows one table."""
+"""Turn measurements into the rows of one table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 150
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the design asks for now: a bound on the ratio, or on our own figure."""
+    """Target of the design: a bound on the ratio, or on our own figure."""
 
     text: str
     bound: float
@@ -67,7 +67,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None where there is none, or nothing could be measured."""
+        """Return whether the target is met; None without a target or a measurement."""
         return None if self.target is None or self.ours is None else self.target.met_by(self)
 
 

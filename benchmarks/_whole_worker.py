@@ -48,7 +48,9 @@ _MODEL = {
 
 
 class Tracing(NamedTuple):
-    """How a variant traces: decorators of an agent and a tool, a client's method, and the flush."""
+    """Functions of a variant: decorators of an agent and a tool, a client's method, and the
+    flush.
+    """
 
     agent: Decorator
     tool: Decorator

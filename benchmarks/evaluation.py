@@ -1,4 +1,4 @@
-"""How long verdicts take beside the rebuild that they need, and in how much memory.
+"""Time and memory of verdicts, compared with the rebuild that they need.
 
 Twenty assertions that look at everything a run has: calls, arguments, order, results, output,
 status, totals. Each figure comes from a process of its own.

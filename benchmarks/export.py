@@ -1,4 +1,4 @@
-"""What it costs to get finished spans out of the process, and what the application feels of it."""
+"""Cost of exporting finished spans, and its effect on the application."""
 
 from __future__ import annotations
 

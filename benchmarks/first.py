@@ -1,4 +1,4 @@
-"""What the first call of a process waits for, and what its span holds of our own set-up."""
+"""Time of the first call of a process, and the share of it on the span."""
 
 from __future__ import annotations
 

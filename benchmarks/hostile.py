@@ -1,6 +1,7 @@
-"""What the shape of a trace costs: the time of a rebuild per span, of shapes by which a careless
-one grows with the trace, against an ordinary trace of as many spans. And what crowds cost, of parts
-or calls that are alike: the time for each of them against that in a crowd a quarter as large."""
+"""Cost of a trace's shape: the time of a rebuild per span for shapes that could make it quadratic,
+against an ordinary trace with as many spans. And the cost of crowds of similar parts or calls: the
+time for each of them against that in a crowd a quarter as large.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What importing the package costs, against importing the SDK's tracer, in fresh interpreters."""
+"""Cost of importing the package, against importing the SDK's tracer, in fresh interpreters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model call and tool calls of a framework cost under our instrumentor, and under others of
+"""Cost of a model call and tool calls of a framework under our instrumentor, and under others of
 the same framework, where they are installed.
 
     python -m benchmarks instrumentors      in an environment that holds a framework and the others

@@ -1,4 +1,4 @@
-"""What it costs that an ended span is on disk when its end returns."""
+"""Cost of having an ended span on disk when its `end()` returns."""
 
 from __future__ import annotations
 

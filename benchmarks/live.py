@@ -1,4 +1,4 @@
-"""What a decorated tool call costs, against a span of the OpenTelemetry SDK written by hand."""
+"""Cost of a decorated tool call, against a span of the OpenTelemetry SDK written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it takes to look for credentials: in a megabyte of anybody's text, and in what calls carry.
+"""Cost of searching for credentials: in a megabyte of any text, and in the content of calls.
 
 The texts are those of the security audit: some that make a careless search slow, some of every day.
 """

@@ -1,4 +1,4 @@
-"""What finished spans take while they are queued, and whether unfinished runs pile up."""
+"""Memory of finished spans in the queue, and growth from unfinished runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decorated tool call costs with other packages, where they are installed, each against the
+"""Cost of a decorated tool call with other packages, where they are installed, each against the
 same hand-written span in the same process.
 
 Exporters drop, the network is closed: connections beyond this machine are refused.
@@ -38,7 +38,7 @@ __all__ = ["rows"]
 
 
 class Decorators(NamedTuple):
-    """How a peer marks an agent and a tool, and how it is emptied."""
+    """Decorators of a peer for an agent and a tool, and its flush."""
 
     agent: Decorator
     tool: Decorator
@@ -94,7 +94,7 @@ class Keep(SpanExporter):
 
     def __init__(self) -> None:
         self.text: list[str] | None = []
-        """What the spans so far hold, None once nobody asks any more."""
+        """Text of the spans so far; None once it is no longer needed."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         if self.text is not None:

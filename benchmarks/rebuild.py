@@ -1,5 +1,6 @@
-"""How fast spans become traces on one core, and in how much memory, against `orjson.loads` of the
-same lines: the least that reading them can take. Each figure comes from a process of its own."""
+"""Speed of rebuilding traces on one core, and its memory, against `orjson.loads` of the same lines:
+the least that reading them can take. Each figure comes from a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Reading(NamedTuple):
     """One reading of a recording."""
 
     per_s: float
-    """What was counted, spans or runs, by CPU time."""
+    """Spans or runs per second of CPU time."""
     peak_mb: float
 
 

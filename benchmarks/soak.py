@@ -49,7 +49,7 @@ _LAST_WORD_S = 600.0
 
 @dataclass
 class Soaked:
-    """What came of one scenario; `problems` is empty if nothing did."""
+    """Result of one scenario; `problems` is empty if it passed."""
 
     scenario: str
     report: Report
@@ -59,7 +59,7 @@ class Soaked:
     """Of these, the ones that are where they belong after all is over."""
     twice: int
     log: list[str]
-    """What the program's standard error holds."""
+    """Lines of the program's standard error."""
     requests: dict[str, int]
     """Moods of the receiver, to the requests that met them."""
     problems: list[str] = field(default_factory=list[str])

@@ -1,4 +1,4 @@
-"""What a process pays before its work: CPU time of whole interpreters, compiled modules cached."""
+"""Start-up cost of a process: CPU time of whole interpreters, compiled modules cached."""
 
 from __future__ import annotations
 

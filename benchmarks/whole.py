@@ -1,4 +1,4 @@
-"""What a traced call costs until a receiver or a file has its span, by the text in it.
+"""Cost of a traced call until a receiver or a file has its span, by the text in it.
 
 Tool calls with a result of a kilobyte and model calls with 40 KB of messages, of each text in
 `_payloads.py`. Every way to trace waits in a process of its own and takes turns of calls with the
@@ -41,13 +41,13 @@ PEERS = {
     "openinference": "openinference-instrumentation openinference-instrumentation-openai",
     "logfire": "logfire",
 }
-"""What pip is asked for, the distribution of the decorator first."""
+"""Requirements of each peer for pip, the distribution of the decorator first."""
 
 _BESIDE = "openai orjson opentelemetry-exporter-otlp-proto-http"
 
 _WAYS = ("recorded", "sent")
 _LEAST_US = 0.01
-"""What a call costs where noise covers it: a ratio needs a positive number."""
+"""Least cost of a call that noise covers: a ratio needs a positive number."""
 
 
 class _Worker(NamedTuple):

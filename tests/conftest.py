@@ -1,4 +1,4 @@
-"""What every test may use: finished spans, and a model server on this machine.
+"""Fixtures of all tests: finished spans, and a model server on this machine.
 
 Our own errors are raised in tests, not logged: see `tracing.spans.settings.guarded`.
 """

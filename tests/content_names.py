@@ -43,7 +43,7 @@ MODULE = ROOT / "agentool_otel" / "semconv" / "_content_names.py"
 COLLECTOR = ROOT / "collector-config" / "redact.yaml"
 _REGION = re.compile(r"^( *)# generated: (\w+)\n.*?^ *# end\n", re.M | re.S)
 _BESIDE = (core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE, agentool.METADATA)
-"""What the Collector masks as well: errors quote what they were given, metadata are free text."""
+"""Attributes that the Collector masks as well: errors quote their input, metadata are free text."""
 
 
 def declared() -> Content:

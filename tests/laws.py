@@ -1,4 +1,4 @@
-"""How many examples a law is tried with: few on every change, all of them in `.ci/nightly`.
+"""Number of examples per law: few on every change, all of them in `.ci/nightly`.
 
 `HYPOTHESIS_PROFILE=nightly` asks for all.
 """

@@ -1,4 +1,4 @@
-"""What the rebuild makes of every recording, to compare before and after a change.
+"""Rebuilt traces of every recording, to compare before and after a change.
 
     python -m tests.rebuilt_traces before.jsonl          writes the traces and notes
     python -m tests.rebuilt_traces before.jsonl after.jsonl     compares two such files

@@ -1,4 +1,4 @@
-"""How much an expression looks at: its steps counted, not its time.
+"""Cost of an expression, in steps instead of time.
 
 `CountedPattern` stands in for a compiled expression. It returns what the real one returns, and goes
 the same way by itself, by trial and error as the standard library's engine does: a step for each

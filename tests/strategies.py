@@ -108,7 +108,7 @@ errors = with_unknown(
         ),
     )
 )
-"""What ended a run, and what has the place of it and is none."""
+"""Errors that ended a run, and values in their place that are none."""
 labels = st.fixed_dictionaries(
     {},
     optional={
@@ -117,7 +117,7 @@ labels = st.fixed_dictionaries(
         "tags": st.lists(st.text(max_size=6), max_size=3) | values,
     },
 )
-"""What names a run, and what has the place of it and does not."""
+"""Labels of a run, and values in their place that are none."""
 metadata = st.builds(
     lambda rest, named, error: {**rest, **named, **error},
     objects,

@@ -1,4 +1,5 @@
-"""What the tests were run with: `versions.json`, a table of the documentation, the classifiers.
+"""Versions that the tests ran with: `versions.json`, a table of the documentation, the
+classifiers.
 
 `python -m tests.pythons` and `python -m tests.lowest` write the rows, and the table and the
 classifiers from them, as `poe readme` does: a test of the next run compares these.
@@ -32,7 +33,7 @@ _AFTER = '  "Programming Language :: Python :: 3",\n'
 
 
 class Row(TypedDict):
-    """What one run of the tests had, and its result."""
+    """Versions of one run of the tests, and its result."""
 
     python: str
     system: str

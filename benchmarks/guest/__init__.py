@@ -1,2 +1,3 @@
-"""How good a guest each tracing SDK is: `python -m benchmarks.guest` fills one table, a cell per
-behaviour and SDK. See README.md."""
+"""Behaviour of each tracing SDK as a guest: `python -m benchmarks.guest` fills one table, a cell
+per behaviour and SDK. See README.md.
+"""

@@ -1,4 +1,4 @@
-"""What a decorated tool's program gave and what arrived of it: how well that is."""
+"""Grade the output of a decorated tool's program and the spans that arrived."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 PAUSE_S = 0.05
-"""How long a tool takes that is to be covered for its whole run."""
+"""Duration of a tool that its span has to cover."""
 HUGE = 20_000_000
 """Characters of an argument that is too large to be recorded as a whole."""
 

@@ -50,7 +50,7 @@ _LANGSMITH = {
         "scale_down_nempty_trigger": 4,
     },
 }
-"""What a LangSmith server says it can do; the figures are the defaults of its client."""
+"""Capabilities of a LangSmith server; the figures are the defaults of its client."""
 
 
 class Receiver:

@@ -1,4 +1,4 @@
-"""What a case leaves behind becomes a cell, and cells one table."""
+"""Turn the results of cases into the cells of one table."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def no(why: str) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the program saw, and what arrived at the receiver."""
+    """Output of the program, and the requests at the receiver."""
 
     facts: Any = None
-    """What the case returned."""
+    """Return value of the case."""
     spans: Sequence[Seen] = ()
     stderr: str = ""
     exit_code: int | None = None
@@ -73,7 +73,7 @@ class Row:
     decorates: bool = False
     """Only of interest where the SDK has a decorator."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the table that the row belongs to has to know besides."""
+    """Further data for the table of the row."""
 
 
 Cells = Mapping[str, Cell]

@@ -20,7 +20,7 @@ from benchmarks.guest.sdks import Sdk, prepared
 __all__ = ["READY", "ROWS", "SIGNAL"]
 
 READY = "ready"
-"""What a program prints that waits for its signal."""
+"""Output of a program that waits for its signal."""
 
 SIGNAL = "signal"
 """Option of a row: the signal to send to a program that is ready."""

@@ -1,1 +1,3 @@
-"""How much of real traces is found again, and how much that is not there: recall and precision."""
+"""Recall and precision on real traces: the share of their contents that is found, and of the found
+that is right.
+"""

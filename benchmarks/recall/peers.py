@@ -1,4 +1,5 @@
-"""What other packages read out of the same files, each installed in an environment of its own.
+"""Contents that other packages read from the same files, each installed in an environment of its
+own.
 
 A peer runs as a script in its environment; what it cannot open gets the reason instead. Nothing of
 the file is changed for it, but that a list of spans is taken out of the object around it.

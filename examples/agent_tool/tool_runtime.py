@@ -76,7 +76,7 @@ class Call:
 
     @property
     def input(self) -> Any:
-        """What the executor is given."""
+        """Return the input of the executor."""
         return self.invocation.get("call_input")
 
     def enter(self, state: str, **members: Any) -> None:

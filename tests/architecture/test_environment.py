@@ -24,7 +24,7 @@ FOLDERS = (
     "testing",
     "tracing",
 )
-"""Whose modules spell no name of a variable, in code or in a message."""
+"""Packages whose modules spell no name of a variable, in code or in a message."""
 NAME = re.compile(
     r"\b(?:OTEL|AGENTOOL)_(?:[A-Z]|$)|\b(?:TRACEPARENT|TRACESTATE|[A-Z]+_CA_BUNDLE)\b"
 )
@@ -117,7 +117,7 @@ READ_BY_COMPONENTS = {
     "OTEL_PYTHON_EXPORTER_OTLP_HTTP_METRICS_CREDENTIAL_PROVIDER",
     "OTEL_PYTHON_EXPORTER_OTLP_GRPC_METRICS_CREDENTIAL_PROVIDER",
 }
-"""What the API, the SDK's resource and its metrics read for us."""
+"""Variables that the API, the SDK's resource and its metrics read for us."""
 
 
 def named_here() -> set[str]:

@@ -1,4 +1,4 @@
-"""Which modules may import which: none in a circle, and what is a folder's own stays in it.
+"""Import rules: no cycles, and private modules stay inside their folder.
 
 The order of the packages is a contract of import-linter, in pyproject.toml.
 """

@@ -36,7 +36,7 @@ POINTS = [
 KEPT = ("dialects", "integrations", "providers")
 """Folders of the core that are about products: shared vocabularies, and APIs of models."""
 MOST_NAMES = 9
-"""How many products the code of the core may name. It goes down, never up."""
+"""Most products that the core's code may name. The number only falls."""
 
 
 def roles(folder: Path) -> set[str]:

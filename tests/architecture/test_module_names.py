@@ -18,7 +18,7 @@ NO_MODULES = {
     *(it.group for it in distribution("agentool-otel").entry_points),
 }
 _SCOPES = "agentool_otel.instrumentation."
-"""How the names of scopes begin. They are telemetry: no folder has this name."""
+"""Prefix of scope names. They are telemetry: no folder has this name."""
 _TOP = "|".join(
     sorted(it.stem for it in PACKAGE.iterdir() if it.suffix in ("", ".py") and it.stem[0] != "_")
 )

@@ -1,4 +1,4 @@
-"""What type checkers allow and Python 3.10 does not, where the tests run on a newer one."""
+"""Code that type checkers allow and Python 3.10 does not, where the tests run on a newer one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which modules a process loads: none before they are needed, and none within its first call.
+"""Modules that a process loads: none before they are needed, and none within its first call.
 
 A killed process keeps what its first call has recorded only if nothing of that has to be imported
 first, and a program pays at its start for what it uses.
@@ -32,7 +32,7 @@ dialects dialects.kit dialects.kit.dialect dialects.kit.errors dialects.kit.read
 dialects.gen_ai dialects.gen_ai.content dialects.gen_ai.dialect dialects.gen_ai.fields
 dialects.gen_ai.memory dialects.gen_ai.older_names dialects.gen_ai.payload
 """
-"""What writes a span: no older generation, and none of what others write."""
+"""Modules that write a span: no older generation, and no foreign dialect."""
 SETUP = """
 tracing.setup tracing.setup.configuration tracing.setup.content_policy tracing.setup.decision
 tracing.setup.destinations tracing.setup.destinations.logs tracing.setup.destinations.metrics
@@ -54,7 +54,7 @@ FOREIGN = (
     *("wrapt", "requests", "google.protobuf", "grpc", "rich", "click", "yaml", "jsonschema"),
     *("opentelemetry.sdk.metrics", "opentelemetry.sdk._logs", "opentelemetry.exporter"),
 )
-"""What only metrics, an endpoint, a framework or a command needs."""
+"""Libraries that only metrics, an endpoint, a framework or a command needs."""
 
 SEEN = """
 import json, sys

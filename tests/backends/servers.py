@@ -39,15 +39,15 @@ class Collector(NamedTuple):
     """A running Collector."""
 
     http: str
-    """Where it takes OTLP over HTTP, as a URL."""
+    """URL of OTLP over HTTP."""
     grpc: str
     """The same for gRPC, as `grpc://`."""
     metrics: str
-    """Where the figures of programs can be scraped, if its configuration has that."""
+    """URL at which the metrics of programs can be scraped, if its configuration has that."""
     own_metrics: str
-    """Where its own figures can be scraped."""
+    """URL at which its own metrics can be scraped."""
     folder: Path
-    """What it writes lies here, in `archive/` and `queue/`."""
+    """Folder of its files, in `archive/` and `queue/`."""
     process: subprocess.Popen[bytes]
 
 
@@ -98,11 +98,11 @@ class Jaeger(NamedTuple):
     """A running Jaeger."""
 
     http: str
-    """Where it takes OTLP over HTTP, as a URL."""
+    """URL of OTLP over HTTP."""
     grpc: str
     """The same for gRPC, as `grpc://`."""
     query: str
-    """Where it is asked, as a URL."""
+    """URL for queries."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the files of `collector-config/` keep, drop, mask and count, in a real Collector."""
+"""The files of `collector-config/` in a real Collector: data they keep, drop, mask and count."""
 
 from __future__ import annotations
 

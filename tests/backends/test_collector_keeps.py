@@ -1,4 +1,4 @@
-"""What a Collector has acknowledged survives its death and a next hop that is down."""
+"""Data that a Collector has acknowledged survives its death and a next hop that is down."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def answer(measured: Measured, target: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures(measured: Measured, name: str, title: str, column: int = 0) -> dict[str, float]:
-    """What a panel says, by the values of its labels."""
+    """Return the figures of a panel, by the values of its labels."""
     (panel,) = (it for it in panels(name) if it["title"] == title)
     found = answer(measured, panel["targets"][column])
     return {" ".join(it["metric"].values()): float(it["value"][1]) for it in found}

@@ -1,4 +1,4 @@
-"""What a person sees of our spans in a real Jaeger."""
+"""Our spans as a person sees them in a real Jaeger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was sent to a real Jaeger is read from it by `jaeger://`: the same traces."""
+"""Traces that were sent to a real Jaeger and read back with `jaeger://` are the same."""
 
 from __future__ import annotations
 

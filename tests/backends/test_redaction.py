@@ -1,4 +1,4 @@
-"""Which attributes `collector-config/redact.yaml` masks, by its patterns and in a Collector."""
+"""Attributes that `collector-config/redact.yaml` masks, by its patterns and in a Collector."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _processor() -> dict[str, list[re.Pattern[str]]]:
 
 
 def is_masked(key: str) -> bool:
-    """Whether the processor masks a key; what it ignores it does not look at."""
+    """Return whether the processor masks a key that it does not ignore."""
     patterns = _processor()
     if any(it.search(key) for it in patterns["ignored_key_patterns"]):
         return False

@@ -33,7 +33,7 @@ _SETTINGS = ("OTEL_", "AGENTOOL_", "OPENAI_")
 
 
 class Measured(NamedTuple):
-    """What programs sent."""
+    """Metrics and spans of the programs."""
 
     generation: str
     """Of the conventions."""
@@ -41,7 +41,7 @@ class Measured(NamedTuple):
     url: str
     """Of the Prometheus that has their metrics."""
     spans: list[SpanRecord]
-    """What the same programs recorded."""
+    """Spans that the same programs recorded."""
 
     def ask(self, path: str, **question: Any) -> Any:
         """Return what Prometheus's API answers; it refuses what it cannot parse."""

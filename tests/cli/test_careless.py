@@ -1,4 +1,4 @@
-"""What a newcomer may type: each message has what is wrong, and a hint that can be followed."""
+"""Mistakes of newcomers: each message has the problem and a hint that works."""
 
 from __future__ import annotations
 

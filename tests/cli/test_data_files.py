@@ -1,4 +1,4 @@
-"""What a command writes: never what it reads, and each file whole or as it was before."""
+"""Output files of commands: never the input, and each one complete or unchanged."""
 
 from __future__ import annotations
 

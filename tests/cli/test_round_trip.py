@@ -1,4 +1,4 @@
-"""What the doctor says of a run that came back other than it was sent."""
+"""The doctor's report on a run that came back changed."""
 
 from __future__ import annotations
 

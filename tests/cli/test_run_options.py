@@ -44,13 +44,13 @@ def run(code: str, *options: str) -> Started:
 
 
 def services(receiver: HttpReceiver) -> set[bytes]:
-    """Which of the service names of these tests have arrived."""
+    """Return the service names of these tests that have arrived."""
     sent = b"".join(receiver.bodies["/v1/traces"])
     return {name for name in (b"operator", b"program") if name in sent}
 
 
 def contents(receiver: HttpReceiver) -> int:
-    """How many agents have arrived with what they were asked."""
+    """Return how many agents have arrived with their input."""
     spans = [span for body in receiver.bodies["/v1/traces"] for span in spans_in(body)]
     agents = [span for span in spans if span.name == "invoke_agent adder"]
     return sum(ASKED in span.SerializeToString() for span in agents)

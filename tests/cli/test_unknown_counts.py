@@ -1,4 +1,4 @@
-"""What `show` says of tool calls that the spans do not name."""
+"""Output of `show` about tool calls that the spans do not name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is too large is shortened to valid JSON, stored whole where there is where, and put back."""
+"""Large values are shortened to valid JSON, stored in full if there is a store, and restored."""
 
 from __future__ import annotations
 

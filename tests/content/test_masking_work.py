@@ -69,7 +69,7 @@ GRAMMARS = (
     *("password=password?", "password==", "token=>", "token=='", "--with-token<<<aaaa"),
     *('mysql"-paaaa|', "echo a| x --password-stdin<<<", "--api-key aaaa"),
 )
-"""What stands before values in other grammars, and the beginnings of that."""
+"""Texts before values in other grammars, and their beginnings."""
 NAMES = (
     *WORDS,
     *GRAMMARS,

@@ -1,4 +1,4 @@
-"""What of a span is content: read from it, and left on it by masking as `content=False` does."""
+"""Content of a span: read from it, and left on it by masking as `content=False` does."""
 
 from __future__ import annotations
 

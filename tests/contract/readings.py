@@ -1,4 +1,4 @@
-"""What a fixture of collected spans is read as, as text a reviewer can judge.
+"""Operations of a fixture's spans, as text that a reviewer can judge.
 
     python -m tests.contract.readings          write the expected text beside every fixture
 

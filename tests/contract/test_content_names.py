@@ -1,4 +1,4 @@
-"""Which names hold content: declared by the dialects, generated, and complete.
+"""Names of content: declared by the dialects, generated, and complete.
 
 The proof that a declaration is complete: a canary is put under every name that the source of a
 dialect has, in spans of that dialect. Where it is read as content, the name is one that holds it.

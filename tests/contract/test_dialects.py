@@ -1,4 +1,4 @@
-"""What every dialect of the registry does, ours and others', and what the fixtures are read as.
+"""Laws of every dialect in the registry, and the readings of all fixtures.
 
 A dialect gets these tests by being installed; a fixture in `tests/fixtures/spans`, named
 `<sdk>-<version>.<dialect>.jsonl`, by being there. `python -m tests.contract.readings` writes what

@@ -1,4 +1,4 @@
-"""What was kept of another format, when somebody edits the document afterwards."""
+"""Preserved data of another format, when somebody edits the document afterwards."""
 
 from __future__ import annotations
 

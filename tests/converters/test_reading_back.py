@@ -1,4 +1,4 @@
-"""What a conversion writes is read back without the name of its format, for every pair."""
+"""Converted documents are read back without the name of their format, for every pair."""
 
 from __future__ import annotations
 

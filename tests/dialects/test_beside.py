@@ -52,7 +52,7 @@ def with_names(span: SpanRecord) -> SpanRecord:
 
 
 def added(operation: ops.Operation) -> Attributes:
-    """What is added to the span of an operation, without what says so."""
+    """Return the attributes that are added to the span of an operation, without their mark."""
     made = names.beside(collected(operation))
     assert made.pop("agentool.also") == "openinference"
     return made

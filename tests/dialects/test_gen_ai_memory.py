@@ -1,4 +1,4 @@
-"""What memory gave or was given, as records of the conventions, and read as it was."""
+"""Inputs and results of memory as records of the conventions, and read back unchanged."""
 
 from __future__ import annotations
 

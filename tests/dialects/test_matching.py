@@ -1,4 +1,4 @@
-"""Which dialect a span is read in, and names that are put together."""
+"""Choice of the dialect of a span, and names that are combined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What instrumentors of OpenInference put where, and what it is read as."""
+"""Attributes of OpenInference's instrumentors, and their reading."""
 
 from __future__ import annotations
 

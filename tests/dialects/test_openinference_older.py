@@ -1,4 +1,4 @@
-"""What older releases of OpenInference's instrumentors put where, and what it is read as."""
+"""Attributes of older releases of OpenInference's instrumentors, and their reading."""
 
 from __future__ import annotations
 

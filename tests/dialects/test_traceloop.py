@@ -1,4 +1,4 @@
-"""What OpenLLMetry puts where, and what it is read as."""
+"""Attributes of OpenLLMetry, and their reading."""
 
 from __future__ import annotations
 

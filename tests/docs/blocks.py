@@ -52,7 +52,7 @@ class Block(NamedTuple):
     text: str
     mark: str = ""
     value: str = ""
-    """What the mark names: a file, an exit code, a reason."""
+    """Value of the mark: a file, an exit code, a reason."""
 
     @property
     def place(self) -> str:

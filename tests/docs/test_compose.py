@@ -1,4 +1,4 @@
-"""What `docker compose up` would start; there is no Docker where this is tested."""
+"""Services of `docker compose up`; there is no Docker where this is tested."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def _name(page: Path) -> str:
 
 
 DAILY = ("README.md", "docs/start/ten-minutes.md")
-"""What a newcomer runs first; the other pages take a minute, with the long tests."""
+"""Pages that a newcomer runs first; the other pages take a minute, with the long tests."""
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ _BASH = ("bash", "-c")
 
 
 class Outcome(NamedTuple):
-    """What a block has printed."""
+    """Output of a block."""
 
     block: Block
     output: str
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
     @property
     def as_stated(self) -> bool:
-        """Whether the exit codes are those that the page states."""
+        """Return whether the exit codes are those of the page."""
         expected = (int(self.block.value),) if self.block.mark == "exit" else ()
         return self.failures == expected
 

@@ -1,4 +1,4 @@
-"""What differs between two traces, and what does not count or cannot be told."""
+"""Differences between two traces, and values that do not count or are unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of the differences of any two traces."""
+"""Laws of the differences of any two traces."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_replayed_trace_does_not_differ_from_its_original(trace: Object) -> No
     st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), max_size=60)
 )
 def test_long_sequences_pair_as_many_elements_as_short_ones(a: list[str], b: list[str]) -> None:
-    """What is too large to hold all against all has a longest common subsequence all the same."""
+    """Sequences that are too long for a full table still get a longest common subsequence."""
     keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
     small = align(keys_a, keys_b, lambda i, j: 0.0)
     found = longest_common_subsequence([it[0] for it in keys_a], [it[0] for it in keys_b])

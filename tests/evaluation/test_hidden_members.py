@@ -1,4 +1,4 @@
-"""What is hidden inside an object, or on one side of a call, hides that and nothing else."""
+"""Data that is hidden inside an object, or on one side of a call, hides nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which case a trace is a try of, where it names none and has the input of none."""
+"""Matching a trace with a case if it names none and has the input of none."""
 
 from __future__ import annotations
 

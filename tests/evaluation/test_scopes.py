@@ -1,4 +1,4 @@
-"""What a result is about: a run with the runs inside it, a run by itself, a session."""
+"""Scopes of results: a run with the runs inside it, a run by itself, a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which traces are evaluated, where it is not all of them."""
+"""Selection of the traces to evaluate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the spans of a trace say about their own truth decides what can be evaluated."""
+"""Marks of missing data on the spans of a trace decide which checks can be evaluated."""
 
 from __future__ import annotations
 

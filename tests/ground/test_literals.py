@@ -1,4 +1,4 @@
-"""What a program has printed of its values is read, and nothing that it takes long to read."""
+"""Printed values of programs are read, except those that would take long."""
 
 from __future__ import annotations
 

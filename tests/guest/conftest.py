@@ -1,4 +1,4 @@
-"""What every test of a guest shares: the host's log stays empty, and its threads carry context."""
+"""Shared rules of the guest tests: the host's log stays empty, and its threads carry context."""
 
 from __future__ import annotations
 

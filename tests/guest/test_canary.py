@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 CANARY = "canary-of-the-content-test"
 SECRET = "sk-proj-0123456789abcdefCANARYghijkl"
 HIDDEN = SECRET.removeprefix("sk-proj-").encode()
-"""What must not be found, whatever stands before it."""
+"""Part of the secret that must not be found, whatever precedes it."""
 
 
 def leave(folder: Path, mode: str, *arguments: str, **environ: str) -> bytes:
@@ -48,7 +48,7 @@ def leave(folder: Path, mode: str, *arguments: str, **environ: str) -> bytes:
 
 
 def around(data: bytes, what: bytes) -> bytes:
-    """Where it was found, for the message of a failure."""
+    """Return the surroundings of a match, for the message of a failure."""
     at = data.find(what)
     return b"" if at < 0 else data[max(0, at - 300) : at + 60]
 

@@ -1,4 +1,4 @@
-"""How long the span of a decorated callable lasts, and what is below it.
+"""Duration of a decorated callable's span, and the spans below it.
 
 Rows of the table of decorator behaviour: each test is named as its row. No other package that was
 measured in 2026 passes all of them.

@@ -1,4 +1,4 @@
-"""What a decorated callable still is, takes and returns.
+"""A decorated callable keeps its identity, parameters and results.
 
 Rows of the table of decorator behaviour: each test is named as its row. No other package that was
 measured in 2026 passes all of them.

@@ -22,10 +22,10 @@ __all__ = ["THEIR_PROVIDER", "TRACERS", "Answer", "Tracer", "installed", "progra
 
 
 class Tracer(NamedTuple):
-    """How a package is switched on and off, as source."""
+    """Source code that switches a tracing package on and off."""
 
     module: str
-    """Whose presence says that it is installed."""
+    """Module that shows whether the package is installed."""
     on: str
     flush: str
     off: str = ""
@@ -93,7 +93,7 @@ def ask():
 
 
 class Answer(NamedTuple):
-    """What a program said, and what arrived of which scope."""
+    """Output of a program, and its spans by scope."""
 
     said: Any
     spans: list[tuple[str, str]]

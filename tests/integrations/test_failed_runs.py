@@ -24,7 +24,7 @@ def rebuilt(spans: Any) -> dict[str, Any]:
 
 
 def error_of(spans: Any) -> Any:
-    """What ended the run, the span by its name."""
+    """Return the error that ended the run, the span by its name."""
     names = {f"{span.context.span_id:016x}": span.name for span in spans.finished()}
     error = rebuilt(spans).get("metadata", {}).get("error")
     return error if error is None else {**error, "span_id": names[error["span_id"]]}

@@ -88,7 +88,7 @@ def responses_agent(ask: Any) -> None:
 
 
 def essence(spans: Any) -> list[Any]:
-    """What the rebuild makes of the spans, and what they say, without ids and times."""
+    """Return the rebuilt trace and the spans' attributes, without ids and times."""
     [found] = rebuild(records(spans.finished()))
     said = [(span.name, span.kind.name, dict(span.attributes)) for span in spans.finished()]
     return [without_times(found.trace.to_dict()), without_times(said)]

@@ -18,7 +18,7 @@ WORDS = "Hello there, how are you today?"
 
 
 class Reader(NamedTuple):
-    """What a consumer does with a stream, sync and async."""
+    """A consumer of a stream, sync and async."""
 
     read: Callable[[Any], Any]
     read_async: Callable[[Any], Any]

@@ -25,7 +25,7 @@ parse = ExportLogsServiceRequest.FromString
 
 
 def official(*records: LogRecord) -> ExportLogsServiceRequest:
-    """What the official encoder makes of the same records."""
+    """Return the request of the official encoder for the same records."""
 
     def one(ours: LogRecord) -> ReadableLogRecord:
         said: Any = _logs.LogRecord(

@@ -1,4 +1,4 @@
-"""What the model says to the programs: every answer has cached and reasoning tokens."""
+"""The model's answers to the programs: all have cached and reasoning tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TRIP = (
     (ToolCall("book", {"train": "ES 475"}),),
     (ToolCall("reserve", {"seats": 2}),),
 )
-"""What the agent that has tools calls, one after the other."""
+"""Calls of the agent that has tools, in order."""
 
 
 def the_model() -> LoopbackModel:

@@ -22,7 +22,7 @@ FLOORS: dict[Column, int] = {
     ("Phoenix", "beside"): 22,  # it has no place for the time to the first token
     ("MLflow", "beside"): 21,  # nor has this, and none for reasoning tokens
 }
-"""How many cells must be seen."""
+"""Least number of cells that are filled."""
 
 
 def failures(judged: Mapping[Column, Mapping[str, bool]]) -> list[str]:

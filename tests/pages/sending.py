@@ -30,7 +30,7 @@ class SenderFailed(Exception):
 
 @dataclass(frozen=True)
 class Sent:
-    """What one run of a program sends."""
+    """Requests of one run of a program."""
 
     spans: int
     bytes: int
@@ -38,7 +38,7 @@ class Sent:
     attributes: int
     """On spans; those of events, resources and scopes are not counted."""
     own: Counter[str]
-    """How often each of our own names is among them."""
+    """Number of each of our own names among them."""
 
     @property
     def bytes_per_span(self) -> float:

@@ -1,4 +1,4 @@
-"""What a page shows of the programs' runs, read from the API that the page reads."""
+"""Contents of a page about the programs' runs, read from the API that the page reads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Run:
     """One row of the list of runs, and what is behind it."""
 
     listed_input: str = ""
-    """What the list shows as the run's input."""
+    """The run's input in the list."""
     session: str = ""
     user: str = ""
     spans: tuple[Span, ...]

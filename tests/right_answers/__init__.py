@@ -1,1 +1,3 @@
-"""What real traces hold, and how much of it a reading has: for tests and for the recall table."""
+"""Contents of real traces, and the share that a reader finds: for tests and for the recall
+table.
+"""

@@ -45,7 +45,7 @@ ASPECTS = (
 
 @dataclass
 class Found:
-    """What was read out of a file; an aspect that the reader has no place for is None."""
+    """Contents that were read from a file; an aspect that the reader does not support is None."""
 
     items: dict[str, list[Item] | None] = field(
         default_factory=lambda: {aspect: [] for aspect in ASPECTS}
@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 
 
 class Share(NamedTuple):
-    """How many items are right, of how many expected and found."""
+    """Number of right items, with the numbers of expected and found ones."""
 
     right: int
     expected: int

@@ -1,4 +1,4 @@
-"""What this package reads out of a file."""
+"""Contents that this package reads from a file."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def run(folder: Path, *command: str) -> dict[str, Any]:
 
 
 def said(trace: dict[str, Any]) -> Any:
-    """What a trace says, without ids of its own, times and durations."""
+    """Return a trace without ids of its own, times and durations."""
     steps = []
     for step in trace["steps"]:
         step = {k: v for k, v in step.items() if k not in ("timestamp", "step_id")}

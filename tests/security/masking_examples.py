@@ -1,4 +1,4 @@
-"""What masking has to find, and what it has to leave alone: texts as they occur.
+"""Examples of texts that masking has to change, or to leave alone.
 
 Credentials are made at run time of a beginning and random characters, so that no file of this
 repository looks as if it had one. Groups and kinds are those of a security audit; no text stems
@@ -29,7 +29,7 @@ class Example(NamedTuple):
     kind: str
     text: str
     secrets: tuple[str, ...]
-    """What must not be left of it, in whole or in a part of eight characters."""
+    """Secrets of which no part of eight characters may remain."""
 
 
 def made(length: int, alphabet: str = ALNUM) -> str:
@@ -40,7 +40,7 @@ def made(length: int, alphabet: str = ALNUM) -> str:
 
 
 def leaks(example: Example, text: str) -> bool:
-    """Whether a secret, or a part of it, is in a text."""
+    """Return whether a secret, or a part of it, is in a text."""
     return any(
         secret[at : at + 8] in text
         for secret in example.secrets

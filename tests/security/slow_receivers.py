@@ -14,9 +14,9 @@ DRIPS = 400
 """Steps of a script: twenty seconds, if nobody hangs up."""
 HEAD = b"HTTP/1.1 200 OK\r\n"
 _HELLO = b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03"
-"""How a server begins its part of a TLS handshake of 16 KB."""
+"""Beginning of a server's part of a TLS handshake of 16 KB."""
 _SETTINGS = b"\x00\x3f\xfc\x04\x00\x00\x00\x00\x00"
-"""How a server begins HTTP/2: the head of a frame of settings of 16 KB."""
+"""Beginning of HTTP/2 from a server: the head of a settings frame of 16 KB."""
 
 Script = Callable[[socket.socket], bytes]
 """Does what comes first on a connection, and returns what is said at once; the rest is drips."""
@@ -53,7 +53,7 @@ SCRIPTS: dict[str, tuple[Script, bytes]] = {
         b"b" * DRIPS,
     ),
 }
-"""What is said at once, and what drips."""
+"""Bytes that are sent at once, and those that follow slowly."""
 HANDSHAKE = (_after_request(b""), _HELLO + b"h" * DRIPS)
 HTTP2 = (_after_request(b""), _SETTINGS + b"s" * DRIPS)
 
@@ -119,7 +119,7 @@ class SlowReceiver:
 
 
 def _gone(connection: socket.socket) -> bool:
-    """Whether the other side has hung up."""
+    """Return whether the other side has hung up."""
     connection.settimeout(0.0)
     try:
         return connection.recv(65_536) == b""

@@ -1,4 +1,4 @@
-"""What goes wrong with one trace costs that one alone, in every command and every process."""
+"""An error in one trace skips only that one, in every command and every process."""
 
 from __future__ import annotations
 

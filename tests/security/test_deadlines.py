@@ -111,7 +111,7 @@ def test_addresses_of_a_host_share_the_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_kept_connection_gives_no_second_time() -> None:
-    """Where a kept connection fails a new one is tried, and that has what is left."""
+    """If a kept connection fails, a new one is tried within the remaining time."""
     with SlowReceiver(SCRIPTS["a body"]) as receiver:
         sender = to(f"http://{receiver.endpoint}")
         hangs_up_in_time(sender, receiver)

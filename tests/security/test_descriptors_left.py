@@ -1,4 +1,4 @@
-"""Where no descriptor is left the program goes on, and `status()` says what it can."""
+"""Without free descriptors the program goes on, and `status()` reports what it can."""
 
 from __future__ import annotations
 

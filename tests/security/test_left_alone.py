@@ -1,5 +1,6 @@
-"""What is plainly no agent program below `agentool-otel run` is left alone: installers, builders,
-and what they start; front ends themselves, but not the programs that they start."""
+"""Programs below `agentool-otel run` that are no agents are left alone: installers, builders and
+their children; front ends themselves, but not the programs that they start.
+"""
 
 from __future__ import annotations
 

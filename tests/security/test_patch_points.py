@@ -73,7 +73,7 @@ def test_a_method_that_a_pool_lacks_is_reported_and_the_others_are_wrapped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Pool(multiprocessing.pool.Pool):
-        """What somebody has put in its place."""
+        """A replacement by somebody else."""
 
     monkeypatch.delattr(multiprocessing.pool.Pool, "starmap")
     monkeypatch.setattr(multiprocessing.pool, "Pool", Pool)

@@ -31,7 +31,7 @@ from tests.tracing.export.samples import span_with
 
 UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u3164\ufe00\ufe0d\uffa0\U000e0100\U000e01ef"
-"""What Unicode calls default ignorable and puts into other categories."""
+"""Characters that Unicode calls default ignorable and puts into other categories."""
 FAKE = "x\nerror: FAKE\r\nerror: FAKE\x1b[2J\u202e\u2028error: FAKE\u200b\U000e0041\x85error: FAKE"
 
 texts = st.one_of(
@@ -49,7 +49,7 @@ def is_unseen(character: str) -> bool:
 
 
 def assert_clean(shown: str) -> None:
-    """What is printed has no such character, and no line of others' making."""
+    """Assert that the output has no such character, and no line from untrusted text."""
     assert not [it for it in shown if is_unseen(it) and it not in "\n\t"]
     assert not re.search(r"^error: FAKE", shown, re.MULTILINE)
 
@@ -188,7 +188,7 @@ def recording(text: str) -> bytes:
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
-    """What a command prints, on a terminal for all it knows, without the colours."""
+    """Return the output of a command as on a terminal, without the colours."""
     import click.testing
 
     monkeypatch.setattr(click.testing._NamedTextIOWrapper, "isatty", lambda _: True)

@@ -1,4 +1,4 @@
-"""What this package was asked to do for five systems, in 88 numbered checks.
+"""Requirements of the five systems, in 88 numbered checks.
 
     checks        the promise of each, and why some cannot be shown here
     table         which tests show what; `python -m tests.seed_systems` runs them and prints it

@@ -1,4 +1,4 @@
-"""What tests of Agent Tool look at: the spans of an emitter, their bytes, and the objects again."""
+"""Spans of an Agent Tool emitter for the tests: records, bytes, and the objects again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def at(seconds: float) -> str:
 
 
 class Call:
-    """What a runtime tells of one call."""
+    """Objects of one call, as a runtime emits them."""
 
     def __init__(self, emitter: AgentToolEmitter | None = None, invocation_id: str = "inv_1"):
         self.emitter = emitter or AgentToolEmitter()

@@ -31,7 +31,7 @@ _JUDGE = Resource({"service.name": "judge"})
 
 
 class Exported(NamedTuple):
-    """What a recording holds."""
+    """Contents of a recording."""
 
     spans: list[SpanRecord]
     rebuilt: list[Rebuilt]

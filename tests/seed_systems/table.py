@@ -1,4 +1,4 @@
-"""Which test shows which check, and what came of running them, here and in other environments.
+"""Table of checks: their tests, and the results here and in other environments.
 
 The tests of a system that needs packages of its own are in a folder of their own, and run in the
 environment of `tests.frameworks` that has its name (`agent_spec`: `agent-spec`), if it was made.
@@ -26,7 +26,7 @@ ROOT = FOLDER.parent.parent
 ENVIRONMENTS = ROOT / ".venv-frameworks"
 _NAME = re.compile(r"test_check_(\d+)_\w+")
 _RANK = ("failed", "passed", "skipped")
-"""What counts most among the tests of a check: one that was skipped says nothing."""
+"""Order of precedence among the tests of a check: a skipped one counts least."""
 _ELSEWHERE = "the rest in an environment that runs at night"
 
 

@@ -1,5 +1,6 @@
-"""What the calls of Agent Tool are given and give, and what of it leaves (checks 25, 26, and 30 to
-35)."""
+"""Inputs and outputs of Agent Tool's calls, and the parts that are exported (checks 25, 26, and 30
+to 35).
+"""
 
 from __future__ import annotations
 

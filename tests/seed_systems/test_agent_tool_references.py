@@ -1,5 +1,6 @@
-"""What the calls of Agent Tool refer to, and are referred to by: telemetry, native ids, tools,
-surfaces (checks 28, 29, and 40 to 44)."""
+"""References of Agent Tool's calls: telemetry, native ids, tools, surfaces (checks 28, 29, and 40
+to 44).
+"""
 
 from __future__ import annotations
 

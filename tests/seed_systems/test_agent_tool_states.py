@@ -1,5 +1,6 @@
-"""How the calls of Agent Tool go: their events, states, decisions, progress and times (checks 21 to
-24, 27, 36 to 39, and 45)."""
+"""Course of Agent Tool's calls: events, states, decisions, progress and times (checks 21 to 24, 27,
+36 to 39, and 45).
+"""
 
 from __future__ import annotations
 

@@ -391,7 +391,7 @@ def test_check_17_spans_of_others_become_valid_traces(name: str) -> None:
 
 
 def analyses(given: ReasoningTrace) -> Object:
-    """What a consumer asks of a trace."""
+    """Return the analyses that a consumer makes of a trace."""
     assertions: list[Object] = [
         {"type": "no_loop"},
         {"type": "tool_call_count", "min_calls": 2, "max_calls": 3},

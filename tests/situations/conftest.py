@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """Where a framework is driven: the model, the spans and what is attached."""
+    """Setting for a framework: the model, the spans and the attached instrumentors."""
 
     def __init__(self, provider: Any, memory: Any):
         from agentool_otel.testing.captured import AgentTraces
@@ -27,7 +27,7 @@ class Stage:
         self._memory = memory
         self.recorded: AgentTraces = AgentTraces(memory)
         self.requests: list[Any] = []
-        """What the model was asked, in the last situation."""
+        """The requests to the model in the last situation."""
 
     def set(self, attached: bool = True, content: bool = True) -> None:
         """Attach every instrumentor, or none; capture content, or not."""

@@ -82,7 +82,7 @@ two_agents      an agent that hands over to another, the writer
 
 
 asked: list[Any] = []
-"""What the model has been asked so far in the situation that is played."""
+"""The requests to the model so far in the current situation."""
 
 
 async def cancel_when_asked(work: Coroutine[Any, Any, Any]) -> None:
@@ -95,7 +95,7 @@ async def cancel_when_asked(work: Coroutine[Any, Any, Any]) -> None:
 
 
 class ToolFailed(Exception):
-    """What the tool raises in `tool_error`."""
+    """Exception of the tool in `tool_error`."""
 
 
 def search_web(query: str) -> str:

@@ -18,14 +18,17 @@ from tests.situations.tracers import tracers
 
 _ROOT = Path(__file__).parent.parent.parent
 _BEGUN_TWICE = {("crewai", "stream")}
-"""Where they record a run that ends at once as well: `kickoff` starts a thread, and itself anew."""
+"""Tracers that record a run which ends at once twice: `kickoff` starts a thread, and
+itself anew.
+"""
 _ROOTS_OF_THEIR_OWN = {
     *(("langchain", "openinference", it) for it in PLAYED),
     ("langchain", "openllmetry", "stream"),
     ("langchain", "openllmetry", "two_agents"),
 }
-"""Where they start before ours, from a callback that makes no span current, and so in another OTel
-trace. Nothing that both have written ties the two, so a rebuild counts each."""
+"""Tracers that start before ours, from a callback that makes no span current, and so in another
+OTel trace. Nothing links the two, so a rebuild counts each.
+"""
 _ORDERS = ("ours theirs", "theirs ours")
 
 

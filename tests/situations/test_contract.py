@@ -1,4 +1,4 @@
-"""What holds for every framework, in every situation it can be in."""
+"""Laws of every framework in every situation."""
 
 from __future__ import annotations
 

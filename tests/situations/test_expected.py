@@ -1,4 +1,4 @@
-"""What is recorded of each framework in each situation is what `expected/` says."""
+"""Spans of each framework in each situation, compared with `expected/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decorators and public functions promise to a type checker.
+"""Types of decorators and public functions, for type checkers.
 
 `poe types` checks it, by mypy and pyright. Nothing here runs.
 """

@@ -43,11 +43,11 @@ class Sdk:
 
 
 class Adapter(Protocol):
-    """What a module of this package offers."""
+    """Functions that a module of this package provides."""
 
     DISTRIBUTION: str
     REQUIREMENTS: tuple[str, ...]
-    """What pip is asked for, besides the distribution."""
+    """Further requirements for pip, besides the distribution."""
     DECORATES: bool
     """Whether the SDK has a decorator; else `tool` is what a user would write by hand."""
     RECOVER: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What is asked of Tempo, and links that ask it.
+"""Queries for Tempo, and links to them.
 
 All of it was run by hand on a real Tempo of August 2026 that had the spans of real programs; tests
 hold it to these forms: comparisons of attributes by `=` and `=~`, `status = error`, `&&`, and
@@ -14,7 +14,7 @@ from urllib.parse import quote
 __all__ = ["LAST", "TRACES", "column", "label", "search", "spans", "to_traces"]
 
 LAST = 100
-"""How many spans a search gives, the last ones."""
+"""Most spans that a search returns, the last ones."""
 TRACES = {"type": "tempo", "uid": "${traces}"}
 _ATTRIBUTES = {
     "operation": "gen_ai.operation.name",

@@ -1,4 +1,4 @@
-"""What boards are made of. Spec: Grafana's schema of boards, v1, in `@grafana/schema` 13.2."""
+"""Parts of boards. Spec: Grafana's schema of boards, v1, in `@grafana/schema` 13.2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of Prometheus: expressions over the metrics of the GenAI conventions.
+"""Queries for Prometheus: expressions over the metrics of the GenAI conventions.
 
 Names are those that Prometheus's own OTLP receiver and the Collector's exporter give them alike.
 What a generation of the conventions calls otherwise is asked for under both names, joined by `or`.
@@ -41,7 +41,9 @@ _CALLS = 'gen_ai_operation_name=~"chat|generate_content|text_completion|embeddin
 
 
 def runs(part: str, window: str, *also: str) -> str:
-    """What a metric of agents' runs has gained; a part of it is `duration_seconds_count`, say."""
+    """Return the increase of a metric of agents' runs; a part of it is `duration_seconds_count`,
+    say.
+    """
     return _gained(f"gen_ai_invoke_agent_{part}", window, *_AGENTS, *also)
 
 
@@ -87,7 +89,7 @@ def quantile(q: float, buckets: str, *by: str) -> str:
 
 
 def _gained(metric: str, window: str, *matchers: str) -> str:
-    """What a counter, or a part of a histogram, has gained in a window.
+    """Return the increase of a counter, or of a part of a histogram, in a window.
 
     Not `increase()`: a program that runs for seconds sends its metrics once, at its end, and a
     series with one value has no increase. Here a series begins at zero, and one that was silent for

@@ -30,7 +30,7 @@ CORPUS: dict[str, Callable[[], Any]] = {
     **classes.KINDS,
     **libraries.KINDS,
 }
-"""What is odd about a value, to a function that makes a fresh one."""
+"""Functions that make a fresh hostile value, by its oddity."""
 
 HANGS = frozenset({"repr hangs", "iteration hangs", "attributes hang", "model dump hangs"})
 """Kinds that never answer when they are called."""

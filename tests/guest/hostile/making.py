@@ -1,4 +1,4 @@
-"""How the values are made, and what is known of those who touched them."""
+"""Factories of hostile values, and a record of the calls on them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TOUCHED = Touches()
 
 
 class Kinds(dict[str, Callable[[], Any]]):
-    """What is odd about a value, to a function that makes one."""
+    """Functions that make a hostile value, by its oddity."""
 
     def named(self, name: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
         """Add the decorated function."""
@@ -70,7 +70,7 @@ class Kinds(dict[str, Callable[[], Any]]):
 
 
 class Refused(RuntimeError):
-    """What the hostile methods raise."""
+    """Exception of the hostile methods."""
 
 
 def raises(name: str) -> Callable[..., Any]:

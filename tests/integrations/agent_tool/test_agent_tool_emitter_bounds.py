@@ -1,4 +1,4 @@
-"""What an object of the user's costs the caller of `record`, counted and not timed."""
+"""Cost of a user's object for the caller of `record`, counted and not timed."""
 
 from __future__ import annotations
 

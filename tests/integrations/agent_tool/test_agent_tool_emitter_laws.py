@@ -31,7 +31,7 @@ CANARY = "canary-9f3b27"
 
 @pytest.fixture(scope="module", autouse=True)
 def exporter() -> Iterator[Any]:
-    """Where the spans of this module go."""
+    """Yield the exporter of the spans in this module."""
     pytest.importorskip("opentelemetry.sdk")
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor

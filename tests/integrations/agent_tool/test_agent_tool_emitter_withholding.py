@@ -1,4 +1,4 @@
-"""What must not leave of the calls of Agent Tool, however it is told of."""
+"""Data of Agent Tool's calls that is withheld, in every kind of object."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_under_the_users_provider_both_are_kept_and_each_call_counts_once(
 
 
 def told(spans: list[SpanRecord]) -> list[tuple[list[str], Any, Any]]:
-    """What the trajectories say: their steps, totals and agents."""
+    """Return steps, totals and agents of the rebuilt traces."""
     traces = [it.trace for it in rebuild(spans)]
     steps = [[json.dumps(each.get("tool_call") or each.get("tool_result"))
               for each in it.to_dict()["steps"]] for it in traces]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is particular to CrewAI: crews of several tasks, flows, models without a client, memory."""
+"""Traits of CrewAI: crews of several tasks, flows, models without a client, memory."""
 
 from __future__ import annotations
 

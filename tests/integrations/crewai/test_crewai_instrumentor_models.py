@@ -1,4 +1,4 @@
-"""What CrewAI's events tell of a model call, in the words of each provider's class."""
+"""Model calls in CrewAI's events, in the form of each provider's class."""
 
 from __future__ import annotations
 

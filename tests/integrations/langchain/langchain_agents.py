@@ -1,4 +1,4 @@
-"""What the tests of agents and of graphs share."""
+"""Shared parts of the tests of agents and graphs."""
 
 from __future__ import annotations
 

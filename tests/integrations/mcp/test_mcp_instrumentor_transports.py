@@ -71,7 +71,9 @@ def recorded(folder: Path, *arguments: str) -> list[SpanRecord]:
 
 
 def is_one_call(spans: list[SpanRecord]) -> bool:
-    """Whether the spans are those of a client and a server in one trace, and one step in it."""
+    """Return whether the spans are those of a client and a server in one trace, and one step
+    in it.
+    """
     run, client, server = sorted(spans, key=lambda it: it.start_ns or 0)
     assert (client.kind, server.kind) == ("CLIENT", "SERVER")
     assert (client.parent_id, server.parent_id) == (run.span_id, client.span_id)

@@ -1,4 +1,4 @@
-"""What goes wrong: the caller sees the library's own exception, the span says what it was."""
+"""Errors: the caller gets the library's own exception, and the span has its type."""
 
 from __future__ import annotations
 

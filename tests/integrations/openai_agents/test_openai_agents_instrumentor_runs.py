@@ -1,4 +1,4 @@
-"""What a run is: an agent, a workflow, a session, and how it ends."""
+"""Runs: an agent, a workflow, a session, and their ends."""
 
 from __future__ import annotations
 

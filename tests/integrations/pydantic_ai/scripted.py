@@ -92,7 +92,7 @@ def an_event_loop() -> Generator[None]:
 
 
 def outcome(work: Coroutine[Any, Any, Any]) -> Any:
-    """What comes of some work: its result, or the exception it ends with."""
+    """Return the outcome of a coroutine: its result, or the exception it ends with."""
 
     async def settled() -> Any:
         return (await asyncio.gather(work, return_exceptions=True))[0]

@@ -1,4 +1,4 @@
-"""What is written as ATIF is read back as the run it was."""
+"""ATIF that we write is read back as the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is what the other tools read, by their own schemas and their own types."""
+"""Our output is valid for the other tools, by their own schemas and types."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_any_trace_gives_valid_openai_messages(document: dict[str, Any]) -> None
 def test_atif_steps_are_numbered_and_results_stay_with_their_calls(
     document: dict[str, Any],
 ) -> None:
-    """What Harbor checks beyond the schema."""
+    """Harbor checks this beyond the schema."""
     steps = convert("atif", document).value["steps"]
     assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
     for step in steps:

@@ -93,7 +93,7 @@ def convert(name: str, document: dict[str, Any]) -> Converted:
 
 
 def file_of(name: str, *documents: dict[str, Any]) -> str:
-    """What a file of these traces holds."""
+    """Return the text of a file of these traces."""
     out = io.BytesIO()
     writer = Writer(out, format_named(name))
     for document in documents:

@@ -1,4 +1,4 @@
-"""What ended a run is in its trace, whoever says it, and what it lived through is not."""
+"""The error that ended a run is in its trace, from any span; errors it survived are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fidelity report says of spans that hide, cut or repeat."""
+"""The fidelity report on spans with hidden, truncated or repeated data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None
 
 
 def test_a_value_cut_within_a_character_is_truncated() -> None:
-    """Whether the half of it that is left was replaced on reading or by the store."""
+    """Half of a character is replaced on reading or by the store."""
     for noted in ((Damage(f"attributes.{ARGUMENTS}", cut=True),), ()):
         seen = a_tool_call('{"a": "bcd\ufffd')
         seen.spans[1].damaged = noted

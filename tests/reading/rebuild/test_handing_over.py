@@ -1,4 +1,4 @@
-"""Who hands over to whom, in runs inside runs: the agents of workflows, and tools that name one."""
+"""Handoffs in nested runs: the agents of workflows, and tools that name one."""
 
 from __future__ import annotations
 

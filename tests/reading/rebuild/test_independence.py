@@ -1,4 +1,4 @@
-"""What happened to the spans on their way does not change the trace, or the trace says so."""
+"""Changes of spans in transit do not change the trace, or the trace has a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges a run stands in its trace, and changes nothing of it."""
+"""Evaluations of a run are in its trace, and change nothing of it."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_a_server_whose_clock_is_ahead_makes_no_second_step(layers: list[str], e
 
 
 def test_a_tool_that_calls_another_one_over_mcp_is_one_step() -> None:
-    """What a tool does to find its result is its own affair."""
+    """The way in which a tool finds its result is its own affair."""
     seen = Collected()
     root = seen.add(agent(), seconds=60)
     server = seen.add(McpRequest(side="server", tool_name="plan"), parent=root, seconds=9)

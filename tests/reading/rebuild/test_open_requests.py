@@ -102,7 +102,7 @@ def test_a_tool_that_breaks_one_condition_is_a_run_of_its_own(span: SpanRecord) 
 
 
 def test_a_loop_of_its_own_keeps_its_tool() -> None:
-    """What a model call outside the run requested by id is not the run's."""
+    """A tool that a model call outside the run requested by id is not the run's."""
     asked = message("user", [text("other")])
     wants = message("assistant", [tool_call("search", {"word": "a"}, "d1")])
     loop = tool(Inference(provider="p", input=[asked], output=[wants]), 2000, 1, 11)

@@ -1,4 +1,4 @@
-"""What is told of a call more than once adds up, and nothing of it is lost or made up."""
+"""Repeated reports of a call add up: nothing is lost or made up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered takes no more memory than it may."""
+"""The cache takes no more memory than its bound."""
 
 from __future__ import annotations
 

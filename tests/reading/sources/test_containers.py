@@ -1,4 +1,4 @@
-"""What each container has that others do not."""
+"""Traits of each container that others lack."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_a_bad_byte_in_a_text_of_otlp_protobuf_loses_only_that_text(
 
 
 def differences(one: SpanRecord, other: SpanRecord) -> int:
-    """How many fields, or attributes among them, differ."""
+    """Return how many fields, or attributes among them, differ."""
     count = 0
     for name in one.__struct_fields__:
         mine, yours = getattr(one, name), getattr(other, name)

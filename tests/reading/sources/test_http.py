@@ -1,4 +1,4 @@
-"""What a server does to whoever reads it: bounded, said in words, and nothing of ours told on."""
+"""Misbehaving servers: reading is bounded, errors are clear, and no credential is leaked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person names, a path, a folder, a pattern or a URL, is read or refused with what helps."""
+"""A path, a folder, a pattern or a URL is read, or refused with a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the URL of a server asks for, and what is refused, without a word of its credentials."""
+"""Queries from the URL of a server, and refusals without its credentials."""
 
 from __future__ import annotations
 

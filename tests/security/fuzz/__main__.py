@@ -25,7 +25,7 @@ from tests.security.fuzz.targets import TARGETS, fresh
 
 USUAL_S = 600.0
 LONGEST_S = 20
-"""What one case may take."""
+"""Most seconds per case."""
 
 
 class Endless(BaseException):

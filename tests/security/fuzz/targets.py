@@ -1,5 +1,6 @@
-"""What is done with hostile input, and what must hold of it: it is over, nothing is raised, and
-nothing is printed that is not seen."""
+"""Targets of hostile input, and their laws: they end, raise nothing, and print nothing
+invisible.
+"""
 
 from __future__ import annotations
 

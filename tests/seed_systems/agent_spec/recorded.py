@@ -1,4 +1,4 @@
-"""What was recorded, to be looked at."""
+"""Recorded spans for inspection."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ ODD: dict[tuple[Any, str], tuple[Any, dict[Any, Any]]] = {
     (1, "several"): ({"text": "canary-content"}, {}),
     (1, "score"): (0.5, {}),
 }
-"""What no metric of pyagentspec gives, but anybody's may."""
+"""Values that no metric of pyagentspec returns, but anybody's may."""
 
 
 def test_check_71_values_of_any_kind_become_assertions() -> None:

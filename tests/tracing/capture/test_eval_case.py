@@ -1,4 +1,4 @@
-"""Which evaluation case a run is a try of, as it is named from outside the program."""
+"""The evaluation case of a run, as set from outside the program."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ if __name__ == "__main__":
 
 
 class Way(NamedTuple):
-    """How a program dies, and what its open spans must say: text by name and attribute."""
+    """Death of a program, and the texts that its open spans must have, by name and attribute."""
 
     code: str
     left: dict[str, str]

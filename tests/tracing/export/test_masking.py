@@ -1,4 +1,4 @@
-"""What passes on its way out: spans of any library."""
+"""Masking of exported spans of any library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of log records passes on its way out."""
+"""Masking of exported log records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of metrics passes on its way out."""
+"""Masking of exported metrics."""
 
 from __future__ import annotations
 

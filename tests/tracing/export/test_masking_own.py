@@ -1,4 +1,4 @@
-"""What of our own spans passes unlooked at: what we have made, and not what is named like it."""
+"""Our own attributes are exported without a check; those with similar names are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a receiver refuses is named once at first, and summed up at the end."""
+"""Refusals of a receiver are named once at first, and summed up at the end."""
 
 from __future__ import annotations
 

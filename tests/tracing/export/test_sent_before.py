@@ -1,4 +1,4 @@
-"""What a program has sent before it is killed is not sent again, and what it has not sent is."""
+"""Spans sent before a program is killed are not sent again, and the others are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who stands around a function that an instrumentor wraps."""
+"""Other wrappers of a function that an instrumentor wraps."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ DOWN = "http://127.0.0.1:9"
 
 
 def inputs(folder: Path) -> list[Any]:
-    """What the agents of a recording were given."""
+    """Return the inputs of the agents in a recording."""
     return [trace.input for trace in load(folder / ".agentool")]
 
 
 def resources(folder: Path) -> dict[str, str]:
-    """Which service each span in a recording is of."""
+    """Return the service of each span in a recording."""
     found: dict[str, str] = {}
     for file in (folder / ".agentool").glob("*.jsonl"):
         for line in file.read_text().splitlines():

@@ -14,7 +14,7 @@ RUN = "agentool_otel.flush()\n"
 
 
 def shown(receiver: HttpReceiver) -> dict[str, str]:
-    """What each agent that arrived is shown to have been asked; empty without the names."""
+    """Return the displayed input of each agent that arrived; empty without the names."""
     found: dict[str, str] = {}
     for body in receiver.bodies["/v1/traces"]:
         for span in spans_in(body):

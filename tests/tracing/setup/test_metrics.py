@@ -15,7 +15,7 @@ SAID = "print(__import__('json').dumps(agentool_otel.status()['metrics']['destin
 
 
 def said(folder: Path, code: str = START, **environ: str) -> str:
-    """What `status()` says of metrics at the end of a program that logs nothing."""
+    """Return the metrics in `status()` at the end of a program that logs nothing."""
     done = run(folder, code + SAID, **environ)
     assert done.stderr == ""
     return str(json.loads(done.stdout.splitlines()[-1]))

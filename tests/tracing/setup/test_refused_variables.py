@@ -86,7 +86,7 @@ def only(**variables: str) -> Generator[None]:
 
 
 def in_force() -> dict[str, Any]:
-    """What all variables come to."""
+    """Return the resolved values of all variables."""
     targets = [target_from_environment(os.environ, it) for it in SIGNALS]
     return {
         "switches": [

@@ -127,7 +127,7 @@ def test_usage_on_agents_changes_nothing_of_a_rebuild(agent: Agent) -> None:
 
 
 def essence(rebuilt: Any) -> tuple[Any, ...]:
-    """What does not differ from one run of a program to the next."""
+    """Return the parts of a trace that are equal in all runs of a program."""
     trace = rebuilt.trace.to_dict()
     metrics = {**trace["metrics"], "total_duration_ms": None}
     notes = [(it.outcome, it.field, it.rule) for it in rebuilt.fidelity.notes]

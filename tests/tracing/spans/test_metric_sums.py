@@ -1,4 +1,4 @@
-"""What is added up for a meter provider of ours is what an SDK's instruments collect."""
+"""Our sums for a meter provider equal those of an SDK's instruments."""
 
 from __future__ import annotations
 

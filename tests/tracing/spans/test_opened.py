@@ -1,4 +1,4 @@
-"""What is known before the user's code runs is set on a span then, if somebody asks for it.
+"""Attributes that are known before the user's code runs are set then, if somebody needs them.
 
 It changes nothing about the span that ends, is encoded once, and others may still add to the span.
 """

@@ -1,4 +1,4 @@
-"""Which requested call of a model the span of a tool executes."""
+"""The model's request that the span of a tool executes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run in progress remembers is bounded, however long it lasts."""
+"""State of a run in progress is bounded, however long it lasts."""
 
 from __future__ import annotations
 

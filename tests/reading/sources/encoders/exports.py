@@ -78,7 +78,9 @@ class Did(NamedTuple):
         return None if self.number == 1 else RUN[0].uuid()
 
     def attributes(self) -> dict[str, Json]:
-        """What the conventions call it, as stores keep it: all text but the counts."""
+        """Return its attributes by the conventions, as stores keep them: all text but the
+        counts.
+        """
         if self.kind == "agent":
             return {
                 "gen_ai.operation.name": "invoke_agent",

@@ -1,4 +1,4 @@
-"""What the encoders share: values, lines, times, and what stores keep of them."""
+"""Shared parts of the encoders: values, lines, times, and the losses of stores."""
 
 from __future__ import annotations
 
