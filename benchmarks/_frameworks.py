@@ -1,4 +1,5 @@
-"""A framework that plays as many runs as a line of stdin says, and answers with what one cost.
+"""A framework that plays as many runs as a line of stdin requests, and answers with the cost of
+one.
 
 python -m benchmarks._frameworks FRAMEWORK WORK PLACE TRACER MODEL-URL RECEIVER-URL
 """

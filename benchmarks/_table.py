@@ -46,7 +46,7 @@ class Row:
     quartiles: tuple[float, float] | None = None
     """Of the ratio, over the rounds."""
     target: Target | None = None
-    """None where the design only asks that it is measured."""
+    """None where the design only wants a measurement."""
     note: str = ""
     group: str = ""
 

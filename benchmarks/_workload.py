@@ -70,7 +70,7 @@ async def async_search(query: str, limit: int = 5) -> list[dict[str, Any]]:
 
 
 def provider_of(sampler: Sampler, exporter: SpanExporter | None = None) -> TracerProvider:
-    """Return a provider that exports in batches, to nowhere unless told otherwise."""
+    """Return a provider that exports in batches, by default to nowhere."""
     provider = TracerProvider(sampler=ParentBased(sampler), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter or Drop(), max_queue_size=_QUEUE))
     return provider

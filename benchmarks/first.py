@@ -38,7 +38,8 @@ def rows(size: Size) -> Iterator[Row]:
 
 def ours(url: str, metrics: bool) -> tuple[float, float, float]:
     """Return milliseconds: CPU of `instrument()` and the first call, wall time of that call, and
-    what its span says."""
+    the duration of its span.
+    """
     if not metrics:
         os.environ["OTEL_METRICS_EXPORTER"] = "none"
     begin = time.process_time()

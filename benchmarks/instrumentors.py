@@ -108,7 +108,7 @@ def _tools(request: Request) -> Turn | None:
 
 
 class _Case:
-    """A process that plays a framework with one tracer on, when it is told to."""
+    """A process that runs a framework with one tracer on, on demand."""
 
     def __init__(
         self, framework: str, work: str, place: str, tracer: str, model: LoopbackModel, sink: str

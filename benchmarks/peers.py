@@ -67,7 +67,9 @@ def rows(size: Size) -> Iterator[Row]:
 
 
 def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
-    """Compare a peer's tool call with the hand-written one; tell whether its spans hold content."""
+    """Compare a peer's tool call with the hand-written one; return also whether its spans have
+    content.
+    """
     close_network()
     kept = Keep()
     peer = PEERS[name].prepare(kept)

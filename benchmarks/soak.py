@@ -42,7 +42,7 @@ _FLAT_BLOCKS = 5_000
 """The same of blocks that are held: spans that wait, threads that have just begun."""
 _CLOSING_S = 5.0
 _LINES = 10
-"""Words of a program that has been told everything once."""
+"""Lines of a program that has logged everything once."""
 _LAST_WORD_S = 600.0
 """Beyond its time: what a process may take for the round it is in, its end, or its reference."""
 
@@ -180,7 +180,9 @@ def _judged(
 
 
 def _left_behind(folder: Path) -> list[str]:
-    """Say which files of spans a recovery has left, though the receiver took everything."""
+    """Return the files of spans that a recovery has left, though the receiver accepted
+    everything.
+    """
     names = sorted(path.name for path in folder.glob("traces-*"))
     return [f"{name} is left after the recovery" for name in names]
 

@@ -181,7 +181,7 @@ def _compared(ours: Sequence[float], reference: Sequence[float]) -> Compared:
 
 
 def overlap(now: Sequence[float], before: Sequence[float], sdk: Sequence[float]) -> bool:
-    """Tell whether the quartiles of two costs overlap, in units of the round's reference.
+    """Return whether the quartiles of two costs overlap, in units of the round's reference.
 
     Without the unit, a machine that gets slower between rounds would widen both.
     """

@@ -78,7 +78,7 @@ def newsroom(model: ChatOpenAI) -> Any:
 
 
 def offline(stack: ExitStack) -> dict[str, Any]:
-    """Start a model server on this machine that says what a model might; return its settings."""
+    """Start a model server on this machine with scripted answers; return its settings."""
     from agentool_otel.testing.loopback_model import LoopbackModel, call
 
     server = stack.enter_context(LoopbackModel())

@@ -42,7 +42,7 @@ def get_weather(city: str) -> dict[str, Any]:
 
 
 def answer(client: OpenAI, question: str) -> str:
-    """Ask the model, run the tools it asks for, and ask again until it answers."""
+    """Call the model and the tools that it requests, until it answers."""
     messages: list[Any] = [
         {"role": "system", "content": "You give short advice on clothes."},
         {"role": "user", "content": question},

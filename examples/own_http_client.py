@@ -61,7 +61,7 @@ def ask(base_url: str, messages: list[Any]) -> dict[str, Any]:
 
 @agentool_otel.agent(name="wardrobe")
 def answer(question: str, base_url: str) -> str:
-    """Ask the model, run the tools it asks for, and ask again until it answers."""
+    """Call the model and the tools that it requests, until it answers."""
     messages: list[Any] = [
         {"role": "system", "content": "You give short advice on clothes."},
         {"role": "user", "content": question},

@@ -44,7 +44,7 @@ def search_books(author: str) -> list[str]:
 
 @agentool_otel.tool
 def check_shelf(title: str) -> dict[str, object]:
-    """Tell whether a book is on its shelf."""
+    """Return whether a book is on its shelf."""
     if title not in BOOKS:
         raise LookupError(f"no book called {title!r}")
     return {"title": title, "shelf": "SF 12", "available": True}

@@ -27,7 +27,7 @@ class Environment(NamedTuple):
 
 
 class NotInstalled(Exception):
-    """The packages are not to be had; the message says why."""
+    """The packages cannot be installed; the message has the reason."""
 
 
 def prepare(folder: Path, packages: Sequence[str], interpreter: str = sys.executable) -> Path:

@@ -1,6 +1,6 @@
 """Number of examples per law: few on every change, all of them in `.ci/nightly`.
 
-`HYPOTHESIS_PROFILE=nightly` asks for all.
+`HYPOTHESIS_PROFILE=nightly` runs all of them.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def _constants() -> Iterator[tuple[list[str], str]]:
 
 
 def _families() -> Iterator[tuple[list[str], str]]:
-    """Yield the variables that functions name, with what their docstrings say of them."""
+    """Yield the variables that functions name, with their docstrings."""
     signals = get_args(environment.Signal)
     names = [environment.exporter_variable(signal) for signal in signals]
     yield names, _of_function(environment.exporter_variable)
@@ -223,7 +223,7 @@ def _of_function(function: Callable[..., str]) -> str:
 
 
 def _described(text: str) -> tuple[str, str, str]:
-    """Return what a docstring says: the meaning, the default and where that is specified."""
+    """Return the parts of a docstring: the meaning, the default and the specification."""
     text = " ".join(text.split())
     meaning, _, rest = text.partition("Default: ")
     default = re.split(r"\.(?: |$)", rest, maxsplit=1)[0]

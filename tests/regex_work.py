@@ -143,7 +143,7 @@ class _State:
 
 _Next = Callable[[_State, int], "int | None"]
 _Node = Callable[[_State, int, _Next], "int | None"]
-"""Matches at a place and asks what follows; returns where all of it ends, None if nowhere."""
+"""Matches at a place and continues; returns where all of it ends, None if nowhere."""
 
 
 _ONE_CHARACTER = (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY)
@@ -377,7 +377,7 @@ def _is_within(op: Any, value: Any, character: str) -> bool:
 
 
 def letters(pattern: re.Pattern[str]) -> list[str]:
-    """Return one character of each kind that an expression speaks of, in its order."""
+    """Return one character of each kind in an expression, in its order."""
     return list(dict.fromkeys(_letters(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))))
 
 

@@ -146,5 +146,5 @@ traces = with_unknown(
 
 
 def exact(value: Any) -> str:
-    """Text that tells 1 from 1.0 and from true, and 0.0 from -0.0."""
+    """Text that distinguishes 1 from 1.0 and from true, and 0.0 from -0.0."""
     return json.dumps(value, sort_keys=True)

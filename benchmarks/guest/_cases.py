@@ -43,7 +43,7 @@ class _Process:
         self._timer: threading.Timer | None = None
 
     def expect(self, within_s: float) -> None:
-        """End the process unless something is heard of it in time."""
+        """End the process unless it shows activity in time."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = threading.Timer(within_s, self._give_up)
@@ -62,7 +62,7 @@ class _Process:
         self._process.send_signal(number)
 
     def lines(self) -> Iterator[str]:
-        """Yield what it says, until it and all that share its output have ended."""
+        """Yield its output, until it and all that share its output have ended."""
         assert self._process.stdout is not None
         yield from self._process.stdout
 

@@ -20,7 +20,7 @@ _SETTINGS = ("LOGFIRE_", "MLFLOW_", "AGENTOPS_", "OPENLIT_", "GUEST_", "PYTEST_"
 
 
 class NotInstalled(Exception):
-    """The SDK is not to be had; the message says why."""
+    """The SDK cannot be installed; the message has the reason."""
 
 
 class Environment:

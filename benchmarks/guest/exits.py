@@ -1,7 +1,7 @@
 """The exit table: how many of five tool spans arrive, by how the process ends.
 
-The SDK's ordinary pipeline sends to the receiver; nothing is flushed by hand. Where a signal is to
-come, the program says that it is ready and waits for it.
+The SDK's ordinary pipeline sends to the receiver; nothing is flushed by hand. A program that waits
+for a signal prints that it is ready.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     python ask.py langgraph wayflow        # CrewAI installs into an environment of its own only
     agentool-otel compare --cases cases.json --match contains
 
-With OPENAI_BASE_URL and OPENAI_API_KEY set, that model is asked instead.
+With OPENAI_BASE_URL and OPENAI_API_KEY set, that model is used instead.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ RUNTIMES: dict[str, tuple[str, Callable[[str, str], str]]] = {
 
 
 def weather_model(request: Request) -> Turn | str:
-    """Answer as a model would: look the city up, then say how the weather is."""
+    """Answer as a model would: look the city up, then describe the weather."""
     city = "Rome" if "Rome" in str(request.messages) else "Paris"
     if request.after_tool:
         return f"It is {WEATHER[city]} in {city}."

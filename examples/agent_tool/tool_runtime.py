@@ -1,7 +1,7 @@
 """A small runtime of Agent Tool 0.2.0: every phase of its execution pipeline, and nothing more.
 
-It tells an emitter of what happens, in the objects and events of the specification. Nothing in it
-knows of spans.
+It records the objects and events of the specification with an emitter. Nothing in it knows of
+spans.
 """
 
 from __future__ import annotations
@@ -80,21 +80,21 @@ class Call:
         return self.invocation.get("call_input")
 
     def enter(self, state: str, **members: Any) -> None:
-        """Go into a state, and tell of it."""
+        """Enter a state, and record it."""
         self.transitions.append({"status": state, "at": now()})
         self.invocation.update(members, status=state, status_transitions=self.transitions)
         self.invocation = self.runtime.emitter.record(self.invocation)
 
     def tell(self, event_type: str, **data: Any) -> None:
-        """Tell of an event."""
+        """Record an event."""
         self.runtime.tell(event_type, self.id, **data)
 
     def record(self, **members: Any) -> None:
-        """Tell of an object that is about this invocation."""
+        """Record an object that is about this invocation."""
         self.runtime.emitter.record({**VERSION, "invocation_id": self.id, **members})
 
     def progress(self, message: str, percent: float) -> None:
-        """Tell how far it has come: for executors."""
+        """Record its progress: for executors."""
         sequence = next(self.progressed)
         self.record(
             progress_id=f"{self.id}_{sequence}",
@@ -349,7 +349,7 @@ class Runtime:
         )
 
     def _abort_reason(self, call: Call) -> str:
-        """Tell that it is cancelled, and return why."""
+        """Record the cancellation, and return its reason."""
         why = self._aborted.pop(call.id, "user_interruption")
         facts = {"cancel_acknowledged_at": now(), "abort_reason": why}
         call.tell("example.cancel_acknowledged", cancellation=facts)
@@ -357,7 +357,7 @@ class Runtime:
 
 
 def failed(stopped: Stopped) -> Object:
-    """Return what a result says of an error."""
+    """Return the result of an error."""
     return {"error": {"error_class": stopped.error_class, "message": str(stopped)}}
 
 

@@ -10,7 +10,7 @@ Model = Callable[[list[Message]], Message]
 
 
 class Agent:
-    """Asks its model, calls the tools that it asks for, until the model answers."""
+    """Calls its model and the tools that it requests, until the model answers."""
 
     def __init__(self, name: str, model: Model, tools: dict[str, Callable[..., str]]):
         self.name = name

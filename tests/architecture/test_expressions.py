@@ -1,4 +1,4 @@
-"""Expressions over what users, models and traces say: none takes longer the oftener it can go back.
+"""Expressions over texts of users, models and traces: none backtracks more in longer texts.
 
 Each is tried at the beginning of texts that are made of its own letters, repeated, and cannot match
 in the end; its steps are counted (`tests.regex_work`).

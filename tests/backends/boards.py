@@ -1,4 +1,4 @@
-"""The boards of `collector-config/grafana/`, and what they ask."""
+"""The boards of `collector-config/grafana/`, and their queries."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def links(panel: Json, query: str | None = None) -> list[Json]:
 
 
 def traceql(panel: Json) -> list[str]:
-    """Return what a panel and its links ask Tempo."""
+    """Return the Tempo queries of a panel and its links."""
     own = [it["query"] for it in panel["targets"] if it["datasource"]["type"] == "tempo"]
     linked = [unquote(link["url"]).partition("&panes=")[2] for link in links(panel)]
     return [*own, *(json.loads(it)["a"]["queries"][0]["query"] for it in linked)]

@@ -1,5 +1,5 @@
-"""The boards, alerts and links for Grafana: what they ask is answered by a real Prometheus, to
-which real programs have sent their metrics. No Grafana runs here: how it draws them stays unseen.
+"""The boards, alerts and links for Grafana: a real Prometheus, to which real programs have sent
+their metrics, answers their queries. No Grafana runs here: its drawing stays unseen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OpenTelemetry's live check finds nothing to object to, our own names told by our own registry."""
+"""OpenTelemetry's live check finds no problem; our registry declares our own names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That every measurement runs and prints its rows. What they say is nothing for a test."""
+"""Every measurement runs and prints its rows. No test depends on the figures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""That the scoreboard runs a case and makes a cell of it. What the cells say is nothing for a test
-here: the rows themselves are tests of ours in `tests/guest` and `tests/tracing/capture`."""
+"""The scoreboard runs a case and makes a cell of it. No test depends on the cells: the rows
+themselves are tests of ours in `tests/guest` and `tests/tracing/capture`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval` with a judge: its options, what it says of the judge, and what it writes."""
+"""`eval` with a judge: its options, its output about the judge, and its files."""
 
 from __future__ import annotations
 

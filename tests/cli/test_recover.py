@@ -1,4 +1,4 @@
-"""`recover`: what a dead process left is closed and sent; what is said, and the exit codes."""
+"""`recover`: leftovers of a dead process are closed and sent; output and exit codes."""
 
 from __future__ import annotations
 

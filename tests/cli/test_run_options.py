@@ -1,4 +1,4 @@
-"""`run`: what it is told holds in a program that calls `instrument()` itself."""
+"""`run`: its options apply in a program that calls `instrument()` itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that read a server: they show where, say what is missing, and keep who we are."""
+"""Commands that read a server: they show the place, name what is missing, and hide credentials."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tests.cli.conftest import Invoke
 
 
 def spans_of_a_loop(trace_id: str) -> list[str]:
-    """Two model calls in a request; the first asks for a tool, and no content was captured."""
+    """Two model calls in a request; the first requests a tool, and no content was captured."""
     request = {"trace_id": trace_id, "span_id": "a" * 16, "name": "POST", "kind": "SERVER"}
     calls = [
         {

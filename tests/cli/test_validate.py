@@ -1,4 +1,4 @@
-"""`validate`: any document or recording, told by its content."""
+"""`validate`: any document or recording, identified by its content."""
 
 from __future__ import annotations
 

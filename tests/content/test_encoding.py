@@ -1,4 +1,6 @@
-"""Any value has a JSON form, found without asking the value. `tests/guest` has the hostile ones."""
+"""Any value has a JSON form, found without calling the value. `tests/guest` has the
+hostile ones.
+"""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_search_backwards_counts_what_lies_between_its_bounds(begins: int, ste
 
 
 def test_the_instrumented_copy_masks_like_the_real_module() -> None:
-    """Otherwise nothing above would say anything about it."""
+    """Otherwise the tests above would prove nothing."""
     from agentool_otel.content.masking.credentials import mask_text
     from tests.content.counted_masking import masking
 

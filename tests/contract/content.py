@@ -108,8 +108,9 @@ def texts_within(value: Any, leaves_out: frozenset[str] = frozenset()) -> Iterat
 
 
 def texts_on(span: SpanRecord) -> str:
-    """Return all that the attributes and events of a span hold, escaped texts plain as well; not
-    what exceptions say, which stays where content is off."""
+    """Return all texts in the attributes and events of a span, escaped texts plain as well; not
+    those of exceptions, which stay where content is off.
+    """
     values = [*span.attributes.values()]
     values += [it for event in span.events for key, it in event.attributes.items()
                if key not in _EXCEPTIONS]  # fmt: skip

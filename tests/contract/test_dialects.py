@@ -71,7 +71,7 @@ def test_no_dialect_claims_a_span_without_its_markers(span: SpanRecord) -> None:
 
 
 def _has_marker(dialect: Dialect, span: SpanRecord) -> bool:
-    """As the docstring of `Markers` says; the implementation's own test is not asked."""
+    """Apply the docstring of `Markers`, without the implementation's own test."""
     markers = dialect.markers
     keys = {key for key in markers.keys if not key.endswith(".")}
     prefixes = tuple(key for key in markers.keys if key.endswith("."))

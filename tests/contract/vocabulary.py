@@ -1,4 +1,4 @@
-"""The words of all dialects, taken from their source, so that fuzzing speaks what they read."""
+"""The words of all dialects, taken from their source, so that fuzzing uses names that they read."""
 
 from __future__ import annotations
 

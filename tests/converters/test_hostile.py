@@ -1,4 +1,4 @@
-"""Documents that are not what they should be: an error that says where, and nothing else."""
+"""Malformed documents: an error with a place, and nothing else."""
 
 from __future__ import annotations
 

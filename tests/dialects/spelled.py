@@ -61,7 +61,7 @@ def event(name: str, **attributes: Any) -> SpanEvent:
 
 
 def spelled(*spans: SpanRecord) -> str:
-    """Return what spans say, one paragraph each: dialect, operation, then its messages."""
+    """Return the content of spans, one paragraph each: dialect, operation, then its messages."""
     return "\n".join(_one(*classify(it)) for it in spans)
 
 

@@ -59,7 +59,7 @@ def added(operation: ops.Operation) -> Attributes:
 
 
 def values(operation: ops.Operation) -> tuple[Any, Any]:
-    """Input and output, as they are shown: text, or what JSON text says."""
+    """Input and output, as they are shown: text, or the value of JSON text."""
     made = added(operation)
     return shown(made, "input"), shown(made, "output")
 

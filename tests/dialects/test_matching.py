@@ -24,7 +24,7 @@ def span(scope: str = "", name: str = "", **attributes: Any) -> SpanRecord:
 
 
 class Stated:
-    """A dialect that is as sure as it is told to be."""
+    """A dialect with a given confidence."""
 
     def __init__(self, name: str, level: float, *keys: str, reads: Operation | None = None):
         self.name = name

@@ -1,4 +1,4 @@
-"""Spans that are not operations, and how few dialects are asked about one."""
+"""Spans that are not operations, and the small number of dialects that are tried per span."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def judged(assertion: Object, judge: Judge | None, **members: Any) -> AssertionR
 
 
 def asked(assertion: Object, **members: Any) -> Any:
-    """Return the question that is asked of the run."""
+    """Return the question about the run."""
     questions: list[Any] = []
 
     def judge(question: Any) -> bool:
@@ -58,7 +58,7 @@ def claims(*held: tuple[str, str, list[str]], reason: str = "") -> Object:
 
 
 def answering(model: LoopbackModel, answer: Callable[[str], str | Turn]) -> None:
-    """Let a model answer each question by its text, as often as it is asked."""
+    """Let a model answer each question by its text, any number of times."""
     model.rule(lambda request: answer(request.last_user))
 
 

@@ -54,7 +54,7 @@ def written(make: Any, *results: EvalResult, subject: Subject = TRACE) -> str:
 
 
 def saying(text: str) -> list[EvalResult]:
-    """One result of each outcome, each saying a text wherever it can say one."""
+    """Return one result of each outcome, with a text in every field for texts."""
     difference = {"name": text, "expected": text, "actual": text, "step_id": text}
     extra = {
         "step_ids": [text, text + text],

@@ -91,7 +91,7 @@ def without_calls(**members: Any) -> Object:
 
 
 def verdict(assertion: Mapping[str, Any], run: Object | Rebuilt) -> Verdict:
-    """Return what an assertion says of a run."""
+    """Return the verdict of an assertion on a run."""
     source = run if isinstance(run, Rebuilt) else ReasoningTrace.from_dict(run)
     case = EvalCase(case_id="case", assertions=[])
     return prepare(Assertion.from_dict(assertion))(TraceView(source), case)

@@ -1,4 +1,4 @@
-"""`assert_trace`: what a test says of one trace, and what it reads when that does not hold."""
+"""`assert_trace`: assertions in a test of one trace, and the message when they fail."""
 
 from __future__ import annotations
 

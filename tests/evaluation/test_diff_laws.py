@@ -27,7 +27,7 @@ def between(a: Object, b: Object, **options: Any) -> TraceDiff:
 
 
 def finished(trace: Object) -> Object:
-    """A trace of a run that has ended: of one that has not, nobody can tell what it lacks."""
+    """Return the trace of a run that has ended: what another one lacks is unknown."""
     return {**trace, "status": "success", "metadata": {}}
 
 

@@ -1,4 +1,4 @@
-"""Answers of a judge on disk: asked once, and never instead of a good answer."""
+"""Answers of a judge on disk: one call per question, and never instead of a good answer."""
 
 from __future__ import annotations
 

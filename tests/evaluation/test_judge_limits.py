@@ -1,4 +1,4 @@
-"""A judge that is a model: where it is asked, how long and how often."""
+"""A judge that is a model: endpoint, timeout and number of calls."""
 
 from __future__ import annotations
 

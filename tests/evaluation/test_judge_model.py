@@ -1,4 +1,4 @@
-"""A judge that is a model: how it is asked, and what comes of a server in every mood."""
+"""A judge that is a model: its requests, and answers of good and bad servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace is text of anybody: nothing in it speaks to the judge, and a long one is cut fairly."""
+"""A trace is untrusted text: nothing in it instructs the judge, and a long one is cut fairly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types that need a judge: what is asked, what is not, and what becomes of the answer."""
+"""The types that need a judge: their questions, and verdicts from the answers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The reports of `eval`: what each says, how long it may get, and that no text of a result becomes
-anything but text."""
+"""The reports of `eval`: contents and length; no text of a result becomes anything but text."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from tests.laws import many
 
 
 def blocks(text: str) -> list[Any]:
-    """All of a comment but what its code spans say."""
+    """All of a comment without its code spans."""
     found: list[Any] = []
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         inner = [(it.type, it.content * (it.type != "code_inline")) for it in token.children or ()]

@@ -1,6 +1,6 @@
-"""A program that says a canary and secrets wherever a program can; run by `test_canary`.
+"""A program that puts a canary and secrets into every place; run by `test_canary`.
 
-What it says is content, except where it is told otherwise: names, ids and error texts are not.
+Its texts are content, except in marked places: names, ids and error texts are not.
 """
 
 from __future__ import annotations

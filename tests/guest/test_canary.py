@@ -1,4 +1,4 @@
-"""Nothing leaks: a canary and secrets are said everywhere, and every byte that leaves is read."""
+"""Nothing leaks: a canary and secrets are everywhere, and every byte that leaves is read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whatever a user passes, their program runs as it does without us.
 
-Every value of the corpus goes through every public entry point: the result is the very object, no
-method of it was called, nothing of it was used up or kept, and a span says what it can.
+Every value of the corpus goes through every public entry point: the result is the same object, no
+method of it was called, nothing of it was used up or kept, and a span has what can be read safely.
 """
 
 from __future__ import annotations

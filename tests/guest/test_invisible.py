@@ -1,4 +1,6 @@
-"""Beyond the table: whatever may be asked of a callable is answered as if it were not decorated."""
+"""Beyond the table: every question about a callable has the same answer as without the
+decorator.
+"""
 
 from __future__ import annotations
 

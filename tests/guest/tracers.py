@@ -1,6 +1,6 @@
 """Other tracing packages, each set up the ordinary way in a program of its own.
 
-A program calls a model on this machine, once whole and once streamed, and says what it got. Its
+A program calls a model on this machine, once plain and once streamed, and prints the answers. Its
 spans go by OTLP to the receiver, ours into a recording.
 """
 
@@ -117,7 +117,7 @@ def installed(name: str) -> bool:
 
 
 def program(folder: Path, code: str, calls: str = _CALLS) -> Answer:
-    """Run a program that leaves what it has to say in `said`; `RECEIVER` and `MODEL` are URLs.
+    """Run a program that leaves its output in `said`; `RECEIVER` and `MODEL` are URLs.
 
     Args:
         folder: where it runs.

@@ -1,4 +1,4 @@
-"""From a real failure to the trace that says what it was: providers, streams, agents."""
+"""From a real failure to the trace with its error: providers, streams, agents."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ OURS = {AGENT: "helper", CONVERSATION: "s1", USER: "u1"}
 
 
 def identities(spans: Any) -> dict[str, dict[str, Any]]:
-    """By the name of each span, what it says of the three."""
+    """Return conversation, user and agent of each span, by its name."""
     return {
         span.name: {key: it for key, it in span.attributes.items() if key in OURS}
         for span in spans.finished()

@@ -45,7 +45,7 @@ def get_weather(city: str) -> dict[str, Any]:
 
 
 def post(model: LoopbackModel, path: str, body: dict[str, Any]) -> Any:
-    """Ask the model server without any client library."""
+    """Call the model server without any client library."""
     request = urllib.request.Request(
         f"{model.base_url}{path}",
         json.dumps(body).encode(),

@@ -98,7 +98,7 @@ def cannot(stream: Any) -> None:
 
 
 class Case(NamedTuple):
-    """One row: what happens, and what the span says of it."""
+    """One row: the course of a stream, and the attributes of its span."""
 
     reader: Reader
     turn: Turn

@@ -1,7 +1,7 @@
-"""Programs without a framework: a loop that asks a model and executes the tools it requests.
+"""Programs without a framework: a loop that calls a model and executes the tools it requests.
 
 Each program is a client of a model, a kind of tool and a way in which several conversations run.
-The tool of conversation 3 is asked for `item 3`, or all are asked for `item 0`.
+The tool of conversation 3 gets `item 3`, or all get `item 0`.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class OpenAI:
         return [Asked(call.id, json.loads(call.function.arguments)) for call in calls]
 
     def ask(self) -> list[Asked]:
-        """Ask the model; return the calls that it requests, none with its answer."""
+        """Call the model; return the tool calls that it requests, none with its answer."""
         with import_module("openai").OpenAI(base_url=self._url, api_key="none") as client:
             return self._read(client.chat.completions.create(**self._request()))
 
     async def ask_async(self) -> list[Asked]:
-        """Ask the model with the asynchronous client."""
+        """Call the model with the asynchronous client."""
         made = import_module("openai").AsyncOpenAI(base_url=self._url, api_key="none")
         async with made as client:
             return self._read(await client.chat.completions.create(**self._request()))
@@ -115,12 +115,12 @@ class Anthropic:
         return [Asked(it.id, it.input) for it in response.content if it.type == "tool_use"]
 
     def ask(self) -> list[Asked]:
-        """Ask the model; return the calls that it requests, none with its answer."""
+        """Call the model; return the tool calls that it requests, none with its answer."""
         with import_module("anthropic").Anthropic(base_url=self._url, api_key="none") as client:
             return self._read(client.messages.create(**self._request()))
 
     async def ask_async(self) -> list[Asked]:
-        """Ask the model with the asynchronous client."""
+        """Call the model with the asynchronous client."""
         made = import_module("anthropic").AsyncAnthropic(base_url=self._url, api_key="none")
         async with made as client:
             return self._read(await client.messages.create(**self._request()))
@@ -254,7 +254,7 @@ SERVERS: dict[str, Any] = {"mcp": mcp_tools, "fastmcp": fastmcp_tools}
 
 
 def converse(conversation: Any, tool: Callable[[dict[str, Any]], str]) -> None:
-    """Ask a model and execute what it requests until it answers."""
+    """Call a model and execute the tools that it requests until it answers."""
     while calls := conversation.ask():
         conversation.take([(call.id, _attempt(tool, call.arguments)) for call in calls])
 

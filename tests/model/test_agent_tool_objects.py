@@ -1,4 +1,4 @@
-"""The objects of Agent Tool: their types, their schemas, and what is said of bad ones."""
+"""The objects of Agent Tool: their types, their schemas, and errors about bad ones."""
 
 from __future__ import annotations
 

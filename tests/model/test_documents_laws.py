@@ -63,7 +63,7 @@ def documents(cls: type[Document]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def exact(value: Any) -> str:
-    """Text that tells 1 from 1.0 and from true, and 0.0 from -0.0."""
+    """Text that distinguishes 1 from 1.0 and from true, and 0.0 from -0.0."""
     return json.dumps(value, sort_keys=True)
 
 

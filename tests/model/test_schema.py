@@ -1,4 +1,4 @@
-"""The JSON Schema files: they are the types, and they say what the codec does."""
+"""The JSON Schema files: they match the types and the codec."""
 
 from __future__ import annotations
 

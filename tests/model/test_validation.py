@@ -1,4 +1,4 @@
-"""Recognising documents, and saying what is wrong with them."""
+"""Recognising documents, and naming their problems."""
 
 from __future__ import annotations
 

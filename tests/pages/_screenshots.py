@@ -15,7 +15,7 @@ _PATIENCE_S = 120
 
 
 def take(pages: Mapping[str, str], folder: Path, size: tuple[int, int] = (1600, 1200)) -> list[str]:
-    """Take a picture of each page and return what there is to say about it, a line each.
+    """Take a picture of each page and return remarks on it, a line each.
 
     Args:
         pages: name to address.

@@ -25,7 +25,7 @@ _NOWHERE = "http://127.0.0.1:9"
 
 
 class NotReady(Exception):
-    """A server did not start, or did not show in time what it was sent; the message says more."""
+    """A server did not start, or did not show in time what it was sent; the message has details."""
 
 
 class Server:

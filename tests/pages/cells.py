@@ -15,7 +15,7 @@ __all__ = ["CELLS", "Cell", "missing", "seen"]
 
 Cell = Callable[[Shown], bool]
 CELLS: dict[str, Cell] = {}
-"""Name to cell, in the order of the table; the docstring of each says what a person sees."""
+"""Name to cell, in the order of the table; the docstring of each describes what a person sees."""
 
 T = TypeVar("T")
 _AGENT, _TOOL, _CHAT = "invoke_agent", "execute_tool", "chat"
@@ -81,13 +81,13 @@ def _model_kind(shown: Shown) -> bool:
 
 @_cell("model name")
 def _model_name(shown: Shown) -> bool:
-    """Every model call says which model it was."""
+    """Every model call shows its model."""
     return _every(shown.everywhere(_CHAT), lambda span: span.model == "gpt-5")
 
 
 @_cell("tokens")
 def _tokens(shown: Shown) -> bool:
-    """Every answer says how many tokens it took, input and output together."""
+    """Every answer shows how many tokens it took, input and output together."""
     return _every(_answers(shown), lambda span: span.tokens == 101 + 41)
 
 
@@ -111,19 +111,19 @@ def _messages(shown: Shown) -> bool:
 
 @_cell("cached tokens")
 def _cached_tokens(shown: Shown) -> bool:
-    """Every answer says how many of its input tokens came from a cache."""
+    """Every answer shows how many of its input tokens came from a cache."""
     return _every(_answers(shown), lambda span: span.cached_tokens == 64)
 
 
 @_cell("reasoning tokens")
 def _reasoning_tokens(shown: Shown) -> bool:
-    """Every answer says how many of its output tokens were thoughts."""
+    """Every answer shows how many of its output tokens were thoughts."""
     return _every(_answers(shown), lambda span: span.reasoning_tokens == 16)
 
 
 @_cell("time to first token")
 def _first_token(shown: Shown) -> bool:
-    """A streamed answer says how long its reader waited for the first word."""
+    """A streamed answer shows how long its reader waited for the first word."""
     return _every(shown.spans("decorated", _CHAT), lambda span: span.first_token_s is not None)
 
 
@@ -132,7 +132,7 @@ def _first_token(shown: Shown) -> bool:
 
 @_cell("run input")
 def _run_input(shown: Shown) -> bool:
-    """The list of runs shows what was asked, as it was written."""
+    """The list of runs shows the input as it was written."""
     asked = {"decorated": "What is new in tracing?", "graph": "Book me a night train."}
     return _every(
         asked.items(),
@@ -188,7 +188,7 @@ def _tool_result(shown: Shown) -> bool:
 
 @_cell("handoff message")
 def _handoff(shown: Shown) -> bool:
-    """A handoff shows what the other agent was told."""
+    """A handoff shows the message to the other agent."""
     handoffs = shown.everywhere("execute_tool transfer_to_writer")
     return _every(handoffs, lambda it: "Write one sentence about spans" in it.input)
 
@@ -226,7 +226,7 @@ def _failed(spans: list[Span], words: str) -> bool:
 
 @_cell("retriever")
 def _retriever(shown: Shown) -> bool:
-    """A retrieval is marked as one and shows what was asked."""
+    """A retrieval is marked as one and shows its query."""
     found = shown.everywhere("retrieval")
     return _marked(found, "retriever") and _every(
         found, lambda it: "What does a trip need?" in it.input

@@ -157,7 +157,7 @@ def test_an_error_in_the_metadata_of_a_successful_run_is_not_on_its_span() -> No
 
 
 def test_a_failed_run_without_an_error_comes_back_without_one() -> None:
-    """Its last step says it, and is not what the document says."""
+    """Its last step has it, and not the document."""
     call = {"type": "tool_call", "tool_call": {"id": "c", "name": "t"},
             "timestamp": "2026-03-01T10:00:00Z"}  # fmt: skip
     result = {"type": "tool_result", "tool_result": {"call_id": "c", "error": "no luck"},

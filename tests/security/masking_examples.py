@@ -331,7 +331,7 @@ IN_CLEAR = {
     "homoglyph",
     "short by design",
 }
-"""Kinds that pass, as SECURITY.md says."""
+"""Kinds that pass, as SECURITY.md declares."""
 
 HARMLESS: list[str] = [
     # The audit's.

@@ -19,7 +19,9 @@ _SETTINGS = b"\x00\x3f\xfc\x04\x00\x00\x00\x00\x00"
 """Beginning of HTTP/2 from a server: the head of a settings frame of 16 KB."""
 
 Script = Callable[[socket.socket], bytes]
-"""Does what comes first on a connection, and returns what is said at once; the rest is drips."""
+"""Plays the beginning of a connection, and returns the bytes to send at once; the rest follows
+slowly.
+"""
 
 
 def _after_request(said: bytes) -> Script:

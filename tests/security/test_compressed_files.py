@@ -1,4 +1,4 @@
-"""Decompression has a limit that is said and can be raised."""
+"""Decompression has a limit that is named and can be raised."""
 
 from __future__ import annotations
 

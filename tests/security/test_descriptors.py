@@ -67,7 +67,7 @@ def replace_ours_by(file: int) -> None:
 
 
 def recorded() -> list[str]:
-    """Return what was asked, in every file there is."""
+    """Return the recorded inputs, of every file there is."""
     source = open_source(HERE)
     spans = {span.span_id: span for span in source.spans()}
     assert source.problems == []

@@ -30,7 +30,7 @@ ALONE, RECORDED = "False", "True"
 
 
 def run(folder: Path, *command: str, path: str = "") -> list[str]:
-    """Run a command below `run`; return what the Pythons of it say of themselves."""
+    """Run a command below `run`; return the output of its Pythons."""
     done = subprocess.run(
         [sys.executable, "-m", "agentool_otel", "run", "--", *command],
         cwd=folder,

@@ -126,7 +126,7 @@ def test_doctor_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _LazyModule(types.ModuleType):
-    """Imports what it is asked for, and cannot."""
+    """Fails to import any requested attribute."""
 
     def __getattr__(self, name: str) -> Any:
         raise ImportError(f"{name} needs an extra")

@@ -1,7 +1,7 @@
 """Stored content is ours or it is not read.
 
-A file of spans is anybody's: it may say of a text that it was shortened, and that the whole of it
-is stored anywhere. What it says is no reason to open anything.
+A file of spans is untrusted: it may name any place as the store of a shortened text. Nothing is
+opened because of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="pipes and links of 
 
 
 def noted(stored: object, data: bytes, **other: object) -> dict[str, Any]:
-    """Return attributes that say that a text was stored somewhere."""
+    """Return the attributes of a text that was stored somewhere."""
     note = {"stored": stored, "sha256": sha256(data).hexdigest(), "bytes": len(data), **other}
     return {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
 

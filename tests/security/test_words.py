@@ -1,5 +1,6 @@
-"""Words of others are one clean line: whatever a file, a receiver, a name or an exception says, no
-character of it moves the cursor, hides or turns the direction of text, and none begins a line."""
+"""Untrusted text becomes one clean line: no character of a file, a receiver, a name or an exception
+moves the cursor, hides or turns the direction of text, and none begins a line.
+"""
 
 from __future__ import annotations
 

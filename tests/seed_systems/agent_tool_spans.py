@@ -30,7 +30,7 @@ class Call:
         self.id = invocation_id
 
     def event(self, name: str, seconds: float, /, **data: Any) -> Object:
-        """Tell of an event about it."""
+        """Record an event about it."""
         event = {
             **VERSION,
             "event_id": f"{self.id}.{name}.{seconds}",
@@ -43,37 +43,37 @@ class Call:
         return self.emitter.record({**event, "data": data} if data else event)
 
     def invocation(self, **members: Any) -> Object:
-        """Tell of it."""
+        """Record its invocation."""
         about = {"invocation_id": self.id, "tool_id": "tool_search", "created_at": at(0)}
         return self.emitter.record({**VERSION, "status": "planned", **about, **members})
 
     def result(self, seconds: float = 3, **members: Any) -> Object:
-        """Tell of what came of it."""
+        """Record its result."""
         about = {"result_id": f"result_of_{self.id}", "invocation_id": self.id}
         given = {"status": "succeeded", "created_at": at(seconds), "redaction_state": "none"}
         return self.emitter.record({**VERSION, **about, **given, **members})
 
     def decision(self, behavior: str, seconds: float, **members: Any) -> Object:
-        """Tell of a decision about it."""
+        """Record a decision about it."""
         about = {"decision_id": f"decision_{seconds}", "invocation_id": self.id}
         return self.emitter.record(
             {**VERSION, **about, "behavior": behavior, "decided_at": at(seconds), **members}
         )
 
     def progress(self, sequence: int, seconds: float, **members: Any) -> Object:
-        """Tell of its progress."""
+        """Record its progress."""
         about = {"progress_id": f"progress_{sequence}", "invocation_id": self.id}
         given = {"sequence": sequence, "status": "running", "timestamp": at(seconds)}
         return self.emitter.record({**VERSION, **about, **given, **members})
 
     def persistence(self, strategy: str, seconds: float = 2, **members: Any) -> Object:
-        """Tell of what becomes of its result."""
+        """Record the persistence of its result."""
         about = {"decision_id": "persistence_1", "invocation_id": self.id}
         given = {"strategy": strategy, "created_at": at(seconds)}
         return self.emitter.record({**VERSION, **about, **given, **members})
 
     def done(self, state: str = "succeeded", /, **result: Any) -> None:
-        """Tell that it is over."""
+        """Record its end."""
         self.invocation(status=state, started_at=at(1), ended_at=at(2))
         self.result(**result)
 

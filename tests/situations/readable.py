@@ -34,7 +34,7 @@ _SHOWN = {
     "error.type": "error",
 }
 _PRESENCE = {"gen_ai.response.time_to_first_chunk", "gen_ai.agent.id", "gen_ai.conversation.id"}
-"""Shown as `yes`: what they say differs from run to run."""
+"""Shown as `yes`: their values differ from run to run."""
 
 
 def readable(spans: Sequence[SpanRecord]) -> str:
@@ -94,7 +94,7 @@ def _short(value: Any) -> str:
 
 
 def _messages(text: str) -> str:
-    """Return messages in one line: who says what."""
+    """Return messages in one line, with their roles."""
     try:
         messages: Iterable[dict[str, Any]] = json.loads(text)
         return " | ".join(

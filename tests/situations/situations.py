@@ -1,4 +1,4 @@
-"""The situations, and what the model says in each."""
+"""The situations, with the model's turns in each."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ SITUATIONS: dict[str, tuple[Turn, ...]] = {
     "cancelled": (Turn(delay_s=60.0),),
     "two_agents": handing_over("transfer_to_writer"),
 }
-"""By name, what the model says, turn by turn. A driver's `TURNS` may say it in the framework's own
-terms: the name of its tool for handing over, for example.
+"""The model's turns, by name. A driver's `TURNS` may replace them in the framework's own terms: the
+name of its tool for handing over, for example.
 
 plain           a run that calls one tool
 asynchronous    the same, in an event loop
@@ -86,7 +86,7 @@ asked: list[Any] = []
 
 
 async def cancel_when_asked(work: Coroutine[Any, Any, Any]) -> None:
-    """Start some work, and cancel it once the model has been asked; raises what comes of that."""
+    """Start some work, and cancel it during its first model call; raises its error."""
     task = asyncio.ensure_future(work)
     while not asked and not task.done():
         await asyncio.sleep(0.01)
@@ -121,6 +121,6 @@ def possible(driver: ModuleType) -> dict[str, Callable[[str], Any]]:
 
 
 def turns(driver: ModuleType, situation: str) -> tuple[Turn, ...]:
-    """Return what the model says."""
+    """Return the model's turns."""
     own: dict[str, tuple[Turn, ...]] = getattr(driver, "TURNS", {})
     return own.get(situation, SITUATIONS[situation])

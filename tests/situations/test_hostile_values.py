@@ -35,9 +35,10 @@ KINDS = {
     if name not in HANGS and "endless" not in name
     if name not in ("lazy object", "exception without text")
 }
-"""The values whose methods tell who has called them. For a method that waits for ever there is one
-that raises, which is seen as well. Frameworks themselves come to no end with what is endless.
-The `__str__` of an exception's own class is called (docs/decisions/encoding.md)."""
+"""Values whose methods record their callers. For a method that waits for ever there is one that
+raises, which is seen as well. Frameworks themselves come to no end with endless values. The
+`__str__` of an exception's own class is called (docs/decisions/encoding.md).
+"""
 
 
 def use_of(framework: str, place: str) -> Use:

@@ -17,7 +17,7 @@ from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 
 
 def test_a_body_in_chunks_is_read() -> None:
-    """Java's clients do not say how long a body is."""
+    """Java's clients send no content length."""
     body = json.dumps({"messages": [{"role": "user", "content": "Where?"}]}).encode()
     with LoopbackModel("There.") as model:
         connection = HTTPConnection(urlsplit(model.base_url).netloc)

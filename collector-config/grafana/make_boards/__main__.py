@@ -6,7 +6,7 @@ Every expression runs in `poe backends` against a real Prometheus, with the metr
 programs. How Grafana draws them is not checked: no Grafana can be had there. `boards/*.json` can be
 imported into any Grafana that has a Prometheus and a Tempo: it asks for neither by name.
 
-No panel shows what models cost: the conventions have no metric for that, and few programs say it.
+No panel shows the cost of models: the conventions have no metric for it, and few programs have it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _NOT_PASSED_OVER = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
 def called_by_us() -> bool:
     """Return whether the code that calls a method of a hostile class is this package's.
 
-    Frames of the standard library pass on what others have asked for.
+    Frames of the standard library pass on calls of others.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -48,7 +48,7 @@ class Touches(list[str]):
 
 
 TOUCHED = Touches()
-"""The user's methods that were called by somebody who was not asked to."""
+"""The user's methods that were called without need."""
 
 
 class Kinds(dict[str, Callable[[], Any]]):

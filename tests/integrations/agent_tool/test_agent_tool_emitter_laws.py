@@ -1,4 +1,4 @@
-"""Whatever a runtime of Agent Tool tells, in whatever order: laws of the emitter."""
+"""Laws of the emitter, for any objects of Agent Tool in any order."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def exporter() -> Iterator[Any]:
 
 
 def spans_of(exporter: Any, told: list[Any], content: bool = True) -> list[Any]:
-    """Return the spans of what an emitter is told."""
+    """Return the spans of an emitter that records some objects."""
     exporter.clear()
     settings.configure(policy=Policy(capture=content))
     emitter = AgentToolEmitter()
@@ -91,7 +91,7 @@ def payloads(leaf: Any) -> st.SearchStrategy[Any]:
 
 @st.composite
 def runs(draw: st.DrawFn, call: str = "inv_1", leaf: Any = "words") -> list[Object]:
-    """Draw what a runtime tells of one call, from its request to its result."""
+    """Draw the objects of one call, from its request to its result."""
     payload = payloads(leaf)
     about = {"invocation_id": call, "tool_id": "tool_search"}
 

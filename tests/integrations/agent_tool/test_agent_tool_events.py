@@ -36,7 +36,7 @@ told = st.one_of([st.tuples(st.just(cls), generated(cls)) for cls in OBJECTS])
 
 
 def spans_of(objects: list[dict[str, Any]]) -> list[SpanRecord]:
-    """Return the spans of what a runtime tells."""
+    """Return the spans of a runtime's objects."""
     found: list[SpanRecord] = []
     events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
     for n, it in enumerate(objects):

@@ -1,4 +1,4 @@
-"""Calls of `messages`: what is asked, what is answered, and who was asked."""
+"""Calls of `messages`: input, answer and server."""
 
 from __future__ import annotations
 

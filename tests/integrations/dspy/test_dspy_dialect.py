@@ -1,4 +1,4 @@
-"""DSPy by OpenInference: modules and tools are told by their methods."""
+"""DSPy by OpenInference: modules and tools are identified by their methods."""
 
 from __future__ import annotations
 

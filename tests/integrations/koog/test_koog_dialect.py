@@ -1,4 +1,4 @@
-"""Koog: what its versions say otherwise than the conventions."""
+"""Koog: differences of its versions from the conventions."""
 
 from __future__ import annotations
 

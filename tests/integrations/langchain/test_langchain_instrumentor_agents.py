@@ -168,7 +168,7 @@ def test_an_error_that_a_tool_answers_with_is_a_tool_error(spans: Any, chat: Any
 def test_an_error_that_was_handled_is_seen_wherever_a_backend_looks_for_it(
     spans: Any, chat: Any
 ) -> None:
-    """In the status, in the result, which is what the model is told, and as an event."""
+    """In the status, in the result, which goes to the model, and as an event."""
     from langchain_core.tools import ToolException, tool
 
     @tool

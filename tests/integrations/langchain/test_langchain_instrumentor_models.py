@@ -426,7 +426,7 @@ def test_the_server_is_found_without_calling_it() -> None:
 
 
 class Untold:
-    """A model that has no client, or one that says nothing."""
+    """A model without a client, or with one that shows nothing."""
 
     def __init__(self, client: Any = None) -> None:
         self.client = client

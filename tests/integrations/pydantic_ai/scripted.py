@@ -1,4 +1,4 @@
-"""Agents of pydantic-ai on models that say what a test has written down."""
+"""Agents of pydantic-ai on models with scripted answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def asks(tool: str, call_id: str = "c1", **arguments: Any) -> Any:
 
 
 def scripted(*turns: Any, name: str = "scripted") -> Any:
-    """A model that says one thing after the other: a text, a tool call, or raises an exception."""
+    """Return a model with scripted turns: a text, a tool call, or an exception that it raises."""
     messages = pydantic_ai(".messages")
     coming = iter(turns)
 

@@ -1,4 +1,4 @@
-"""Quarkus LangChain4j: what is told by names of spans, and failures without a status."""
+"""Quarkus LangChain4j: operations identified by names of spans, and failures without a status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spring AI: what its versions say otherwise than the conventions, and what its logs tell."""
+"""Spring AI: differences of its versions from the conventions, and the contents of its logs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_tool_call() -> None:
 
 
 def test_a_model_call_with_its_log_records() -> None:
-    """Texts are quoted and not escaped; whose they are is told of one alone, by being alone."""
+    """Texts are quoted and not escaped; their owner is known only if there is a single one."""
     chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5"}
     one = span(
         {

@@ -1,4 +1,4 @@
-"""`tempo://`: traces of a Tempo, whole and once, and what is missing said.
+"""`tempo://`: complete traces of a Tempo, each once, and notes on missing data.
 
 The recorded answers are in `fixtures/tempo`.
 """

@@ -1,4 +1,4 @@
-"""Equal calls of several conversations at once: each error is on the run that was told of it."""
+"""Equal calls of several conversations at once: each error is on the run that received it."""
 
 from __future__ import annotations
 

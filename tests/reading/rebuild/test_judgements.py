@@ -50,7 +50,7 @@ EVENT = "gen_ai.evaluation.result"
 
 
 def said(found: list[Rebuilt]) -> list[str]:
-    """Everything that is told of traces: the documents, and how true they are."""
+    """Return the documents of the traces, with their fidelity."""
     return sorted(exact([it.trace.to_dict(), it.fidelity.to_dict()]) for it in found)
 
 

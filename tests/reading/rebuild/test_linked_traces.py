@@ -1,4 +1,6 @@
-"""Runs that several OTel traces tell: AutoGen's teams, tied by links, and CrewAI's crews."""
+"""Runs that are spread over several OTel traces: AutoGen's teams, tied by links, and CrewAI's
+crews.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ MANAGER = "RoundRobinGroupChatManager"
 
 
 class Runtime:
-    """Tells of messages as AutoGen's runtime does, each in a trace of its own, or all in one."""
+    """Emits messages as AutoGen's runtime does, each in a trace of its own, or all in one."""
 
     def __init__(self, team: str = TEAM, *, one_trace: bool = False):
         self.spans: list[SpanRecord] = []
@@ -160,7 +162,7 @@ def test_tokens_missing_from_a_streamed_answer_are_unknown() -> None:
 
 
 def test_model_calls_of_the_manager_belong_to_the_team() -> None:
-    """Whom to select, and what to tell the agents; the answer to the user is that of an agent."""
+    """They select agents and instruct them; the answer to the user is that of an agent."""
     runtime = Runtime()
     start = runtime.start("Write.")
     said = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5}
@@ -253,7 +255,7 @@ def test_spans_of_one_id_in_several_traces_are_not_mixed() -> None:
 
 
 class Crew:
-    """Tells of a crew as CrewAI's telemetry does, where it shares what its crews do."""
+    """Emits a crew as CrewAI's telemetry does, where it shares what its crews do."""
 
     def __init__(self, crew_id: str = "c1"):
         self.spans: list[SpanRecord] = []

@@ -200,7 +200,7 @@ def test_missing_usage_is_not_zero() -> None:
 
 
 def test_results_without_history_belong_to_the_call_that_requested_them() -> None:
-    """The responses API keeps the history, and not every tracer says which response goes on."""
+    """The responses API keeps the history, and not every tracer records the previous response."""
     seen = Collected()
     seen.add(chat([ASKED], WANTS))
     seen.add(chat([TOLD], SAID))
@@ -357,7 +357,7 @@ def test_tools_that_are_called_outside_any_run_are_no_agents_work() -> None:
 
 
 def test_arguments_as_text_in_the_history_are_those_of_the_answer() -> None:
-    """Without ids, so that only the history tells which answer goes on."""
+    """Without ids, so that only the history shows which answer continues."""
     answer = message("assistant", [tool_call("weather", {"c": "Paris", "d": 1})])
     repeated = message("assistant", [tool_call("weather", '{"d": 1, "c": "Paris"}')])
     result = message("tool", [tool_response("sunny")])

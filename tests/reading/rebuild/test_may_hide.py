@@ -1,4 +1,4 @@
-"""`Rebuilt.may_hide` saves making a report, and never says less than the report does."""
+"""`Rebuilt.may_hide` saves making a report, and is never False where the report has notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces in which several SDKs tell of the same thing."""
+"""Traces in which several SDKs record the same thing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_inner_model_call_takes_missing_fields_from_the_outer_one() -> None:
 
 
 def test_a_stream_that_continues_inside_its_own_span_is_two_calls() -> None:
-    """Spring AI 1.x: a streaming client answers tools, and asks again, inside its first call."""
+    """Spring AI 1.x: a streaming client answers tools, and calls again, inside its first call."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     outer = seen.add(Inference(input=ASKED), parent=root, seconds=5)
@@ -72,7 +72,7 @@ def test_a_tool_before_the_inner_call_was_requested_by_the_outer_one() -> None:
 
 
 def test_a_call_without_an_id_takes_it_from_the_history() -> None:
-    """ADK for Java until 0.5: neither the model nor the tool's span tells it."""
+    """ADK for Java until 0.5: neither the model's nor the tool's span has it."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     reply = message("assistant", [tool_call("look", {"at": 1})])

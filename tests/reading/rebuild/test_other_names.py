@@ -82,7 +82,7 @@ def test_a_tool_that_the_model_was_offered_is_another_one() -> None:
 def test_calls_whose_arguments_the_program_changed_count_once(
     chance: random.Random, count: int, with_results: bool
 ) -> None:
-    """Each has its own result where the results that were sent tell them apart."""
+    """Each has its own result where the results that were sent distinguish them."""
     numbers = list(range(count))
     asked = [("lookup", {"n": str(n)}) for n in numbers]
     told_all = [tool_response(f"page {n}", f"c{n}") for n in numbers]

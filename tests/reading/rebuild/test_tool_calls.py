@@ -1,4 +1,6 @@
-"""A tool call is told once, whoever tells of it: messages, tool spans, MCP clients and servers."""
+"""A tool call is counted once, however many record it: messages, tool spans, MCP clients and
+servers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool spans that say no more than the name of their tool, and which calls they are of."""
+"""Tool spans that have only the name of their tool, and the calls they belong to."""
 
 from __future__ import annotations
 

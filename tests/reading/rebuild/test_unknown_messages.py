@@ -22,7 +22,7 @@ CONTENT = (*WITHOUT_MESSAGES, gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESUL
 
 
 class Loop:
-    """A request for an answer: model calls, all but the last of which ask for a tool."""
+    """A request for an answer: model calls, all but the last of which request a tool."""
 
     def __init__(self, name: str, turns: int, parent: SpanRecord | None):
         self.name = name
@@ -31,7 +31,7 @@ class Loop:
         self.history: list[Any] = [message("user", [text(f"question {name}")])]
 
     def step(self, seen: Collected, tools: bool) -> None:
-        """Add the next model call and the tool that it asks for."""
+        """Add the next model call and the tool that it requests."""
         call_id = f"{self.name}{self.turns}"
         parts = [tool_call("look", {"of": call_id}, call_id)] if self.turns else [text("done")]
         answer = message("assistant", parts)

@@ -1,5 +1,6 @@
-"""Span trees without any sense: clocks that differ, call ids that come again, tracers beside each
-other, transfers anywhere. What they say is rebuilt the same in any order, and told or noted."""
+"""Span trees without any sense: clocks that differ, repeated call ids, tracers beside each other,
+transfers anywhere. Their rebuild is the same in any order, and complete or noted.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class _Wild:
     def __init__(self, chance: random.Random):
         self._chance = chance
         self.results: dict[str, str] = {}
-        """The results, by the id of the span that says them."""
+        """The results, by the id of their span."""
 
     def spans(self) -> list[SpanRecord]:
         return [self._span(n) for n in range(self._chance.randint(1, 14))]

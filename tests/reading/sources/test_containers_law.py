@@ -74,5 +74,5 @@ def test_what_was_written_is_read(encoder: Encoder, written: list[SpanRecord]) -
 
 
 def shown(span: SpanRecord) -> str:
-    """Text that tells 1 from 1.0 and from true."""
+    """Text that distinguishes 1 from 1.0 and from true."""
     return json.dumps(msgspec.to_builtins(span), sort_keys=True, indent=1)

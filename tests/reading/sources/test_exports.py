@@ -63,7 +63,7 @@ def test_the_programs_own_csv_cell_limit_stays_while_rows_are_read() -> None:
 
 
 def test_a_csv_row_is_recognised_independently_of_earlier_rows() -> None:
-    """The value of few members has a say in it, which rows of the same columns differ in."""
+    """Only the values of few members count, in which rows of the same columns differ."""
     columns = ["id", "traceId", "type", "object", "span_kind", "spanId", "name", "startTime"]
     values: list[list[str]] = [
         [*("1", "2", kind, what, lifted, "3"), "n", "2025-01-01T00:00:00Z"]

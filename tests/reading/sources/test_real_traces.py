@@ -1,4 +1,4 @@
-"""Traces that others published, one or more for every container; `SOURCES.md` says where from."""
+"""Traces that others published, one or more for every container; `SOURCES.md` has their origins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""All of a window of time is read through a search that gives the first few, or it is said which
-part is not."""
+"""All of a window of time is read through a search that gives the first few, or the missing part is
+reported.
+"""
 
 from __future__ import annotations
 

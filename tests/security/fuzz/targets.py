@@ -102,7 +102,7 @@ def _spool() -> bytes:
 
 
 def folders(random: Random, folder: Path) -> None:
-    """A folder in which anything lies under our names: commands end, and say it cleanly."""
+    """A folder with anything under our names: commands end, with clean messages."""
     makers = (_file, _file, _link, _pipe, _directory)
     for n in range(random.randrange(1, 6)):
         suffix = random.choice((".open", ".jsonl", ".spool", ".refused", ".open~x", ".json", ""))

@@ -1,4 +1,4 @@
-"""The same Agent Spec JSON in the runtimes that tell of what they do."""
+"""The same Agent Spec JSON in the runtimes that report their work."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def missing(runtime: str) -> None:
 
 
 def ask(runtime: str, json: str, tools: Tools, question: str) -> str:
-    """Ask an agent something, and return its answer."""
+    """Run an agent with a question, and return its answer."""
     missing(runtime)
     return _ASK[runtime](json, tools, question)
 
@@ -97,7 +97,7 @@ def follow(runtime: str, json: str, tools: Tools, **inputs: Any) -> Any:
 
 
 def example() -> ModuleType:
-    """Return the example, which asks one agent in every runtime."""
+    """Return the example, which runs one agent in every runtime."""
     found = spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
     assert found is not None
     assert found.loader is not None

@@ -1,4 +1,4 @@
-"""Check 70: WayFlow without its listener of Agent Spec is not recorded, and a line says so once."""
+"""Check 70: WayFlow without its listener of Agent Spec is not recorded, and a line warns once."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ ACTS = st.one_of(
     st.integers(0, 5),
     st.tuples(st.integers(0, 5), st.sampled_from(sorted(EVENTS))),
 )
-"""A span of this kind begins, one ends, or one hears of an event."""
+"""A span of this kind begins, one ends, or one gets an event."""
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -252,7 +252,7 @@ def act_all(attached: Any, acts: list[Any]) -> None:
 
 
 def do(act: Any, spans: list[Any]) -> None:
-    """Spans end in any order, once each; what they hear of has no fields."""
+    """Spans end in any order, once each; their events have no fields."""
     if isinstance(act, str):
         spans.append(span(act, **KINDS[act]()))
         spans[-1].start()
@@ -330,7 +330,9 @@ def test_check_65_fields_of_other_types_cost_no_span(field: str, attached: Any) 
 
 def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
     class GraphInterrupt(Exception):
-        """As LangGraph's, by which a tool asks a human: it is called again later."""
+        """Like LangGraph's interrupt, with which a tool waits for a human: it is called again
+        later.
+        """
 
     class NodeInterrupt(GraphInterrupt):
         pass

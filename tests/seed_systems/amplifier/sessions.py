@@ -28,7 +28,7 @@ def kernel(module: str = "") -> Any:
 
 
 def call(call_id: str, tool: str = "weather", **arguments: Any) -> dict[str, Any]:
-    """Return a tool call as a model asks for it."""
+    """Return a tool call as a model requests it."""
     return {"id": call_id, "name": tool, "arguments": arguments}
 
 
@@ -75,7 +75,7 @@ def run(
 
     Args:
         mounted: its mount plan.
-        prompts: what it is asked, one turn each.
+        prompts: its input, one turn each.
         before: called with the session once it is initialised.
         session_id: its id, a random one by default.
     """

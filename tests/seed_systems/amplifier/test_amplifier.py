@@ -420,7 +420,7 @@ def test_check_59_a_log_gives_the_trajectories_of_the_live_session(
 
 
 _LIVE_ONLY = ("agentool.span.", "agentool.step.", "agentool.metrics.", "gen_ai.agent.name")
-"""Written live beside what a span says itself: of the agent on every span of its run."""
+"""Attributes that repeat a span's own data live: of the agent on every span of its run."""
 
 
 def _shape(attributes: Any) -> str:

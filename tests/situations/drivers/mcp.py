@@ -24,7 +24,7 @@ IMPOSSIBLE = {"two_agents": "a client of tools has no agents"}
 TRACERS = {
     "openinference": "openinference.instrumentation.mcp:MCPInstrumentor",
 }
-"""OpenLLMetry's tracer of MCP (0.62) asks mcp 2 for a function that only mcp 1 has, and raises."""
+"""OpenLLMetry's tracer of MCP (0.62) needs a function that only mcp 1 has, and raises."""
 
 
 @asynccontextmanager
@@ -61,11 +61,11 @@ async def _text(session: Any, call: Any) -> str:
 
 
 async def loop(session: Any, ask: Callable[[Any], Any], text: Callable[..., Any]) -> Any:
-    """Ask the model and call tools until it answers.
+    """Call the model and tools until it answers.
 
     Args:
         session: the client of the tools.
-        ask: asks the model; returns its message, and what the program makes of it.
+        ask: calls the model; returns its message, and what the program makes of it.
         text: calls a tool; returns the text of its result.
     """
     tools = await tools_of(session)
@@ -86,13 +86,13 @@ async def loop(session: Any, ask: Callable[[Any], Any], text: Callable[..., Any]
 
 
 async def whole(client: Any, asked: Any) -> tuple[Any, str]:
-    """Ask the model for an answer at once."""
+    """Call the model for an answer at once."""
     answer = (await client.chat.completions.create(**asked)).choices[0].message
     return answer, str(answer.content)
 
 
 async def streamed(client: Any, asked: Any) -> tuple[Any, list[str]]:
-    """Ask the model for a stream; return its pieces too."""
+    """Call the model for a stream; return its pieces too."""
     options = {"stream_options": {"include_usage": True}}
     async with client.chat.completions.stream(**asked, **options) as events:
         pieces = [it.delta async for it in events if it.type == "content.delta"]

@@ -1,4 +1,4 @@
-"""`session`, and what `run` and `@agent` say of a whole run."""
+"""`session`, and the labels of a whole run by `run` and `@agent`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def record(**said: Any) -> LogRecord:
 
 
 def everything() -> LogRecord:
-    """A record that says everything a record can say."""
+    """A record with every member of a record."""
     return LogRecord(
         resource=RESOURCE,
         scope=SCOPE,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 
 class Proxy:
-    """Takes what it is asked for to where it belongs.
+    """Forwards requests to their targets.
 
     Args:
         refuses: the status with which it answers everything instead.

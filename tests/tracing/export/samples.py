@@ -1,4 +1,4 @@
-"""Spans that say everything a span can say, and any values an attribute may have."""
+"""Spans with every member of a span, and any values an attribute may have."""
 
 from __future__ import annotations
 

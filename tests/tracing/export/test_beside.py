@@ -50,7 +50,7 @@ def span_of(attributes: dict[str, Any], scope: str = "agentool_otel") -> Readabl
 
 
 def call(words: str, **others: Any) -> ReadableSpan:
-    """A model call that was asked something."""
+    """A model call with an input."""
     return span_of(
         {"gen_ai.operation.name": "chat", "gen_ai.input.messages": said(words), **others}
     )
@@ -230,7 +230,7 @@ def test_a_recording_has_no_names_of_the_other_vocabulary(
 def test_spooled_spans_are_sent_as_their_own_process_was_configured(
     folder: Path, also: str | None
 ) -> None:
-    """By the next process that sends there, whatever that one was told, and by `recover`."""
+    """By the next process that sends there, however it is configured, and by `recover`."""
     other = "none" if also else "openinference"
     for recovers in (True, False):
         with HttpReceiver() as receiver:

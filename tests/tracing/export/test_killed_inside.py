@@ -1,4 +1,4 @@
-"""A process that is killed inside a call leaves what was asked: arguments, input, messages.
+"""A process that is killed inside a call leaves its input: arguments, prompts, messages.
 
 Real processes and SIGKILL. What is left is recovered by `agentool-otel recover` and by the next
 start, into the recording and over OTLP; with content off not even the journal has held it.

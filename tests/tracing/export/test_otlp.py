@@ -1,4 +1,4 @@
-"""OTLP: where it goes, in which batches, and what is said when it cannot."""
+"""OTLP: destination, batches, and messages about failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variables that say how to send are honoured, or refused by name."""
+"""The variables of OTLP's form are honoured, or refused by name."""
 
 from __future__ import annotations
 

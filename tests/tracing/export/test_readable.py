@@ -1,4 +1,4 @@
-"""Collected spans as the SDK's: written again, they say the same."""
+"""Collected spans as the SDK's: written again, they are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recording: it says what the official encoder says, and is read back as it was."""
+"""The recording equals the official encoder's output, and is read back as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spool: spans leave it once and in order, and a mark tells what has been sent of its file."""
+"""The spool: spans leave it once and in order, and a mark has the end of the sent ones."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TOLD = "\nprint(__import__('json').dumps(agentool_otel.status()['logs']))"
 
 
 def told(folder: Path, code: str, **environ: str) -> Any:
-    """Run a program and return what `status()` says of log records at its end."""
+    """Run a program and return the log records' part of `status()` at its end."""
     done = run(folder, START + code + TOLD, **environ)
     assert done.stderr == ""
     return json.loads(done.stdout.splitlines()[-1])
@@ -252,7 +252,7 @@ def test_after_uninstrument_none_is_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_what_an_endpoint_that_never_answers_is_owed_is_kept(tmp_path: Path) -> None:
-    """It takes the connection and says nothing, for longer than a program waits at its end."""
+    """It accepts the connection and never answers, for longer than a program waits at its end."""
     code = """
 import socket
 silent = socket.create_server(("127.0.0.1", 0))

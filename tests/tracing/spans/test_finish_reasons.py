@@ -1,4 +1,4 @@
-"""Every output says why it ended, on its message and, of a model call, on the span."""
+"""Every output has its finish reason, on its message and, of a model call, on the span."""
 
 from __future__ import annotations
 

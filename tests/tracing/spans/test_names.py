@@ -1,6 +1,6 @@
 """Names, ids and descriptions are no content, and leave where none does: never with a credential.
 
-Frameworks give them, and models that ask for tools; a span's name is made of some.
+Frameworks choose them, and models that request tools; a span's name is made of some.
 """
 
 from __future__ import annotations

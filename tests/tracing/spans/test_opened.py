@@ -102,7 +102,7 @@ def fresh() -> Iterator[None]:
 def record(
     call: Callable[[], object], told: bool, policy: Policy | None = None, **options: Any
 ) -> list[ReadableSpan]:
-    """Make a call, with somebody to tell of open spans or not."""
+    """Make a call, with or without an observer of open spans."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

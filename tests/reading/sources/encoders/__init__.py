@@ -1,7 +1,7 @@
 """Spans written as every SDK, store and exporter writes them: the other side of `reading/sources/`.
 
-Each encoder takes spans and gives the bytes of a file; its `kept` says what of a span the store
-keeps, as the span that should come back.
+Each encoder takes spans and gives the bytes of a file; its `kept` returns the part of a span that
+the store keeps, as the span that should come back.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One run as the exports of stores have it: asked, it called a tool that failed, and answered.
+"""One run as the exports of stores have it: an input, a failed tool call and an answer.
 
-Each function gives the JSON of one API or file, reduced to what tells the run. Those of products
+Each function gives the JSON of one API or file, reduced to the data of the run. Those of products
 are in `tests/integrations/<product>/exports.py`.
 """
 

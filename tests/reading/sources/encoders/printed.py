@@ -149,7 +149,7 @@ def nested_python(span: SpanRecord) -> Json:
 
 
 def spread(span: SpanRecord) -> SpanRecord:
-    """Return a span with flat names: an object cannot be told from a name with more parts."""
+    """Return a span with flat names: an object looks the same as a name with more parts."""
 
     def flat(attributes: Attributes) -> Attributes:
         found: Attributes = {}

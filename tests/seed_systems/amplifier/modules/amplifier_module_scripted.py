@@ -92,7 +92,7 @@ class Provider:
 
 
 class Orchestrator:
-    """Asks the provider, calls the tools it asks for at once, until it answers."""
+    """Calls the provider and the tools it requests, all at once, until it answers."""
 
     def __init__(self, config: dict[str, Any]):
         self.streaming = config.get("events", "streaming") == "streaming"
