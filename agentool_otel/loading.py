@@ -94,7 +94,7 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
     """
     contents = Contents(_source(source))
     rebuilt = rebuild(contents.spans(), contents.census)
-    for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+    for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
         yield item if isinstance(item, ReasoningTrace) else item.trace
 
 

@@ -131,9 +131,9 @@ def _cases(place: Path) -> list[EvalCase]:
     except AgentoolError as error:
         raise pytest.Collector.CollectError(f"{_MARKER}: {error}") from None
     if problems:
-        lines = "".join(f"\n  {it.where}: {it.message}" for it in problems)
+        lines = "".join(f"\n  {problem.where}: {problem.message}" for problem in problems)
         raise pytest.Collector.CollectError(f"{_MARKER}: cases that cannot be read:{lines}")
-    cases: list[Any] = [it for it in documents if isinstance(it, EvalCase)]
+    cases: list[Any] = [document for document in documents if isinstance(document, EvalCase)]
     if len(cases) < len(documents):
         raise pytest.Collector.CollectError(
             f"{_MARKER}: {place} holds assertions without a case; hint: give each case a case_id"

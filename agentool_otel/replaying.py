@@ -225,7 +225,7 @@ class _Planner:
 
     def _hand_down(self, root: PlannedSpan) -> None:
         """Copy the identity of the run to the spans of its steps, as live spans have it."""
-        held = {key: it for key, it in root.attributes.items() if key in _HANDED_DOWN}
+        held = {key: attribute for key, attribute in root.attributes.items() if key in _HANDED_DOWN}
         for span in self.spans[1:]:
             span.attributes.update(held)
 

@@ -77,7 +77,7 @@ class Choice:
 
     def of(self, listed: Sequence[Numbered]) -> Iterator[Run]:
         """Yield the runs of a list, reading the source once more where they are not at hand."""
-        ids = {it.entry.place.trace_id for it in listed}
+        ids = {item.entry.place.trace_id for item in listed}
         at_hand = [run for run in self._kept if run.trace.trace_id in ids]
         runs = at_hand if len(at_hand) >= len(ids) else self._runs.runs()
         for run in runs:
@@ -94,9 +94,9 @@ class Choice:
                 if entries[-1].selected:
                     spool.write(run.trace.to_json().encode() + b"\n")
                 ends.append(spool.tell())
-            for it in newest(numbered(entries), self._last):
-                spool.seek(ends[it.position])
-                yield spool.read(ends[it.position + 1] - ends[it.position])
+            for item in newest(numbered(entries), self._last):
+                spool.seek(ends[item.position])
+                yield spool.read(ends[item.position + 1] - ends[item.position])
 
     def _entry(self, run: Run) -> Entry:
         self.agents.see(run.trace)

@@ -61,7 +61,9 @@ def data_files(
     _refuse_urls(wanted)
     inputs = list(inputs)
     _refuse_inputs(wanted, inputs)
-    _refuse_folders(wanted, [it for it in inputs if isinstance(it, Path) and it.is_dir()])
+    _refuse_folders(
+        wanted, [input_ for input_ in inputs if isinstance(input_, Path) and input_.is_dir()]
+    )
     _refuse_the_same(wanted)
     outputs = {option: _Output(place) for option, place in wanted.items()}
     with _ended_in_order(), ExitStack() as at_the_end:
@@ -312,7 +314,7 @@ def _ended_in_order() -> Generator[None]:
 
     if threading.current_thread() is threading.main_thread():
         numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
-        handled += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
+        handled += (number for number in numbers if signal.getsignal(number) is signal.SIG_DFL)
     try:
         for number in handled:
             signal.signal(number, end)

@@ -42,5 +42,5 @@ def demo_folders(base: Path) -> list[Path]:
         OSError: the folder cannot be read.
     """
     with os.scandir(base) as entries:
-        names = [it.name for it in entries if it.is_dir(follow_symlinks=False)]
+        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     return [folder for folder in map(base.joinpath, sorted(names)) if is_demo_folder(folder)]

@@ -136,8 +136,8 @@ class DifferenceView:
             return
         yield Text("  cannot be told", "bold")
         places: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for it in unknown:
-            places[_what(it), it.why].append(_of_step(it))
+        for item in unknown:
+            places[_what(item), item.why].append(_of_step(item))
         shown = None if self._full else _LISTED
         for (path, why), steps in [*places.items()][:shown]:
             steps = [step for step in steps if step]
@@ -189,7 +189,7 @@ def _header(of: Partners, diff: TraceDiff) -> Text:
         return Text.assemble((f"{mark} ", style), (agent, "bold"), f"  {name}{only}")
     mark, style = _DIFFERENT if not diff.same else _SAME if diff.certain else _SAME_SO_FAR
     word = "different" if not diff.same else "the same" + _as_far(diff)
-    ids = [_text.short_id(it.trace.trace_id) for it in (of.a, of.b)]
+    ids = [_text.short_id(side.trace.trace_id) for side in (of.a, of.b)]
     return Text.assemble(
         (f"{mark} ", style), (agent, "bold"), "  ", (word, style),
         (f"  {ids[0]} → {ids[1]}  {_text.line(of.by)}", "dim"),
@@ -201,7 +201,7 @@ def _as_far(diff: TraceDiff) -> str:
 
 
 def _place(step: StepChange) -> str:
-    places = [it.place for it in (step.a, step.b) if it is not None]
+    places = [side.place for side in (step.a, step.b) if side is not None]
     return "→".join(map(str, dict.fromkeys(places)))
 
 

@@ -124,7 +124,7 @@ class Exported:
             anchor = self._anchors.get(str(result.trace_id))
             anchor = anchor or Anchor(place.trace_id, place.span_id, None)
             output = written(result, anchor, resource, content=True)
-            yield output._replace(spans=[converted(it, self._dialect) for it in output.spans])
+            yield output._replace(spans=[converted(span, self._dialect) for span in output.spans])
         for document in self._declared:
             yield Written([declaration(document, dict(resource.attributes))], [])
 
@@ -140,7 +140,7 @@ class Exported:
         return kept.spans
 
     def _note_replayed(self, trace: ReasoningTrace, spans: list[ReadableSpan]) -> None:
-        root = next((it for it in spans if it.parent is None), None)
+        root = next((span for span in spans if span.parent is None), None)
         if root is not None and root.context is not None:
             ids = f"{root.context.trace_id:032x}", f"{root.context.span_id:016x}"
             self._note(trace.trace_id, Anchor(*ids, root.end_time))

@@ -39,7 +39,11 @@ _OWN_SPANS = {
 def frameworks() -> list[dict[str, Any]]:
     """Attach to every installed framework in this process and report how that went."""
     entries: list[dict[str, Any]] = []
-    switches = {it.distribution: it.switch for it in _libraries() if it.own_spans is None}
+    switches = {
+        library.distribution: library.switch
+        for library in _libraries()
+        if library.own_spans is None
+    }
     with collected("agentool_otel") as logged:
         known = instrumentors()
     for message in logged:
@@ -75,7 +79,9 @@ def frameworks() -> list[dict[str, Any]]:
             }
             for patch in instrumentor.attached.values()
         ]
-        entry["replaces"] = [it for it in instrumentor.native_scopes if is_covered(it)]
+        entry["replaces"] = [
+            native_scope for native_scope in instrumentor.native_scopes if is_covered(native_scope)
+        ]
         entry["switch"] = switches.get(name)
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
@@ -87,21 +93,21 @@ def mounting() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "installed": installed(it.distribution),
-            "supports": [it.supports],
-            "module": it.module,
-            "how": it.how,
-            "error": _why_not_loaded(it),
+            "installed": installed(mount.distribution),
+            "supports": [mount.supports],
+            "module": mount.module,
+            "how": mount.how,
+            "error": _why_not_loaded(mount),
         }
         for name, product in integrations().items()
-        if (it := product.mount) is not None
+        if (mount := product.mount) is not None
     ]
 
 
 def _libraries() -> list[Library]:
     """Return the libraries of all products, sorted by name."""
-    libraries = (it for product in integrations().values() for it in product.libraries)
-    return sorted(libraries, key=lambda it: it.distribution)
+    libraries = (library for product in integrations().values() for library in product.libraries)
+    return sorted(libraries, key=lambda library: library.distribution)
 
 
 def _why_not_loaded(framework: Mount) -> str | None:
@@ -127,13 +133,15 @@ def thread_patches() -> list[dict[str, str]]:
 
 def not_instrumented() -> list[dict[str, Any]]:
     """Return the installed frameworks that no instrumentor, ours or of a plug-in, is for."""
-    known = {it.framework for it in instrumentors().values()}
+    known = {instrumentor.framework for instrumentor in instrumentors().values()}
     entries: list[dict[str, Any]] = []
-    for it in _libraries():
-        version = None if it.own_spans is None else installed(it.distribution)
-        if version is not None and it.distribution not in known:
-            entry = {"name": it.distribution, "installed": version, "spans": it.own_spans}
-            entries.append({**entry, "switch": it.switch, "instrumented_by": it.traced_by})
+    for library in _libraries():
+        version = None if library.own_spans is None else installed(library.distribution)
+        if version is not None and library.distribution not in known:
+            entry = {"name": library.distribution, "installed": version, "spans": library.own_spans}
+            entries.append(
+                {**entry, "switch": library.switch, "instrumented_by": library.traced_by}
+            )
     return entries
 
 

@@ -98,6 +98,6 @@ EXTRA_TOPICS = {"source": _source}
 
 def with_examples(name: str) -> str:
     """Return the end of a command's help."""
-    examples = "\n".join(f"  agentool-otel {it}" for it in EXAMPLES[name])
+    examples = "\n".join(f"  agentool-otel {example}" for example in EXAMPLES[name])
     word = "Example" if len(EXAMPLES[name]) == 1 else "Examples"
     return f"\b\n{word}:\n{examples}"

@@ -53,7 +53,7 @@ class Checked(NamedTuple):
 
 def known_kinds() -> str:
     """Return what `check_part` knows, for a message."""
-    others = [it.name for it in _others()]
+    others = [converter.name for converter in _others()]
     return (
         "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
         "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
@@ -115,7 +115,7 @@ def _others() -> list[Converter]:
 
 def _converter_of(value: Any) -> Converter | None:
     """Return the converter for a document of another system; None for none."""
-    return next((it for it in _others() if it.recognises(value)), None)
+    return next((converter for converter in _others() if converter.recognises(value)), None)
 
 
 def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
@@ -140,13 +140,13 @@ def _read_by(converter: Converter, value: Any) -> list[Finding]:
 
 
 def _add(found: list[Finding], path: JsonPath, part: Part, checked: Checked) -> None:
-    if any(it.level == "error" for it in found):
+    if any(finding.level == "error" for finding in found):
         checked.invalid.append(path)
-    if any(it.level == "warning" for it in found):
+    if any(finding.level == "warning" for finding in found):
         checked.warned.append(path)
-    for it in found:
-        line = part.line_of((*path, *parse_path(it.path)))
-        checked.lines.append(f"line {line}: {it}")
+    for finding in found:
+        line = part.line_of((*path, *parse_path(finding.path)))
+        checked.lines.append(f"line {line}: {finding}")
 
 
 # --- cases
@@ -169,7 +169,7 @@ def _check_cases(value: Any, path: JsonPath, part: Part, checked: Checked) -> No
     for entry in entries_of(value):
         inner = entry._replace(
             path=(*path, *entry.path),
-            assertion_paths=[(*path, *it) for it in entry.assertion_paths],
+            assertion_paths=[(*path, *assertion_path) for assertion_path in entry.assertion_paths],
         )
         file = CaseFile([], [], [], False)
         read_entry(inner, part, file)
@@ -179,8 +179,8 @@ def _check_cases(value: Any, path: JsonPath, part: Part, checked: Checked) -> No
             checked.invalid.append(inner.path)
         if file.left_out:
             checked.warned.append(inner.path)
-        checked.lines.extend(f"line {it.line}: error: {it.message}" for it in file.wrong)
-        checked.lines.extend(f"line {it.line}: warning: {it.message}" for it in file.left_out)
+        checked.lines.extend(f"line {item.line}: error: {item.message}" for item in file.wrong)
+        checked.lines.extend(f"line {item.line}: warning: {item.message}" for item in file.left_out)
 
 
 def _kind_of_case(value: Any) -> str:

@@ -175,7 +175,7 @@ def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
     limits = _WIDEST if width >= _WIDE else _NARROW
     widths = {name: len(name) for name in _NAMES}
     endings = {run.entry.ending for run in runs}
-    widths["status"] = max(widths["status"], *(status_text(it).cell_len for it in endings))
+    widths["status"] = max(widths["status"], *(status_text(ending).cell_len for ending in endings))
     widths["#"] = max(len(str(run.number)) for run in runs)
     for run in runs:
         for name, cell in zip(_IN_CELLS, run.entry.cells, strict=True):

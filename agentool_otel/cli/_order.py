@@ -52,7 +52,7 @@ def newest(places: Sequence[Place], count: int) -> list[int]:
     """Return the positions of the last runs, with all that is inside them, in order."""
     tops = outermost(places)
     order = in_order(places)
-    kept = set([it for it in order if tops[it] == it][-count:])
+    kept = set([number for number in order if tops[number] == number][-count:])
     return [position for position in order if tops[position] in kept]
 
 

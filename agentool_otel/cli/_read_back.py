@@ -30,7 +30,7 @@ def command_to_read_back(destination: str, services: Collection[str]) -> str:
     host = _host(destination)
     if host not in _LOOPBACK or not _is_jaeger(host):
         return "agentool-otel help source    reading spans back from a server"
-    names = [f"service={quoted_in_url(it, safe='')}" for it in sorted(services)]
+    names = [f"service={quoted_in_url(service, safe='')}" for service in sorted(services)]
     parameters = [*(names if len(names) <= _MOST_SERVICES else ()), "since=1h"]
     place = f"[{host}]" if ":" in host else host
     source = f"jaeger://{place}:{_JAEGER_PORT}?{'&'.join(parameters)}"

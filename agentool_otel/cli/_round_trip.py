@@ -89,7 +89,7 @@ def _stored_spans(place: str, expected: int) -> tuple[list[SpanRecord], str]:
 
 
 def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
-    traces = [it.trace.to_dict() for it in rebuild(spans)]
+    traces = [item.trace.to_dict() for item in rebuild(spans)]
     return traces[0] if traces else {}
 
 

@@ -77,7 +77,7 @@ class Runs:
         with self._reading as reading:
             spans = reading.counted(contents.spans())
             rebuilt = rebuild(spans, None, self._prices, self._note)
-            for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+            for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
                 if isinstance(item, ReasoningTrace):
                     yield Run(item, None)
                 else:

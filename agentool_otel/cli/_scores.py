@@ -47,8 +47,10 @@ def _result(result: EvalResult) -> Iterator[Text]:
         f"  {_text.number(value)}" if value is not None else "",
         (f"  {_text.when(or_none(result.evaluated_at))}", "dim"),
     )
-    for it in result.assertion_results:
-        yield Text.assemble("    ", _outcome(it.passed), "  ", *_details(it))
+    for assertion_result in result.assertion_results:
+        yield Text.assemble(
+            "    ", _outcome(assertion_result.passed), "  ", *_details(assertion_result)
+        )
 
 
 def _score(score: AssertionResult) -> Text:
@@ -59,13 +61,13 @@ def _score(score: AssertionResult) -> Text:
     return Text.assemble("  ", mark, "  ", *_details(score, beside), at)
 
 
-def _details(it: AssertionResult, beside: str = "") -> Iterator[Any]:
-    yield _text.line(it.assertion_type)
-    if it.score is not None and or_none(it.score) is not None:
-        yield f"  {_text.number(it.score)}"
+def _details(assertion_result: AssertionResult, beside: str = "") -> Iterator[Any]:
+    yield _text.line(assertion_result.assertion_type)
+    if assertion_result.score is not None and or_none(assertion_result.score) is not None:
+        yield f"  {_text.number(assertion_result.score)}"
     yield beside
-    if isinstance(it.reason, str):
-        yield (f"  {_text.line(it.reason)}", "dim")
+    if isinstance(assertion_result.reason, str):
+        yield (f"  {_text.line(assertion_result.reason)}", "dim")
 
 
 _WIDTH = 2 + max(map(len, _WORDS.values()))

@@ -37,7 +37,7 @@ def _statuses(
 ) -> tuple[str, ...]:
     """Refuse a misspelt status. Traces may have other words than the known ones."""
     for word in words:
-        is_pattern = any(it in word for it in "*?[")
+        is_pattern = any(character in word for character in "*?[")
         if word in KNOWN_STATUSES or is_pattern:
             continue
         from difflib import get_close_matches

@@ -32,20 +32,22 @@ class AgentNames:
         self._unknown = list(selection.agents) if selection is not None else []
         self._names: dict[str, None] = {}
         statuses = selection.statuses if selection is not None else ()
-        self._no_status = [it for it in statuses if it not in KNOWN_STATUSES]
+        self._no_status = [status for status in statuses if status not in KNOWN_STATUSES]
         self._has_runs = False
 
     def see(self, trace: ReasoningTrace) -> None:
         """Note the agent of a run, and its status."""
         self._has_runs = True
         if self._no_status:
-            ends = [it for it in (or_none(trace.status), ending_of(trace)) if isinstance(it, str)]
+            ends = [
+                item for item in (or_none(trace.status), ending_of(trace)) if isinstance(item, str)
+            ]
             self._no_status = [
-                it for it in self._no_status if not any(fnmatchcase(end, it) for end in ends)
+                item for item in self._no_status if not any(fnmatchcase(end, item) for end in ends)
             ]
         name = or_none(trace.agent_id)
         if self._unknown and isinstance(name, str) and name not in self._names:
-            self._unknown = [it for it in self._unknown if not fnmatchcase(name, it)]
+            self._unknown = [item for item in self._unknown if not fnmatchcase(name, item)]
             if len(self._names) < _MOST:
                 self._names[name] = None
 
@@ -74,8 +76,8 @@ class ToolNames:
     def __init__(self, documents: Iterable[EvalCase | Assertion]):
         assertions = [
             assertion
-            for it in documents
-            for assertion in (it.assertions if isinstance(it, EvalCase) else [it])
+            for document in documents
+            for assertion in (document.assertions if isinstance(document, EvalCase) else [document])
         ]
         wanted = (or_none(assertion.tool_name) for assertion in assertions)
         self._unknown = dict.fromkeys(name for name in wanted if isinstance(name, str))

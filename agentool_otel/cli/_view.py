@@ -18,11 +18,11 @@ class View(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        for it in super().render(renderable, options):
-            if it.control or it.text.isprintable():
-                yield it
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
             else:
-                yield Segment(clean(it.text), it.style)
+                yield Segment(clean(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

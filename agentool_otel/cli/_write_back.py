@@ -259,7 +259,9 @@ class Endpoint:
         if self.reason is None:
             masking = self._masking
             self._spans += spans if masking is None else map(masking, spans)
-            self._events += events if masking is None else (mask_log(masking, it) for it in events)
+            self._events += (
+                events if masking is None else (mask_log(masking, event) for event in events)
+            )
             if len(self._spans) >= _BATCH:
                 self._send()
 

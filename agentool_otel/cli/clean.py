@@ -80,10 +80,10 @@ def command(
     folder = folder or recordings_folder()
     recordings = _recordings(folder)
     chosen = _chosen(recordings, older, keep)
-    finished = [it for it in chosen if it.state is State.FINISHED]
+    finished = [recording for recording in chosen if recording.state is State.FINISHED]
     texts = _texts_of(finished) if _is_idle(recordings) else []
     if dry_run:
-        for path in [*(it.path for it in finished), *texts]:
+        for path in [*(item.path for item in finished), *texts]:
             click.echo(str(path))
     elif finished and not yes:
         _list(finished, texts)
@@ -123,7 +123,7 @@ def _recordings(folder: Path) -> list[Recording]:
     except OSError as error:
         where = error.filename or folder
         raise SourceDenied(f"{where} may not be read: {error.strerror or error}") from error
-    return sorted(found, key=lambda it: (it.started_ns, it.path), reverse=True)
+    return sorted(found, key=lambda recording: (recording.started_ns, recording.path), reverse=True)
 
 
 def _chosen(
@@ -143,12 +143,12 @@ def _chosen(
 
 def _is_idle(recordings: Sequence[Recording]) -> bool:
     """Return whether no program is running that may refer to a text once more."""
-    return all(it.state not in (State.LIVE, State.ELSEWHERE) for it in recordings)
+    return all(recording.state not in (State.LIVE, State.ELSEWHERE) for recording in recordings)
 
 
 def _texts_of(recordings: Sequence[Recording]) -> list[Path]:
     """Return the stored texts that only these recordings refer to."""
-    folders = sorted({it.path.parent for it in recordings})
+    folders = sorted({recording.path.parent for recording in recordings})
     return [text for folder in folders for text in unreferenced_texts(folder, recordings)]
 
 
@@ -160,15 +160,17 @@ def _count(recordings: Sequence[Recording]) -> str:
 
 
 def _size(recordings: Sequence[Recording], texts: Sequence[Path]) -> str:
-    size = sum(it.size for it in recordings) + sum(path.stat().st_size for path in texts)
+    size = sum(recording.size for recording in recordings) + sum(
+        path.stat().st_size for path in texts
+    )
     return _text.size(size)
 
 
 def _list(recordings: Sequence[Recording], texts: Sequence[Path]) -> None:
     """List the folders, with the number and the size of what would be removed from each."""
-    for folder in sorted({it.path.parent for it in recordings}):
-        inside = [it for it in recordings if it.path.parent == folder]
-        own_texts = [it for it in texts if it.parent.parent == folder]
+    for folder in sorted({recording.path.parent for recording in recordings}):
+        inside = [recording for recording in recordings if recording.path.parent == folder]
+        own_texts = [text for text in texts if text.parent.parent == folder]
         say(f"{_count(inside)} in {folder}, {_size(inside, own_texts)}")
 
 
@@ -195,7 +197,7 @@ def _remove(folder: Path, finished: Sequence[Recording], texts: Sequence[Path]) 
     if len(removed) == len(finished) and _is_idle(_recordings(folder)):
         for path in texts:
             path.unlink(missing_ok=True)
-    for inner in {it.path.parent for it in removed}:
+    for inner in {item.path.parent for item in removed}:
         if is_demo_folder(inner):
             with suppress(OSError):
                 (inner / TEXTS).rmdir()
@@ -205,12 +207,14 @@ def _remove(folder: Path, finished: Sequence[Recording], texts: Sequence[Path]) 
 
 def _say_kept(chosen: Sequence[Recording], left: int) -> None:
     """Report why recordings that the options name are still there."""
-    states = Counter(it.state for it in chosen)
+    states = Counter(recording.state for recording in chosen)
     for state in State:
         if state is not State.FINISHED and states[state]:
             say(f"{_text.count(states[state], 'recording')} kept: {state.value}")
     unfinished = (State.OPEN, State.WAITING)
-    for folder in sorted({it.path.parent for it in chosen if it.state in unfinished}):
+    for folder in sorted(
+        {recording.path.parent for recording in chosen if recording.state in unfinished}
+    ):
         say(f" hint: agentool-otel recover {quote(str(folder))} closes and sends what is left")
     if left and not chosen:
         say(f"none of the {_text.count(left, 'recording')} there is named by the options")

@@ -81,7 +81,7 @@ def command(
         if cases is not None:
             documents, problems = read_cases(cases)
             evaluation = held.enter_context(closing(Evaluation(documents, match=match)))
-        every = [Runs(it) for it in sources] or [Runs(None)]
+        every = [Runs(source) for source in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
         agents = AgentNames(selection)
@@ -125,7 +125,7 @@ def _add_results(comparison: Comparison, outcomes: Iterable[TraceResults]) -> No
 
 def _cases_in(documents: Iterable[EvalCase | Assertion]) -> int:
     """Return how many cases there are; assertions alone are about every run."""
-    return len({it.case_id for it in documents if isinstance(it, EvalCase)})
+    return len({document.case_id for document in documents if isinstance(document, EvalCase)})
 
 
 def _say_nothing(every: list[Runs], unselected: int) -> None:
@@ -195,5 +195,7 @@ def _cells(group: Group) -> list[str]:
         ]
     evaluated = group.passed + group.failed
     correct = f"{group.passed}/{evaluated}" if evaluated else _NONE
-    means = [_NONE if it is None else f"{it:,.1f}" for it in (group.tokens, group.tool_calls)]
+    means = [
+        _NONE if value is None else f"{value:,.1f}" for value in (group.tokens, group.tool_calls)
+    ]
     return [f"{group.runs:,}", correct, *times, *means, str(group.tool_errors), str(group.errors)]

@@ -157,7 +157,7 @@ def command(
         outcome = _Outcome(data.get("--output"), shown, len(ours) == len(theirs) == 1)
         for of in partners(ours, theirs, diffing.ignoring):
             outcome.add(of, _difference(diffing, of))
-    problems = [it for side in sides for it in side.runs.problems]
+    problems = [problem for side in sides for problem in side.runs.problems]
     report(problems)
     _say_totals(outcome.counts, len(problems), sides)
     return _exit_code(outcome.counts, fail_on, bool(problems))
@@ -166,7 +166,7 @@ def command(
 def _difference(diffing: Diffing, of: Partners) -> TraceDiff:
     if of.a is not None and of.b is not None:
         return diffing.of(of.a, of.b)
-    a, b = (it.trace.trace_id if it is not None else None for it in (of.a, of.b))
+    a, b = (side.trace.trace_id if side is not None else None for side in (of.a, of.b))
     return TraceDiff(a=a, b=b)
 
 
@@ -194,7 +194,7 @@ def _parts(skip: Iterable[str]) -> list[Part]:
 
 def _tolerances(options: Iterable[str]) -> dict[str, str]:
     tolerances: dict[str, str] = {}
-    for text in (it for several in options for it in several.split(",")):
+    for text in (part for several in options for part in several.split(",")):
         name, equals, amount = text.partition("=")
         if not equals:
             raise ConfigurationError(

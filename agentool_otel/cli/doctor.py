@@ -138,9 +138,11 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
         stream.flush()
     else:
         _print(view(), report, verbose)
-    patches = [patch for it in report["frameworks"] for patch in it.get("patches", ())]
+    patches = [
+        patch for framework in report["frameworks"] for patch in framework.get("patches", ())
+    ]
     attached = all(patch["state"] in GOOD for patch in (*patches, *report["threads"]))
-    loaded = not any(it.get("error") for it in report["frameworks"])
+    loaded = not any(framework.get("error") for framework in report["frameworks"])
     return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
 
 
@@ -169,7 +171,10 @@ def _other_tracing() -> list[dict[str, str]]:
         str(dist.metadata["Name"]).lower().replace("_", "-"): dist.version
         for dist in importlib.metadata.distributions()
     }
-    tracers = [*_TRACERS, *(name for it in integrations().values() for name in it.tracers)]
+    tracers = [
+        *_TRACERS,
+        *(name for integration in integrations().values() for name in integration.tracers),
+    ]
     return [
         {"name": name, "version": version}
         for name, version in sorted(names.items())

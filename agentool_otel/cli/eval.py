@@ -276,7 +276,7 @@ def _judge_all(
 
     contents = Contents(source)
     rebuilt = rebuild_groups(reading.groups(contents), complete, prices, noted)
-    for item in contents.merged(rebuilt, lambda it: (it.trace_id,)):
+    for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
         if isinstance(item, Rebuilt):
             sound: list[ReasoningTrace] = []
             with skip_on_error(item.trace_id, noted):

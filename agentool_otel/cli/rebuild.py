@@ -67,7 +67,7 @@ def _finished(
     else:
         converted, losses = _format(format_name).write(rebuilt.trace)
         value = json_codec.dumps(converted).encode()
-    results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
+    results = [result.to_json().encode() + b"\n" for result in rebuilt.results] if judged else []
     place = place_of(rebuilt.trace) if placed else None
     fidelity = None
     if report:
@@ -178,7 +178,7 @@ def command(
             finished = _each_finished(
                 rebuild_groups(groups, complete, prices, noted), finish, noted
             )
-        for item in contents.merged(finished, lambda it: (it.trace_id,)):
+        for item in contents.merged(finished, lambda item: (item.trace_id,)):
             if isinstance(item, ReasoningTrace):
                 runs.document(item)
             else:

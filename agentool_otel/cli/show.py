@@ -133,12 +133,12 @@ def _print_all(
         else:
             say(f"nothing is recorded in {runs.name}")
         return
-    heads = [it for it in listed if it.number == it.head]
+    heads = [item for item in listed if item.number == item.head]
     rest = listed
     if len(heads) == 1:
         for run in chosen.of(heads):
             _print_run(console, runs, run, full)
-        rest = [it for it in listed if it.number != it.head]
+        rest = [item for item in listed if item.number != item.head]
         if not rest:
             return
         console.print()

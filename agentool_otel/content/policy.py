@@ -123,8 +123,10 @@ def clean_names(attributes: dict[str, Any]) -> None:
         if type(value) is str:
             if value not in HARMLESS and key not in CONTENT:
                 attributes[key] = _clean_name(key, value)
-        elif type(value) is list and any(type(it) is str and it not in HARMLESS for it in value):
-            attributes[key] = [mask_name(it) if type(it) is str else it for it in value]
+        elif type(value) is list and any(
+            type(item) is str and item not in HARMLESS for item in value
+        ):
+            attributes[key] = [mask_name(item) if type(item) is str else item for item in value]
 
 
 def _clean_name(key: str, value: str) -> str:

@@ -25,7 +25,9 @@ class Agentool:
 
     def recognises(self, value: Json) -> bool:
         values = value if isinstance(value, list) else [value]
-        return bool(values) and all(isinstance(it, dict) and _is_document(it) for it in values)
+        return bool(values) and all(
+            isinstance(value, dict) and _is_document(value) for value in values
+        )
 
     def normal(self, value: Json) -> Json:
         return value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -38,7 +40,7 @@ class Agentool:
         return [_document(value)]
 
     def write(self, documents: Sequence[Document]) -> Json:
-        return self.normal([it.to_dict() for it in documents])
+        return self.normal([document.to_dict() for document in documents])
 
 
 def _document(value: Object) -> Document:

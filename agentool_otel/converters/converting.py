@@ -98,7 +98,7 @@ def recognising(value: Json) -> list[Converter]:
     """Return the converters that recognise a document, by name."""
     points = plugins(_GROUP)
     known = [cast("type[Converter]", points[name].load())() for name in sorted(points)]
-    return [it for it in known if it.recognises(value)]
+    return [item for item in known if item.recognises(value)]
 
 
 def recognised(value: Json) -> Converter:
@@ -110,7 +110,7 @@ def recognised(value: Json) -> Converter:
     found = recognising(value)
     if len(found) == 1:
         return found[0]
-    names = ", ".join(it.name for it in found) or ", ".join(converters())
+    names = ", ".join(converter.name for converter in found) or ", ".join(converters())
     which = f"a document that one of these recognises alone, or the name of its format: {names}"
     raise DecodeError(which, _outline(value))
 
@@ -169,7 +169,9 @@ def _alike(value: Json, source: str) -> Iterator[str]:
         documents: list[Document] = []
         with suppress(DecodeError):
             documents = [] if name == source else converter_named(name).read(value)
-        if documents and all(at(it.to_dict(), ("metadata", name)) is None for it in documents):
+        if documents and all(
+            at(document.to_dict(), ("metadata", name)) is None for document in documents
+        ):
             yield name
 
 

@@ -90,7 +90,7 @@ def as_assertion(value: Any) -> str:
     """Return the assertion, as JSON, that a value may be meant as: a name alone, or a name in place
     of `type`. Empty where nothing in it is near a name."""
     names = list(value) if isinstance(value, dict) else [value]
-    for name in (it for it in names if isinstance(it, str)):
+    for name in (name for name in names if isinstance(name, str)):
         for word in get_close_matches(name, _points(), n=1, cutoff=0.8):
             with suppress(WrongAssertion):
                 meant = value[name] if isinstance(value, dict) else None
@@ -164,7 +164,7 @@ def _wrong_names(info: inspect.Type, value: Any, path: Path, word: str) -> Itera
             unknown = [name for name in value if name not in fields]
             owner = f"{path_text(path)} of {word}" if path else word
             for name in unknown:
-                free = [it for it in fields if it not in value]
+                free = [field for field in fields if field not in value]
                 known = f"{owner} takes {', '.join(fields) or 'no parameters'}"
                 message = f"{owner} has no parameter {name!r}; {near(str(name), free, known)}"
                 yield Fault((*path, str(name)), message)
@@ -194,7 +194,7 @@ def _of_value(error: str, kind: type, parameters: dict[str, Any], word: str) -> 
     value: Any = parameters
     for step in path:
         value = value[step]
-    words = [it for it in _words(inspect.type_info(kind), path) if isinstance(it, str)]
+    words = [word for word in _words(inspect.type_info(kind), path) if isinstance(word, str)]
     if words and not isinstance(value, (dict, list)):
         question = f"; {near(value, words, '')}" if isinstance(value, str) else ""
         expected = f"expected one of {', '.join(words)}, got {value!r}{question.rstrip('; ')}"

@@ -126,7 +126,7 @@ class Comparison:
             None if duration_ms is None else duration_ms / 1000,
             _figure(metrics.total_tokens),
             _figure(metrics.tool_call_count),
-            sum(or_none(it.error) is not None for it in trace.tool_results()),
+            sum(or_none(tool_result.error) is not None for tool_result in trace.tool_results()),
             trace.status in FAILED_STATUSES,
         )
         self._runs[run] = None
@@ -138,13 +138,13 @@ class Comparison:
             trace_id: the id of the run.
             results: a result for each case that the run is a try of.
         """
-        self._verdicts[trace_id] = tuple((it.case_id, it.passed) for it in results)
+        self._verdicts[trace_id] = tuple((result.case_id, result.passed) for result in results)
 
     def _name(self, trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str | None:
         if self._by == FRAMEWORK:
             return None if rebuilt is None else rebuilt.framework()
         values = FACETS[self._by](trace, rebuilt)
-        return next((it for it in values if isinstance(it, str) and it), None)
+        return next((value for value in values if isinstance(value, str) and value), None)
 
     def groups(self) -> list[Group]:
         """Return the figures, by name; what is not known comes last."""
@@ -190,7 +190,7 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Ve
         tool_calls=fmean(calls) if calls else None,
         tool_errors=sum(run.tool_errors for task in tasks for run in task),
         errors=sum(task[0].failed for task in tasks),
-        unsaid={it: n for it, said in missing.items() if (n := len(tasks) - len(said))},
+        unsaid={key: n for key, said in missing.items() if (n := len(tasks) - len(said))},
     )
 
 
@@ -201,7 +201,7 @@ def _figure(value: float | UnsetType | None) -> float | None:
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
-    return [it for it in values if it is not None]
+    return [value for value in values if value is not None]
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

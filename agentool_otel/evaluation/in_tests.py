@@ -81,17 +81,17 @@ def outcome_of(
         raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
     runs = [trace] if isinstance(trace, (ReasoningTrace, Rebuilt)) else list(trace)
     judged = judged_trace(unit_of(runs))
-    held = [it for asserted in assertions for it in _held(judged, asserted)]
+    held = [item for asserted in assertions for item in _held(judged, asserted)]
     if not held:
         raise EvaluationError(
             "there is nothing to assert; hint: name an assertion, as {'type': 'status'}"
         )
-    ids = [it.case_id for it in assertions if isinstance(it, EvalCase)]
+    ids = [assertion.case_id for assertion in assertions if isinstance(assertion, EvalCase)]
     case = EvalCase(
         case_id=ids[0] if ids else _BY_ITSELF.case_id,
-        assertions=[Assertion(type=it.kind) for it in held],
+        assertions=[Assertion(type=item.kind) for item in held],
     )
-    verdicts = [it.verdict for it in held]
+    verdicts = [item.verdict for item in held]
     result = result_of(case, judged.trace.trace_id, verdicts, min_evaluated)
     return Outcome(result, None if result.passed else _message(judged, result))
 
@@ -110,8 +110,8 @@ def _held(trace: TraceView, asserted: Asserted) -> Iterator[_Held]:
         is_case = "assertions" in asserted
         asserted = decode(EvalCase, asserted) if is_case else decode(Assertion, asserted)
     case = asserted if isinstance(asserted, EvalCase) else _BY_ITSELF
-    for it in asserted.assertions if isinstance(asserted, EvalCase) else [asserted]:
-        yield _Held(it.type, prepare(it)(trace, case))
+    for assertion in asserted.assertions if isinstance(asserted, EvalCase) else [asserted]:
+        yield _Held(assertion.type, prepare(assertion)(trace, case))
 
 
 def _checked(trace: TraceView, check: Check) -> Verdict:
@@ -132,19 +132,23 @@ def _type_of(check: Check) -> str:
 
 
 def _message(trace: TraceView, result: EvalResult) -> str:
-    wrong = [it for it in result.assertion_results if it.passed is not True]
-    failed = sum(1 for it in wrong if it.passed is False)
+    wrong = [
+        assertion_result
+        for assertion_result in result.assertion_results
+        if assertion_result.passed is not True
+    ]
+    failed = sum(1 for item in wrong if item.passed is False)
     agent = trace.trace.agent_id if isinstance(trace.trace.agent_id, str) else "an agent"
     of = counted(len(result.assertion_results), "assertion")
     lines = [
         f"{failed} of {of} failed, {len(wrong) - failed} not evaluated: "
         f"trace {line(trace.trace.trace_id)} of {line(agent)}"
     ]
-    for it in wrong:
-        words = "" if it.passed is False else "not evaluated, "
+    for item in wrong:
+        words = "" if item.passed is False else "not evaluated, "
         lines.append(
-            f"  {MARKS[it.passed]} {line(it.assertion_type)}: {words}{line(reason_of(it))}"
+            f"  {MARKS[item.passed]} {line(item.assertion_type)}: {words}{line(reason_of(item))}"
         )
     lines.append("steps:")
-    lines += step_lines(trace, {step_id for it in wrong for step_id in step_ids_of(it)})
+    lines += step_lines(trace, {step_id for item in wrong for step_id in step_ids_of(item)})
     return "\n".join(lines)

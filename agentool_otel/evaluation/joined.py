@@ -58,7 +58,7 @@ class _Member:
         """Return whether the run has no output of its own because other runs do its work: nested
         runs, or one that it handed over to.
         """
-        hands_on = bool(self.inside) or any(it.type == "handoff" for it in self.trace.steps)
+        hands_on = bool(self.inside) or any(step.type == "handoff" for step in self.trace.steps)
         return hands_on and self.trace.output is UNSET and not self.judged.calls
 
     def step_id(self, own_id: str) -> str:
@@ -89,7 +89,7 @@ class _Member:
         """Return whether the run has, or may have, a model call: a document without steps does not
         show how its answer was made.
         """
-        if self.judged.models or any(it.type == "reasoning" for it in self.trace.steps):
+        if self.judged.models or any(step.type == "reasoning" for step in self.trace.steps):
             return True
         is_document = not isinstance(self.judged.source, Rebuilt)
         return is_document and not self.trace.steps and not self.is_frame
@@ -113,7 +113,9 @@ class UnitTrace(TraceView):
         """Whether a check needed calls or figures that the trace may lack."""
         self._unit = unit
         self._members = _members(unit)
-        self._tops = [it for it in self._members if not it.is_inside] or self._members[:1]
+        self._tops = [member for member in self._members if not member.is_inside] or self._members[
+            :1
+        ]
         self._own: dict[str, tuple[_Member, str]] = {}
         self._first = self._members[0]
         self._input_of = _speaker(self._first)
@@ -151,18 +153,20 @@ class UnitTrace(TraceView):
     def _status(self) -> Any:
         if not self._unit.is_session:
             return self._first.trace.status
-        statuses = [it.trace.status for it in self._tops]
-        return next((it for it in statuses if it != _SUCCESS), self._first.trace.status)
+        statuses = [top.trace.status for top in self._tops]
+        return next((status for status in statuses if status != _SUCCESS), self._first.trace.status)
 
     def _totals(self, steps: int) -> TraceMetrics:
         timed = self._tops if self._unit.is_session else [self._first]
-        calls = [or_none(it.judged.metrics.tool_call_count) for it in self._members]
+        calls = [or_none(member.judged.metrics.tool_call_count) for member in self._members]
         return TraceMetrics(
-            total_tokens=_sum(it.judged.metrics.total_tokens for it in self._members),
-            total_cost_usd=_sum(it.judged.metrics.total_cost_usd for it in self._members),
-            total_duration_ms=_whole_sum(it.judged.metrics.total_duration_ms for it in timed),
+            total_tokens=_sum(member.judged.metrics.total_tokens for member in self._members),
+            total_cost_usd=_sum(member.judged.metrics.total_cost_usd for member in self._members),
+            total_duration_ms=_whole_sum(item.judged.metrics.total_duration_ms for item in timed),
             step_count=steps,
-            tool_call_count=UNSET if None in calls else sum(it for it in calls if it is not None),
+            tool_call_count=UNSET
+            if None in calls
+            else sum(call for call in calls if call is not None),
         )
 
     def _metadata(self) -> Any:
@@ -178,7 +182,9 @@ class UnitTrace(TraceView):
     @cached_property
     def models(self) -> list[str]:
         """The models that were called in any of the runs."""
-        return list(dict.fromkeys(name for it in self._members for name in it.judged.models))
+        return list(
+            dict.fromkeys(name for member in self._members for name in member.judged.models)
+        )
 
     def gap(self, field: str, step_id: str | None = None) -> str | None:
         """Return why a member may differ from the original, as the run that it is of has it."""
@@ -201,18 +207,20 @@ class UnitTrace(TraceView):
     ) -> str | None:
         """Why there may be tool calls that the runs do not show; None if they show all."""
         self.looked_for_more = True
-        return self._absent or next((why for it in self._members if (why := it.unseen_calls)), None)
+        return self._absent or next(
+            (why for member in self._members if (why := member.unseen_calls)), None
+        )
 
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool may have ended in another way than its result shows, in any of the
         runs."""
-        found = (it.judged.unmatched_call(tool_name) for it in self._members)
+        found = (member.judged.unmatched_call(tool_name) for member in self._members)
         return next((why for why in found if why), None)
 
     def uncounted(self, member: str) -> str | None:
         """Return why the runs may have used more than their metrics have."""
         self.looked_for_more = True
-        found = (it.uncounted(member) for it in self._members)
+        found = (item.uncounted(member) for item in self._members)
         return self._absent or next((why for why in found if why), None)
 
     @cached_property
@@ -249,7 +257,7 @@ def _members(unit: Unit) -> list[_Member]:
     for member, (_, above) in zip(members, pairs, strict=True):
         if above is not None:
             members[above].inside.append(member)
-    names = [_name(it.trace) for it in members]
+    names = [_name(member.trace) for member in members]
     several = {name for name, count in Counter(names).items() if count > 1}
     counts: Counter[str] = Counter()
     for number, (member, name) in enumerate(zip(members, names, strict=True)):
@@ -288,8 +296,10 @@ class _Timed(NamedTuple):
 
 def _in_order(members: Sequence[_Member]) -> Iterator[tuple[_Member, str, Step]]:
     """Yield the steps in the order of time, each with its run and its id there."""
-    for it in merge(*(_timed(rank, of) for rank, of in enumerate(members)), key=lambda it: it[:2]):
-        yield it.member, it.step_id, it.step
+    for item in merge(
+        *(_timed(rank, of) for rank, of in enumerate(members)), key=lambda item: item[:2]
+    ):
+        yield item.member, item.step_id, item.step
 
 
 def _timed(rank: int, member: _Member) -> Iterator[_Timed]:
@@ -308,11 +318,11 @@ def _start(member: _Member) -> float:
 
 def _sum(values: Iterable[Any]) -> Any:
     """Return the sum of the values that are known and possible; UNSET where none is."""
-    found = [it for it in map(or_none, values) if it is not None and is_possible(it)]
+    found = [item for item in map(or_none, values) if item is not None and is_possible(item)]
     return sum(found) if found else UNSET
 
 
 def _whole_sum(values: Iterable[Any]) -> Any:
     """Return the sum; UNSET where one of the values is not known."""
-    found = [or_none(it) for it in values]
+    found = [or_none(value) for value in values]
     return UNSET if None in found else sum(found)

@@ -220,7 +220,7 @@ class Evaluation:
         if self._asking is None:
             return (self._outcome(trace, places, promised, why_none, extra),)
         return self._window.put(
-            [it for of in promised for it in of],
+            [item for of in promised for item in of],
             lambda: self._outcome(trace, places, promised, why_none, extra),
         )
 
@@ -271,7 +271,9 @@ class Evaluation:
         """Return the judge of the verdicts, None if no judge gave one."""
         if self._asking is None:
             return None
-        judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)
+        judged = any(
+            "judge_model" in verdict.extra and verdict.passed is not None for verdict in verdicts
+        )
         return self._asking.model if judged else None
 
 
@@ -303,8 +305,8 @@ def _prepared(cases: _Case | Iterable[_Case]) -> tuple[list[EvalCase], bool]:
     documents = [_document(case) for case in all_cases]
     if not documents:
         raise EvaluationError("there are no cases and no assertions to evaluate by")
-    assertions = [it for it in documents if isinstance(it, Assertion)]
-    of_cases = [it for it in documents if isinstance(it, EvalCase)]
+    assertions = [document for document in documents if isinstance(document, Assertion)]
+    of_cases = [document for document in documents if isinstance(document, EvalCase)]
     if assertions and of_cases:
         raise EvaluationError(
             "cases and assertions are mixed"

@@ -77,7 +77,7 @@ def unit_of(runs: Sequence[Run]) -> Unit:
         raise EvaluationError(
             f"{len(trees)} runs are inside no other one; expected one run and the runs inside it"
         )
-    return _unit(trees[0], [it.run for it in trees[0].entries])
+    return _unit(trees[0], [entry.run for entry in trees[0].entries])
 
 
 class _Entry(NamedTuple):
@@ -99,7 +99,9 @@ class _Entry(NamedTuple):
         return cls(
             trace.trace_id,
             parent_of(run),
-            tuple(it for it in inside if isinstance(it, str)) if isinstance(inside, list) else (),
+            tuple(item for item in inside if isinstance(item, str))
+            if isinstance(inside, list)
+            else (),
             session if isinstance(session, str) and session else None,
             started_ns(trace),
             run if place is None else place,
@@ -224,14 +226,14 @@ class Units:
         if len(batch) < run.batch.size:
             return
         del self._pending[run.batch]
-        trees = _trees([_Entry.of(it) for it in batch])
+        trees = _trees([_Entry.of(item) for item in batch])
         is_whole = all(tree.parent is None for tree in trees) and not any(map(_is_replayed, batch))
         if not is_whole:
-            for it in batch:
-                self._kept.add(it)
+            for item in batch:
+                self._kept.add(item)
             return
         for tree in trees:
-            yield from self._passed_on(self._selected(tree, [it.run for it in tree.entries]))
+            yield from self._passed_on(self._selected(tree, [entry.run for entry in tree.entries]))
 
     def rest(self) -> Iterator[Unit]:
         """Yield the units of the runs that were kept."""
@@ -244,7 +246,7 @@ class Units:
             yield from self._passed_on(self._sessions(trees))
         else:
             for tree in trees:
-                runs = [self._kept.run(it) for it in tree.entries]
+                runs = [self._kept.run(entry) for entry in tree.entries]
                 yield from self._passed_on(self._selected(tree, runs))
         self._kept.close()
         if self._newest is not None:
@@ -266,7 +268,7 @@ class Units:
     def _sessions(self, trees: Sequence[_Tree]) -> Iterator[_Group]:
         sessions: dict[str | int, list[_Tree]] = {}
         for number, tree in enumerate(trees):
-            named = next((it.session_id for it in tree.entries if it.session_id), None)
+            named = next((entry.session_id for entry in tree.entries if entry.session_id), None)
             sessions.setdefault(named or number, []).append(tree)
         for of in sessions.values():
             of.sort(key=lambda tree: tree.entries[0].started_ns or 0)
@@ -274,7 +276,7 @@ class Units:
             runs = tuple(map(self._kept.run, entries))
             tops = {tree.entries[0].trace_id for tree in of}
             if self._selection is None or any(
-                self._selection.holds(it) for it in runs if document_of(it).trace_id in tops
+                self._selection.holds(run) for run in runs if document_of(run).trace_id in tops
             ):
                 parent = next((tree.parent for tree in of if tree.parent), None)
                 above = tuple(_parents(entries))
@@ -292,7 +294,9 @@ class Units:
                 yield _Group(None, list(units.values()))
             return
         inside = {place: set(_inside(children, place)) for place in units}
-        heads = [it for it in units if not any(it in inside[by] for by in units if by != it)]
+        heads = [
+            unit for unit in units if not any(unit in inside[by] for by in units if by != unit)
+        ]
         for head in heads or list(units)[:1]:
             of = [unit for place, unit in units.items() if place in inside[head] or not heads]
             yield _Group(tree.entries[head].started_ns, of)
@@ -333,9 +337,9 @@ def _unit(tree: _Tree, runs: Sequence[Run]) -> Unit:
 def _missing(entries: Iterable[_Entry]) -> tuple[str, ...]:
     """Return the ids of the runs inside, as the runs list them, that are not there."""
     entries = list(entries)
-    present = {it.trace_id for it in entries}
-    listed = dict.fromkeys(inside for it in entries for inside in it.inside)
-    return tuple(it for it in listed if it not in present)
+    present = {entry.trace_id for entry in entries}
+    listed = dict.fromkeys(inside for entry in entries for inside in entry.inside)
+    return tuple(item for item in listed if item not in present)
 
 
 def _inside(children: Mapping[int, Sequence[int]], place: int) -> list[int]:
@@ -366,8 +370,8 @@ def _parents(entries: Sequence[_Entry]) -> list[int | None]:
         for inside in entry.inside:
             listed.setdefault(inside, place)
     return [
-        first.get(it.parent_id) if it.parent_id is not None else listed.get(it.trace_id)
-        for it in entries
+        first.get(entry.parent_id) if entry.parent_id is not None else listed.get(entry.trace_id)
+        for entry in entries
     ]
 
 

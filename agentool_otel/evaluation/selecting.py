@@ -61,7 +61,7 @@ class Selection(NamedTuple):
         """
         first = self._replace(models=(), texts=())
         of_any = Selection(models=self.models), Selection(texts=self.texts)
-        return first.holds(runs[0]) and all(any(map(it.holds, runs)) for it in of_any)
+        return first.holds(runs[0]) and all(any(map(item.holds, runs)) for item in of_any)
 
     def _in_time(self, trace: ReasoningTrace) -> bool:
         if self.since_ns is None and self.until_ns is None:

@@ -218,7 +218,7 @@ class _Process:
             stderr=subprocess.DEVNULL,
         )
         assert self._running.stdin is not None
-        marshal.dump([it for it in sys.path if it], self._running.stdin)
+        marshal.dump([item for item in sys.path if item], self._running.stdin)
         return self._running
 
     def end(self) -> None:

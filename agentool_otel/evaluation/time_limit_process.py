@@ -95,7 +95,7 @@ def _references(schema: Any) -> Iterator[str]:
         if isinstance(value, dict):
             if isinstance(name := value.get("$ref"), str):
                 yield name
-            waiting += [it for key, it in value.items() if key not in _DATA]
+            waiting += [value for key, value in value.items() if key not in _DATA]
         elif isinstance(value, list):
             waiting += value
 
@@ -114,7 +114,7 @@ def _validator(text: str) -> Any:
 
 
 _WORK: dict[str, Callable[..., Any]] = {
-    it.__name__: it for it in (compiles, search, replace, violation, schema_fault)
+    item.__name__: item for item in (compiles, search, replace, violation, schema_fault)
 }
 
 

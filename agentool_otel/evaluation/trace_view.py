@@ -137,8 +137,8 @@ class TraceView:
             gap = self._why_unseen(step_id, call.arguments)
             replaced = self.replaced(call.arguments, ARGUMENTS, step_id)
             name_gap = self.hides(call.name, NAME, step_id)
-            it = Call(step_id, call.name, call.arguments, gap, replaced, name_gap, result, at)
-            calls.append(it)
+            item = Call(step_id, call.name, call.arguments, gap, replaced, name_gap, result, at)
+            calls.append(item)
         for waiting in answers.values():
             lone += waiting
         return calls, lone
@@ -155,7 +155,7 @@ class TraceView:
         of no tool that can be named."""
         if tool_name is None:
             return self.calls
-        return [it for it in self.calls if it.name == tool_name and it.name_gap is None]
+        return [call for call in self.calls if call.name == tool_name and call.name_gap is None]
 
     def unseen_calls_of(self, tool_name: str | None) -> str | None:
         """Return why a tool, or any tool if none is named, may have been called without a sign of
@@ -209,11 +209,19 @@ class TraceView:
         A result without a call id may be that of any call without a result, and one with an id that
         of a call without an id.
         """
-        unanswered = {it.step_id for it in self.calls if it.result is None}
+        unanswered = {call.step_id for call in self.calls if call.result is None}
         calls = [or_none(step.tool_call) for at, step in self.steps if at in unanswered]
         nameless = sum(call is not None and not isinstance(call.id, str) for call in calls)
-        with_id = [it for it in self.lone_results if isinstance(it[1].call_id, str)]
-        without_id = [it for it in self.lone_results if not isinstance(it[1].call_id, str)]
+        with_id = [
+            lone_result
+            for lone_result in self.lone_results
+            if isinstance(lone_result[1].call_id, str)
+        ]
+        without_id = [
+            lone_result
+            for lone_result in self.lone_results
+            if not isinstance(lone_result[1].call_id, str)
+        ]
         left = len(unanswered) - min(len(with_id), nameless)
         return [*with_id[nameless:], *without_id[left:]]
 
@@ -244,7 +252,7 @@ class TraceView:
     def _is_stated(self, field: str) -> bool:
         """Return whether a span of the run states a member, which is then not an inference."""
         notes = self.fidelity.notes if self.fidelity is not None else ()
-        return any(it.field == field and it.outcome == "kept" for it in notes)
+        return any(note.field == field and note.outcome == "kept" for note in notes)
 
     def gap(self, field: str, step_id: str | None = None) -> str | None:
         """Return why a member may differ from the original; None if there is no reason to think so.

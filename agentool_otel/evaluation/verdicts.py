@@ -75,8 +75,8 @@ def failed(
         extra["failing_step_ids"] = list(failing)
     if differences:
         extra["differences"] = [
-            {name: value for name, value in it._asdict().items() if value is not None}
-            for it in differences[:_MOST_DIFFERENCES]
+            {name: value for name, value in difference._asdict().items() if value is not None}
+            for difference in differences[:_MOST_DIFFERENCES]
         ]
     return Verdict(False, 0.0, reason, tuple(step_ids), extra)
 

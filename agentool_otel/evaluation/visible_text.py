@@ -44,9 +44,11 @@ def _unmarked(value: Any) -> Any:
         return MASK.join(visible_parts(value))
     if isinstance(value, dict):
         marked = not _MARKS.isdisjoint(value)
-        shown = {key: _unmarked(it) for key, it in value.items() if not marked or key[:1] != "$"}
+        shown = {
+            key: _unmarked(value) for key, value in value.items() if not marked or key[:1] != "$"
+        }
         return {**shown, MASK: MASK} if marked else shown
-    return [_unmarked(it) for it in value] if isinstance(value, (list, tuple)) else value
+    return [_unmarked(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _leaves(value: Any) -> Iterator[str]:

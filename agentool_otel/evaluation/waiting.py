@@ -18,7 +18,7 @@ Pending: TypeAlias = Verdict | Future[Verdict]
 
 def resolve(verdicts: Iterable[Pending]) -> list[Verdict]:
     """Return verdicts, waiting for those that are pending."""
-    return [it if isinstance(it, Verdict) else it.result() for it in verdicts]
+    return [verdict if isinstance(verdict, Verdict) else verdict.result() for verdict in verdicts]
 
 
 class OrderedQueue(Generic[_T]):
@@ -59,4 +59,4 @@ class OrderedQueue(Generic[_T]):
         return finish()
 
     def _first_is_done(self) -> bool:
-        return all(isinstance(it, Verdict) or it.done() for it in self._waiting[0][0])
+        return all(isinstance(item, Verdict) or item.done() for item in self._waiting[0][0])

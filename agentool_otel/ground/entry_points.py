@@ -96,7 +96,7 @@ def _by_metadata(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
 
     seen: set[str] = set()
     for found in distributions(path=list(path)):
-        points = [it for it in found.entry_points if it.group == group]
+        points = [entry_point for entry_point in found.entry_points if entry_point.group == group]
         if points and found.name not in seen:
             seen.add(found.name)
-            yield from (EntryPoint(it.name, it.value, it.group) for it in points)
+            yield from (EntryPoint(point.name, point.value, point.group) for point in points)

@@ -71,8 +71,8 @@ def integrations() -> dict[str, Integration]:
 
     package = import_module("agentool_otel.integrations")
     ours = {
-        it.name: import_module(f"{package.__name__}.{it.name}").INTEGRATION
-        for it in pkgutil.iter_modules(package.__path__)
+        module.name: import_module(f"{package.__name__}.{module.name}").INTEGRATION
+        for module in pkgutil.iter_modules(package.__path__)
     }
     return dict(sorted({**loaded("agentool_otel.integrations"), **ours}.items()))
 

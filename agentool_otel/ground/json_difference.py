@@ -86,7 +86,7 @@ def differences(before: Json, after: Json, path: str = "$") -> Iterator[Differen
             yield from differences(before.get(name, UNSET), after.get(name, UNSET), here)
     elif isinstance(before, list) and isinstance(after, list):
         for n in range(max(len(before), len(after))):
-            old, new = (it[n] if n < len(it) else UNSET for it in (before, after))
+            old, new = (item[n] if n < len(item) else UNSET for item in (before, after))
             yield from differences(old, new, f"{path}[{n}]")
     elif not same(before, after):
         yield Difference(path, before, after)

@@ -19,7 +19,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 def path_text(path: Path) -> str:
     """Return a path as text, such as `tools[0].tool_name`."""
-    steps = (f"[{it}]" if isinstance(it, int) else f".{it}" for it in path)
+    steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in path)
     return "".join(steps).removeprefix(".")
 
 

@@ -24,7 +24,9 @@ _log = logger(__name__)
 def _started_in() -> frozenset[str]:
     """Return the folders that are on the path by where the program was started."""
     named = environment.value(environment.PYTHON_PATH)
-    relative = [it for it in named.split(os.pathsep) if not os.path.isabs(it)] if named else []
+    relative = (
+        [part for part in named.split(os.pathsep) if not os.path.isabs(part)] if named else []
+    )
     with suppress(OSError):  # the folder was deleted
         first = sys.path[0] if sys.path else "."
         here = [first] if os.path.realpath(first) == os.path.realpath("") else []
@@ -42,7 +44,7 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     A name that two distributions claim goes to the first one found; the other is logged once.
     """
     points: dict[str, EntryPoint] = {}
-    path = [it for it in sys.path if _real(it) not in _STARTED_IN]
+    path = [item for item in sys.path if _real(item) not in _STARTED_IN]
     for point in entry_points(group, path):
         if not point.name.startswith(prefix):
             continue

@@ -88,7 +88,7 @@ def is_read(name: str) -> bool:
 
 _OURS = frozenset(
     environment.of_this_package(
-        {it: "" for it in vars(environment).values() if isinstance(it, str)}
+        {var: "" for var in vars(environment).values() if isinstance(var, str)}
     )
 )
 """Variables that something here reads."""

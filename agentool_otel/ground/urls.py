@@ -77,9 +77,9 @@ def credentials_in(url: str, query: bool = True) -> list[str]:
         # What parses a URL may see, and quote, a part of it: up to a mark that is not escaped.
         found += [userinfo, password, *re.split(r"[/?#:@]", password)]
     if query and behind:
-        found += [it.partition("=")[2] or it for it in behind[0].split("&")]
-    found += [unquote(it) for it in found]
-    return sorted({it for it in found if len(it) >= _SHORTEST}, key=len, reverse=True)
+        found += [part.partition("=")[2] or part for part in behind[0].split("&")]
+    found += [unquote(item) for item in found]
+    return sorted({item for item in found if len(item) >= _SHORTEST}, key=len, reverse=True)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

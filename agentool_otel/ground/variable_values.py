@@ -96,7 +96,7 @@ def options(*known: str) -> Callable[[str], frozenset[str]]:
     read_one = word(*known)
 
     def read(text: str) -> frozenset[str]:
-        found = {it.strip().lower() for it in text.split(",")} & set(known)
+        found = {part.strip().lower() for part in text.split(",")} & set(known)
         return frozenset(found or {read_one(text)})
 
     return read
@@ -179,8 +179,8 @@ def url(text: str) -> str:
 
 def pairs(text: str) -> tuple[str, bool]:
     """Read `key=value` pairs, separated by commas; return those there are, and whether all are."""
-    entries = [it for it in text.split(",") if it.strip()]
-    kept = [it for it in entries if _PAIR.match(it)]
+    entries = [part for part in text.split(",") if part.strip()]
+    kept = [entry for entry in entries if _PAIR.match(entry)]
     return ",".join(kept), len(kept) == len(entries)
 
 

@@ -75,7 +75,7 @@ def _flatten(record: logging.LogRecord) -> bool:
     record.msg = flat(str(record.msg))
     if isinstance(record.args, tuple):
         record.args = tuple(
-            it if isinstance(it, (int, float)) else flat(str(it)) for it in record.args
+            arg if isinstance(arg, (int, float)) else flat(str(arg)) for arg in record.args
         )
     return True
 

@@ -148,10 +148,14 @@ class _Reading:
                 tool_result = {"call_id": call_id, "output": _content(result.get("content"))}
                 self.steps.append({"type": "tool_result", "tool_result": tool_result, **at})
             for other in _objects(result.get("subagent_trajectory_ref")):
-                ids = [it for key in _REFERENCES if isinstance(it := other.get(key), str) and it]
+                ids = [
+                    entry
+                    for key in _REFERENCES
+                    if isinstance(entry := other.get(key), str) and entry
+                ]
                 if ids:
                     self.children.append(ids[0])
-                    target = next((self._agents[it] for it in ids if it in self._agents), ids[0])
+                    target = next((self._agents[id_] for id_ in ids if id_ in self._agents), ids[0])
                     self.steps.append({"type": "handoff", "to_agent": target, **at})
 
 

@@ -51,15 +51,19 @@ def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
         failed: whether it ended before its time, for those that say nothing themselves.
     """
     return [
-        it if it.get("finish_reason") else {**it, "finish_reason": _reason(it, failed)}
-        for it in messages
+        item if item.get("finish_reason") else {**item, "finish_reason": _reason(item, failed)}
+        for item in messages
     ]
 
 
 def _reason(message: Message, failed: bool) -> str:
     if failed:
         return "error"
-    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(message)) else "stop"
+    return (
+        "tool_call"
+        if any(part.get("type") == "tool_call" for part in parts_of(message))
+        else "stop"
+    )
 
 
 def text(content: str) -> Part:

@@ -79,12 +79,12 @@ def _verdicts(verdicts: Sequence[AssertionResult]) -> str:
     """Return verdicts, a row each: mark, assertion, score and reason."""
     rows = [
         (
-            MARKS.get(it.passed, "-"),
-            it.assertion_type,
-            score_text(it.score),
-            it.reason if isinstance(it.reason, str) else "",
+            MARKS.get(verdict.passed, "-"),
+            verdict.assertion_type,
+            score_text(verdict.score),
+            verdict.reason if isinstance(verdict.reason, str) else "",
         )
-        for it in verdicts[:_MOST_ROWS]
+        for verdict in verdicts[:_MOST_ROWS]
     ]
     return _table(("", "assertion", "score", "reason"), rows) + _more(len(verdicts))
 
@@ -94,8 +94,8 @@ def _heading(title: str, about: str, identity: str) -> str:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{_safe(it)}</th>" for it in heads) if any(heads) else ""
-    body = "".join(f"<tr>{''.join(f'<td>{_safe(it)}</td>' for it in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{_safe(head)}</th>" for head in heads) if any(heads) else ""
+    body = "".join(f"<tr>{''.join(f'<td>{_safe(item)}</td>' for item in row)}</tr>" for row in rows)
     return f"<table>{f'<tr>{head}</tr>' if head else ''}{body}</table>"
 
 
@@ -117,5 +117,5 @@ def _page(html: str) -> str:
 _HTML: dict[str, Callable[[Any], str]] = {
     "ReasoningTrace": _trace,
     "EvalResult": _result,
-    "AssertionResult": lambda it: _verdicts([it]),
+    "AssertionResult": lambda item: _verdicts([item]),
 }

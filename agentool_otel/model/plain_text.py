@@ -109,7 +109,7 @@ def figures_of(trace: ReasoningTrace) -> list[str]:
         ("total_duration_ms", "{:,.0f} ms"),
     )
     amounts = ((getattr(metrics, name, None), form) for name, form in forms)
-    return figures + [form.format(it) for it, form in amounts if isinstance(it, (int, float))]
+    return figures + [form.format(item) for item, form in amounts if isinstance(item, (int, float))]
 
 
 def score_text(score: Any) -> str:
@@ -140,9 +140,18 @@ def _assertion(result: AssertionResult) -> str:
 
 def _result(result: EvalResult) -> str:
     counts = [
-        (sum(it.passed is True for it in result.assertion_results), "passed"),
-        (sum(it.passed is False for it in result.assertion_results), "failed"),
-        (sum(it.passed is None for it in result.assertion_results), "not evaluated"),
+        (
+            sum(assertion_result.passed is True for assertion_result in result.assertion_results),
+            "passed",
+        ),
+        (
+            sum(assertion_result.passed is False for assertion_result in result.assertion_results),
+            "failed",
+        ),
+        (
+            sum(assertion_result.passed is None for assertion_result in result.assertion_results),
+            "not evaluated",
+        ),
     ]
     trace = f" [{_words(result.trace_id)}]" if isinstance(result.trace_id, str) else ""
     words = ", ".join(f"{count} {word}" for count, word in counts if count)

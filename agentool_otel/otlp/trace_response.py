@@ -31,7 +31,7 @@ def holds_trace(data: bytes) -> bool:
             return False
         if data.startswith(_SCOPE_SPANS_FOLLOW, len(first.encoded)):
             return False  # a ResourceSpans, as nearly always
-        inner = (it for it in fields(first.value, cut_short=True) if it.number != 1)
+        inner = (field for field in fields(first.value, cut_short=True) if field.number != 1)
         after = next(inner, None)
     except ValueError:
         return False

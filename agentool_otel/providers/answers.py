@@ -128,13 +128,13 @@ class Answer:
         output = self._messages or known.output or []
         reasons = self._reasons(known, output)
         if failed:
-            reasons = [it or "error" for it in reasons] or ["error"]
+            reasons = [reason or "error" for reason in reasons] or ["error"]
         final_reasons = reasons or [None] * len(output)
         output = [
-            _ended(it, reason or ("stop" if whole else None))
-            for it, reason in zip(output, final_reasons, strict=False)
+            _ended(item, reason or ("stop" if whole else None))
+            for item, reason in zip(output, final_reasons, strict=False)
         ]
-        known_reasons = [it or "stop" for it in reasons] if any(reasons) else None
+        known_reasons = [reason or "stop" for reason in reasons] if any(reasons) else None
         known = replace(known, output=output or None, finish_reasons=known_reasons)
         return known if self._failure is None else _failed(known, self._failure)
 
@@ -146,7 +146,9 @@ class Answer:
         """Return the finish reason of each message, None if it is neither stated nor inferable."""
         if self._finish is not None:
             return [self._finish] * max(1, len(output))
-        seen = [finish_reason(it.get("finish_reason")) or _inferred_reason(it) for it in output]
+        seen = [
+            finish_reason(item.get("finish_reason")) or _inferred_reason(item) for item in output
+        ]
         reported = known.finish_reasons
         if reported is None or len(reported) < len(output):
             return seen
@@ -158,7 +160,7 @@ class Answer:
 
 
 def _inferred_reason(item: Message) -> str | None:
-    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_in(item)) else None
+    return "tool_call" if any(part.get("type") == "tool_call" for part in parts_in(item)) else None
 
 
 def _ended(item: Message, reason: str | None) -> Message:
@@ -173,6 +175,6 @@ def _failed(known: Inference, failure: dict[str, Any]) -> Inference:
     named = (string(failure, name) for name in ("code", "status", "type"))
     return replace(
         known,
-        error_type=next((it for it in named if it), "error"),
+        error_type=next((item for item in named if item), "error"),
         error_message=string(failure, "message"),
     )

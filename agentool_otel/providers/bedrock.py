@@ -45,12 +45,14 @@ def _thought(held: Any) -> Part:
     said = get(held, "reasoningText")
     part = reasoning(string(said, "text") or "")
     kept = {"signature": get(said, "signature"), "encrypted_content": get(held, "redactedContent")}
-    return part | {name: _text(it) for name, it in kept.items() if it is not None}
+    return part | {name: _text(value) for name, value in kept.items() if value is not None}
 
 
 def _medium(held: Any, modality: str) -> Part:
     source = get(held, "source")
-    others = {name: it for name, it in (record(jsonable(held)) or {}).items() if name != "source"}
+    others = {
+        name: value for name, value in (record(jsonable(held)) or {}).items() if name != "source"
+    }
     content, address = get(source, "bytes"), string(get(source, "s3Location"), "uri")
     if address is not None:
         return {**others, "type": "uri", "uri": address, "modality": modality}
@@ -67,7 +69,7 @@ def _text(content: Any) -> str:
 def usage_of(usage: Any) -> Usage | None:
     """Return token counts; Bedrock's `inputTokens` exclude cached ones."""
     uncached = integer(usage, "inputTokens")
-    read, written = (integer(usage, f"cache{it}InputTokens") for it in ("Read", "Write"))
+    read, written = (integer(usage, f"cache{name}InputTokens") for name in ("Read", "Write"))
     counts = Usage(
         input_tokens=None if uncached is None else uncached + (read or 0) + (written or 0),
         output_tokens=integer(usage, "outputTokens"),

@@ -90,11 +90,13 @@ def thoughts_of(block: Any) -> list[Part]:
     source = block if inner is None else inner
     summary = items(source, "summary") + items(source, "content")
     texts = [string(source, "reasoning"), string(source, "text")]
-    parts = [reasoning(it) for it in (*texts, *(string(each, "text") for each in summary)) if it]
+    parts = [
+        reasoning(item) for item in (*texts, *(string(each, "text") for each in summary)) if item
+    ]
     kept = {
-        name: it
+        name: item
         for name in ("signature", "encrypted_content", "data")
-        if (it := string(source, name))
+        if (item := string(source, name))
     }
     if not kept:
         return parts

@@ -62,7 +62,7 @@ def call_of(call: Any) -> Part:
     held = get(call, "custom") if held is None else held
     source = call if held is None else held
     found = (get(source, name) for name in _ARGUMENTS)
-    arguments = next((it for it in found if it is not None), None)
+    arguments = next((item for item in found if item is not None), None)
     return call_part(
         string(source, "name"), arguments, string(call, "call_id") or string(call, "id")
     )

@@ -40,7 +40,7 @@ def identified(document: Mapping[str, Any]) -> dict[str, Any]:
         copy["id"] = _own_id(metadata) or _digest(copy.get("content", document))
     if "score" not in copy:
         scores = (number(metadata, name) for name in _SCORES)
-        score = next((it for it in scores if it is not None), None)
+        score = next((score for score in scores if score is not None), None)
         if score is not None:
             copy["score"] = score
     return copy

@@ -52,7 +52,7 @@ def record(value: Any) -> dict[str, Any] | None:
     if is_plain(value):
         return value
     pairs = dict.items(value)
-    return {name: it for key, it in pairs if (name := plain_text(key)) is not None}
+    return {name: item for key, item in pairs if (name := plain_text(key)) is not None}
 
 
 def is_plain(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -120,8 +120,8 @@ def listed(value: Any) -> list[Any] | None:
 
 def texts(value: Any, name: str | None = None) -> list[str]:
     """Return the texts in a field that is a list."""
-    return [it for each in items(value, name) if (it := plain_text(each)) is not None]
+    return [text for each in items(value, name) if (text := plain_text(each)) is not None]
 
 
 def joined(texts: Iterable[Any]) -> str:
-    return "".join(it for each in texts if (it := plain_text(each)) is not None)
+    return "".join(text for each in texts if (text := plain_text(each)) is not None)

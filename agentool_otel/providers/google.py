@@ -33,7 +33,7 @@ def is_part(value: Any) -> bool:
     """Return whether a value is a part of a content; parts have no member for their type."""
     if string(value, "text") is not None:
         members = record(value) or {}
-        return {name for name, it in members.items() if it is not None} <= _WITH_TEXT
+        return {name for name, member in members.items() if member is not None} <= _WITH_TEXT
     return any(record(_get(value, name)) is not None for name in _MEMBERS)
 
 
@@ -181,8 +181,8 @@ class GenerateContentReading:
             self._request,
             response_id=self._response_id,
             response_model=self._version,
-            finish_reasons=[it or "error" for it in reasons] or None if known else None,
-            output=output if any(it["parts"] for it in output) else None,
+            finish_reasons=[reason or "error" for reason in reasons] or None if known else None,
+            output=output if any(item["parts"] for item in output) else None,
             usage=usage_of(self._usage),
         )
 

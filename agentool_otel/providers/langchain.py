@@ -70,7 +70,7 @@ def _parts(given: Any) -> list[Part]:
     calls = calls or calls_of(others)
     content = get(given, "content")
     if calls:  # the content may repeat them, with arguments as far as a stream had got
-        content = [it for it in items(content) if string(it, "type") not in CALLS] or (
+        content = [item for item in items(content) if string(item, "type") not in CALLS] or (
             plain_text(content)
         )
     thoughts = [reasoning(thought)] if thought else []

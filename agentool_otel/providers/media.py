@@ -51,7 +51,9 @@ def media(part: Any) -> Part:
 
 
 def _medium(part: Any, kind: str) -> Part | None:
-    holder = next((it for name in (kind, "source") if (it := get(part, name)) is not None), part)
+    holder = next(
+        (value for name in (kind, "source") if (value := get(part, name)) is not None), part
+    )
     words = plain_text(holder)
     fields = holder if words is None else part
     address = _first(fields, *_ADDRESSES) if words is None else words
@@ -75,13 +77,15 @@ def _others(part: Any, kind: str) -> Part:
     """Return what else is known of a medium: its name, how much detail a model is to see."""
     plain = record(jsonable(part)) or {}
     inner = (record(plain.get(name)) or {} for name in (kind, "source"))
-    fields: Part = plain | {k: v for it in inner for k, v in it.items()}
+    fields: Part = plain | {k: v for item in inner for k, v in item.items()}
     known = {"type", kind, "source", *_READ}
-    return {name: it for name, it in fields.items() if name not in known and it is not None}
+    return {
+        name: field for name, field in fields.items() if name not in known and field is not None
+    }
 
 
 def _first(fields: Any, *names: str) -> str | None:
-    return next((it for name in names if (it := string(fields, name)) is not None), None)
+    return next((item for name in names if (item := string(fields, name)) is not None), None)
 
 
 def _from_address(address: str, modality: str, mime_type: str | None) -> Part:

@@ -97,7 +97,7 @@ def message_of(item: Any) -> Message:
 def _results(body: Any, call_id: str | None) -> list[Part]:
     """Return results of tools: those in the content, as other APIs have them, or the content."""
     blocks = items(body)
-    pieces = parts_of(blocks) if all(string(it, "type") for it in blocks) else []
+    pieces = parts_of(blocks) if all(string(block, "type") for block in blocks) else []
     results = [part for part in parts_of(blocks) if part["type"] == "tool_call_response"]
     return results or [tool_response(result_of(body, pieces), call_id)]
 
@@ -167,9 +167,9 @@ class _Choice:
         if index is None:
             known = self._calls[-1] if self._calls else None
         else:
-            known = next((it for it in reversed(self._calls) if it.index == index), None)
+            known = next((call for call in reversed(self._calls) if call.index == index), None)
         if known is None or (call_id and known.call_id and call_id != known.call_id):
-            last = max((it.index for it in self._calls), default=-1)
+            last = max((call.index for call in self._calls), default=-1)
             known = _ToolCall(last + 1 if index is None else index)
             self._calls.append(known)
         known.call_id = known.call_id or call_id
@@ -229,7 +229,7 @@ class ChatReading:
 
     @property
     def complete(self) -> bool:
-        return bool(self._choices) and all(it.finish for it in self._choices.values())
+        return bool(self._choices) and all(choice.finish for choice in self._choices.values())
 
     def whole(self, response: Any) -> None:
         for position, choice in enumerate(items(response, "choices")):
@@ -271,15 +271,15 @@ class ChatReading:
         ):
             if name in fields:
                 extra[attribute] = fields[name]
-        messages = [it.message(reason) for it, reason in zip(choices, reasons, strict=True)]
+        messages = [choice.message(reason) for choice, reason in zip(choices, reasons, strict=True)]
         known = failed or any(reasons)
         return replace(
             self._request,
             response_id=fields.get("id"),
             response_model=fields.get("model"),
             # Spec: one per choice; `error` for one that ended abnormally or never said
-            finish_reasons=[it or "error" for it in reasons] or None if known else None,
-            output=messages if any(it["parts"] for it in messages) else None,
+            finish_reasons=[reason or "error" for reason in reasons] or None if known else None,
+            output=messages if any(item["parts"] for item in messages) else None,
             usage=usage_of(self._usage),
             extra=extra,
         )

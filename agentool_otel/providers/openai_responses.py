@@ -130,7 +130,7 @@ def is_item(value: Any) -> bool:
     if kind == "message":
         body = get(value, "content")
         return plain_text(body) is not None or any(
-            string(it, "type") in _TEXTS for it in items(body)
+            string(item, "type") in _TEXTS for item in items(body)
         )
     known = kind in _ANSWERS or kind in _CLIENT_CALLS
     return known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
@@ -223,8 +223,8 @@ class _Item:
         kind = string(self.announced, "type") or "message"
         fields = {name: get(self.announced, name) for name in ("id", "call_id", "name", "role")}
         texts = [
-            {"type": what, "refusal" if what == "refusal" else "text": it}
-            for what, it in contents.items()
+            {"type": what, "refusal" if what == "refusal" else "text": value}
+            for what, value in contents.items()
         ]
         return {**fields, **contents, "type": kind, "content": texts}
 

@@ -33,8 +33,8 @@ def definitions(tools: Any, whole: bool = False) -> list[dict[str, Any]] | None:
         tools: a list of dicts or of a library's objects; what is no tool is left out.
         whole: whether to keep the members of a dict that the conventions have no name for.
     """
-    found = [_definition(it, whole) for tool in items(tools) for it in _declared(tool)]
-    return [it for it in found if it is not None] or None
+    found = [_definition(item, whole) for tool in items(tools) for item in _declared(tool)]
+    return [item for item in found if item is not None] or None
 
 
 def _declared(tool: Any) -> list[Any]:
@@ -51,7 +51,7 @@ def _declared(tool: Any) -> list[Any]:
 def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
     kind = string(tool, "type")
     nested = (get(tool, name) for name in (kind, "function", "toolSpec") if name)
-    fields = next((it for it in nested if string(it, "name") is not None), tool)
+    fields = next((item for item in nested if string(item, "name") is not None), tool)
     own_name = kind if kind != "function" else None
     name = string(fields, "name") or string(tool, "server_label") or own_name
     if name is None:
@@ -67,7 +67,7 @@ def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
         definition["parameters"] = schema
     if whole:
         kept = record(jsonable(fields)) or {}
-        others = {it: value for it, value in kept.items() if it != key}
+        others = {name: value for name, value in kept.items() if name != key}
         definition = {**others, **definition}
     return definition
 

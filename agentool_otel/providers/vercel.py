@@ -44,4 +44,4 @@ def _result(value: Any, call_id: str | None) -> Part:
 
 def _first(value: Any, *names: str) -> Any:
     """Return the first of several members that there is."""
-    return next((it for name in names if (it := get(value, name)) is not None), None)
+    return next((entry for name in names if (entry := get(value, name)) is not None), None)

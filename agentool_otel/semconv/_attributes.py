@@ -314,7 +314,9 @@ PREFIXES: Mapping[str, Attribute] = {
 }
 """Names that are completed by a key: prompt variables, and metrics a document has beyond ours."""
 
-CONTENT: frozenset[str] = frozenset(name for name, it in ATTRIBUTES.items() if it.content)
+CONTENT: frozenset[str] = frozenset(
+    name for name, attribute in ATTRIBUTES.items() if attribute.content
+)
 
 EVENTS: frozenset[str] = frozenset(
     {
@@ -323,7 +325,7 @@ EVENTS: frozenset[str] = frozenset(
         gen_ai.EVENT_OPERATION_EXCEPTION,
         agentool.EVENT_DETAILS,
         agentool.STEP_EVENT,
-        *(name for name, it in agent_tool.MEANING.items() if it.startswith("event name: ")),
+        *(name for name, value in agent_tool.MEANING.items() if value.startswith("event name: ")),
     }
 )
 """Event names of the reserved namespaces."""

@@ -188,7 +188,7 @@ _MESSAGE_EVENTS = frozenset(
 )
 _CACHE_WRITE = {gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens"}
 
-_NOT_IN_2026_08 = frozenset(name for name, it in ATTRIBUTES.items() if it.mark == "B")
+_NOT_IN_2026_08 = frozenset(name for name, attribute in ATTRIBUTES.items() if attribute.mark == "B")
 _NOT_IN_1_41 = _NOT_IN_2026_08 | frozenset(
     {
         *(gen_ai.CONVERSATION_COMPACTED, gen_ai.RESPONSE_STATUS, gen_ai.PROMPT_VERSION),

@@ -30,7 +30,7 @@ _OBJECT: Schema = {"type": "object"}
 
 def _part(kind: str, **fields: Schema) -> Schema:
     """A rule for one type of part; fields are required unless they allow null."""
-    required = [name for name, it in fields.items() if "null" not in it.get("type", ())]
+    required = [name for name, field in fields.items() if "null" not in field.get("type", ())]
     return {
         "if": {"required": ["type"], "properties": {"type": {"const": kind}}},
         "then": {"required": required, "properties": fields},

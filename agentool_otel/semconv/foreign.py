@@ -64,7 +64,7 @@ class Names:
 
 
 def _fits(pattern: list[str], segments: list[str]) -> bool:
-    return all(it in ("*", own) for it, own in zip(pattern, segments, strict=False))
+    return all(item in ("*", own) for item, own in zip(pattern, segments, strict=False))
 
 
 _attributes = Names(names.ATTRIBUTES, names.KEEPS)

@@ -141,11 +141,13 @@ MARKERS: tuple[Marker, ...] = (
 )
 """Every family that is known. A bare word of lower case is ordinary English, and no marker."""
 
-WHOLE_MARKERS = frozenset(text for it in MARKERS if it not in _OURS for text in it.examples)
+WHOLE_MARKERS = frozenset(
+    text for marker in MARKERS if marker not in _OURS for text in marker.examples
+)
 """The markers of other systems, as far as they can be listed."""
 
-_FAMILIES = tuple((it.hints, re.compile(it.pattern)) for it in MARKERS)
-_any = re.compile("|".join(f"(?:{it.pattern})" for it in MARKERS))
+_FAMILIES = tuple((marker.hints, re.compile(marker.pattern)) for marker in MARKERS)
+_any = re.compile("|".join(f"(?:{marker.pattern})" for marker in MARKERS))
 _whole = re.compile(rf"\s*(?:{_any.pattern})\s*")
 _shortened = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\Z")
 _cut = re.compile(

@@ -77,7 +77,9 @@ def _totals() -> Iterator[str]:
 
 
 def _absent() -> Iterator[str]:
-    for name in sorted(frozenset().union(*(it.absent for it in GENERATIONS.values()))):
+    for name in sorted(
+        frozenset().union(*(generation.absent for generation in GENERATIONS.values()))
+    ):
         meaning = f"{name}, in a generation of the conventions that has no such attribute"
         if name in PREFIXES:
             yield from _template(f"{OURS}{name}".rstrip("."), PREFIXES[name], meaning)

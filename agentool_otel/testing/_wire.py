@@ -54,7 +54,9 @@ def pieces(text: str, size: int) -> list[str]:
 
 def token_counts(request: Request, turn: Turn) -> tuple[int, int]:
     """Tokens of the input and of the output."""
-    size = len(turn.answer_text) + sum(len(it.name) + len(it.text) for it in turn.tool_calls)
+    size = len(turn.answer_text) + sum(
+        len(tool_call.name) + len(tool_call.text) for tool_call in turn.tool_calls
+    )
     input_tokens, output_tokens = turn.input_tokens, turn.output_tokens
     if input_tokens is None:
         input_tokens = max(1, len(json.dumps(request.messages)) // 4)
@@ -88,11 +90,11 @@ def chat_body(request: Request, turn: Turn, new_id: NewId) -> Json:
     if turn.tool_calls:
         message["tool_calls"] = [
             {
-                "id": it.id or new_id("call_"),
+                "id": tool_call.id or new_id("call_"),
                 "type": "function",
-                "function": {"name": it.name, "arguments": it.text},
+                "function": {"name": tool_call.name, "arguments": tool_call.text},
             }
-            for it in turn.tool_calls
+            for tool_call in turn.tool_calls
         ]
     choice = {"index": 0, "message": message, "finish_reason": _FINISH[turn.why]}
     usage = _usage(request, turn, "prompt", "completion")
@@ -122,10 +124,12 @@ def chat_events(request: Request, turn: Turn, new_id: NewId) -> Iterator[Event]:
         yield chunk({"reasoning_content": piece})
     for piece in pieces(turn.answer_text, turn.chunk_size):
         yield chunk({"refusal" if turn.why == "refusal" else "content": piece})
-    for index, it in enumerate(turn.tool_calls):
-        call: Json = {"index": index, "id": it.id or new_id("call_"), "type": "function"}
-        yield chunk({"tool_calls": [call | {"function": {"name": it.name, "arguments": ""}}]})
-        for piece in pieces(it.text, turn.chunk_size):
+    for index, tool_call in enumerate(turn.tool_calls):
+        call: Json = {"index": index, "id": tool_call.id or new_id("call_"), "type": "function"}
+        yield chunk(
+            {"tool_calls": [call | {"function": {"name": tool_call.name, "arguments": ""}}]}
+        )
+        for piece in pieces(tool_call.text, turn.chunk_size):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, _FINISH[turn.why])
     if request.option("stream_options").get("include_usage"):
@@ -184,9 +188,15 @@ def _items(turn: Turn, new_id: NewId) -> list[Json]:
             part = {"type": "refusal", "refusal": turn.answer_text}
         message = {"type": "message", "id": new_id("msg_"), "role": "assistant"}
         items.append(message | {"status": "completed", "content": [part]})
-    for it in turn.tool_calls:
-        call = {"type": "function_call", "id": new_id("fc_"), "call_id": it.id or new_id("call_")}
-        items.append(call | {"name": it.name, "arguments": it.text, "status": "completed"})
+    for tool_call in turn.tool_calls:
+        call = {
+            "type": "function_call",
+            "id": new_id("fc_"),
+            "call_id": tool_call.id or new_id("call_"),
+        }
+        items.append(
+            call | {"name": tool_call.name, "arguments": tool_call.text, "status": "completed"}
+        )
     return items
 
 

@@ -87,9 +87,9 @@ def _blocks(turn: Turn, new_id: NewId) -> list[Json]:
         blocks.append(thinking)
     if turn.answer_text:
         blocks.append({"type": "text", "text": turn.answer_text, "citations": None})
-    for it in turn.tool_calls:
-        use = {"type": "tool_use", "id": it.id or new_id("toolu_"), "name": it.name}
-        blocks.append(use | {"input": it.arguments})
+    for tool_call in turn.tool_calls:
+        use = {"type": "tool_use", "id": tool_call.id or new_id("toolu_"), "name": tool_call.name}
+        blocks.append(use | {"input": tool_call.arguments})
     return blocks
 
 
@@ -118,14 +118,14 @@ def _deltas(block: Json, arguments: str, size: int) -> tuple[Json, list[Json]]:
     """Return the first form of a block, and the deltas that complete it."""
     match block["type"]:
         case "tool_use":
-            json = [{"type": "input_json_delta", "partial_json": it}
-                    for it in pieces(arguments, size)]  # fmt: skip
+            json = [{"type": "input_json_delta", "partial_json": piece}
+                    for piece in pieces(arguments, size)]  # fmt: skip
             return {"input": {}}, json
         case "thinking":
-            thoughts = [{"type": "thinking_delta", "thinking": it}
-                        for it in pieces(block["thinking"], size)]  # fmt: skip
+            thoughts = [{"type": "thinking_delta", "thinking": piece}
+                        for piece in pieces(block["thinking"], size)]  # fmt: skip
             signature = {"type": "signature_delta", "signature": block["signature"]}
             return {"thinking": "", "signature": ""}, [*thoughts, signature]
         case _:
-            texts = [{"type": "text_delta", "text": it} for it in pieces(block["text"], size)]
+            texts = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"], size)]
             return {"text": ""}, texts

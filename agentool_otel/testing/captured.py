@@ -53,7 +53,7 @@ class AgentTraces:
 
     def __repr__(self) -> str:
         traces = self.traces()
-        lines = "".join(f"\n  {it}" for it in traces[:_LISTED])
+        lines = "".join(f"\n  {trace}" for trace in traces[:_LISTED])
         more = f"\n  ... and {len(traces) - _LISTED} more" if len(traces) > _LISTED else ""
         return f"<AgentTraces: {counted(len(traces), 'run')}{lines}{more}>"
 
@@ -65,7 +65,7 @@ class AgentTraces:
 
     def traces(self) -> list[ReasoningTrace]:
         """Return a trace of each run; an agent that another one calls has one of its own."""
-        return [it.trace for it in self.rebuilt()]
+        return [rebuilt_trace.trace for rebuilt_trace in self.rebuilt()]
 
     @property
     def trace(self) -> ReasoningTrace:
@@ -76,7 +76,7 @@ class AgentTraces:
         """
         __tracebackhide__ = True
         traces = self.traces()
-        tops = [it for it in traces if not _is_part(it)]
+        tops = [trace for trace in traces if not _is_part(trace)]
         if len(tops) == 1:
             return tops[0]
         if not tops:
@@ -85,7 +85,7 @@ class AgentTraces:
                 "decorated with agentool_otel.agent, stands in agentool_otel.run(), or is run by a "
                 "framework that `agentool-otel doctor` lists; a run in another process is not seen"
             )
-        listed = "".join(f"\n  {_named(it)}" for it in tops[:_LISTED])
+        listed = "".join(f"\n  {_named(top)}" for top in tops[:_LISTED])
         more = f"\n  ... and {len(tops) - _LISTED} more" if len(tops) > _LISTED else ""
         raise AssertionError(
             f"{len(tops)} agent runs have ended, not one; hint: traces() has all{listed}{more}"

@@ -106,7 +106,10 @@ def check(
         findings += _check_event(event, events, shapes)
     if not content:
         findings += _check_no_content(record)
-    return [Violation(it.rule, record.name, it.attribute, it.message) for it in findings]
+    return [
+        Violation(finding.rule, record.name, finding.attribute, finding.message)
+        for finding in findings
+    ]
 
 
 def check_all(
@@ -188,10 +191,10 @@ def _check_span(span: SpanRecord) -> Iterator[_Finding]:
     if not candidates:
         yield from _check_unnamed(span)
         return
-    kinds = [kind for it in candidates for kind in it.kinds]
+    kinds = [kind for candidate in candidates for kind in candidate.kinds]
     if span.kind not in kinds:
         yield _Finding("kind", None, f"kind must be {' or '.join(kinds)}, is {span.kind}")
-    of_kind = [it for it in candidates if span.kind in it.kinds]
+    of_kind = [candidate for candidate in candidates if span.kind in candidate.kinds]
     # Of an agent that is neither CLIENT nor INTERNAL, nothing more can be said than its kind.
     if of_kind or len(candidates) == 1:
         yield from _check_type(span, (of_kind or candidates)[0])
@@ -201,8 +204,8 @@ def _types_of(span: SpanRecord) -> list[SpanType]:
     """The types a span may be of: several only where its kind has to decide."""
     operation = span.attributes.get(gen_ai.OPERATION_NAME)
     if mcp.METHOD_NAME in span.attributes and (operation is None or span.kind != "INTERNAL"):
-        return [it for it in SPAN_TYPES if not it.operations]
-    return [it for it in SPAN_TYPES if operation in it.operations]
+        return [span_type_ for span_type_ in SPAN_TYPES if not span_type_.operations]
+    return [span_type_ for span_type_ in SPAN_TYPES if operation in span_type_.operations]
 
 
 def _check_unnamed(span: SpanRecord) -> Iterator[_Finding]:
@@ -309,7 +312,7 @@ def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Find
 def _known(name: str) -> Attribute | None:
     if name in ATTRIBUTES:
         return ATTRIBUTES[name]
-    return next((it for prefix, it in PREFIXES.items() if name.startswith(prefix)), None)
+    return next((value for prefix, value in PREFIXES.items() if name.startswith(prefix)), None)
 
 
 def _check_unknown(name: str) -> Iterator[_Finding]:
@@ -379,7 +382,7 @@ def _misfits(value: Any, schema: Schema, path: str) -> Iterator[str]:
         return
     types: str | list[str] = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
-    if types and not any(_JSON_TYPES[it](value) for it in types):
+    if types and not any(_JSON_TYPES[type_](value) for type_ in types):
         yield f"expected {' or '.join(types)}, got {_type_name(value)} - at {path}"
         return
     if "const" in schema and value != schema["const"]:

@@ -105,7 +105,7 @@ class LoopbackModel:
     def push(self, *turns: Turn | str) -> None:
         """Queue answers; a text is short for a turn with that text."""
         with self._lock:
-            self._turns += [_turn(it) for it in turns]
+            self._turns += [_turn(turn) for turn in turns]
 
     def rule(self, rule: Rule) -> Rule:
         """Add a rule; usable as a decorator."""
@@ -176,7 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): text for name, text in self.headers.items()}
         headers = {name: text for name, text in headers.items() if name not in _SECRET}
         path = self.path.partition("?")[0]
-        protocol = next((it for end, it in _PROTOCOLS.items() if path.endswith(end)), None)
+        protocol = next(
+            (protocol for end, protocol in _PROTOCOLS.items() if path.endswith(end)), None
+        )
         if protocol is None:
             self._send(404, {"error": {"message": f"no such path {path}", "type": "not_found"}})
         else:

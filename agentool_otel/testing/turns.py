@@ -152,7 +152,7 @@ class Request:
             ("output_format",),
         )
         formats = (self.option(*place) for place in places)
-        return next((it["schema"] for it in formats if "schema" in it), None)
+        return next((item["schema"] for item in formats if "schema" in item), None)
 
     def option(self, *path: str) -> Json:
         """Return an object inside the body, an empty one where there is none."""

@@ -179,7 +179,7 @@ _EXACT: tuple[tuple[tuple[type, ...], Look], ...] = (
     ((range,), range.__repr__),
     ((types.MappingProxyType,), _mapping_proxy),
     *(((view,), _sequence(view)) for view in map(type, ({}.keys(), {}.values(), {}.items()))),
-    ((types.FunctionType,), _named(lambda it: f"{it.__module__}.{it.__qualname__}")),
+    ((types.FunctionType,), _named(lambda item: f"{item.__module__}.{item.__qualname__}")),
     ((collections.UserDict, collections.UserList, collections.UserString), _held("data")),
     ((fractions.Fraction, uuid.UUID), str),
     ((pathlib.PurePosixPath, pathlib.PureWindowsPath, type(pathlib.Path())), str),

@@ -58,7 +58,7 @@ def stack_of(error: BaseException) -> str:
     chain = list(_chain(error))
     if all(map(_is_simple, chain)):
         return "".join(traceback.format_exception(type(error), error, _traceback(error)))
-    return "".join(line for it in reversed(chain) for line in _lines(it))
+    return "".join(line for item in reversed(chain) for line in _lines(item))
 
 
 def _is_pythons(error: BaseException, name: str) -> bool:
@@ -72,7 +72,7 @@ def _is_pythons(error: BaseException, name: str) -> bool:
 def _holds_scalars(error: BaseException) -> bool:
     """Return whether what `__str__` of Python's own classes shows are texts and numbers."""
     members = (_member(error, name) for name in _C_MEMBERS)
-    return all(_is_plain(it) for it in (*_args(error), *members))
+    return all(_is_plain(arg) for arg in (*_args(error), *members))
 
 
 def _member(error: BaseException, name: str) -> Any:
@@ -90,7 +90,7 @@ _MEMBER: Any = type(vars(OSError)["errno"])
 
 
 def _is_plain(value: Any) -> bool:
-    return any(type(value) is it for it in _SCALARS) or look(value) is not None
+    return any(type(value) is scalar for scalar in _SCALARS) or look(value) is not None
 
 
 def _text_of_args(error: BaseException) -> str:
@@ -123,11 +123,11 @@ def _is_simple(error: BaseException) -> bool:
         return False
     if not _is_pythons(error, "__getattribute__"):
         return False
-    if any(is_a(error, it) for it in _HINTS) and not _is_plain(_member(error, "obj")):
+    if any(is_a(error, hint) for hint in _HINTS) and not _is_plain(_member(error, "obj")):
         return False
     if any(class_name(base) == "BaseExceptionGroup" for base in mro(cls)):
         inside = cast("Any", error).exceptions
-        return all(_is_simple(it) for it in inside)
+        return all(_is_simple(item) for item in inside)
     return not _is_pythons(error, "__str__") or _holds_scalars(error)
 
 

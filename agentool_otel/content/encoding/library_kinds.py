@@ -37,16 +37,16 @@ def declared(value: Any, base: type) -> Any:
         listed: Any = namespace["__dataclass_fields__"]
         kept = listed.values() if type(listed) is dict else ()
         names = [
-            it.name
-            for it in kept
-            if type(it) is dataclasses.Field and getattr(it, "_field_type", real) is real
+            item.name
+            for item in kept
+            if type(item) is dataclasses.Field and getattr(item, "_field_type", real) is real
         ]
         return fields(value, names)
     if "__attrs_attrs__" in namespace:
         attribute = getattr(sys.modules.get("attr"), "Attribute", None)
         listed = namespace["__attrs_attrs__"]
-        members = tuple.__iter__(listed) if any(it is tuple for it in mro(type(listed))) else ()
-        return fields(value, [it.name for it in members if type(it) is attribute])
+        members = tuple.__iter__(listed) if any(item is tuple for item in mro(type(listed))) else ()
+        return fields(value, [member.name for member in members if type(member) is attribute])
     return None
 
 

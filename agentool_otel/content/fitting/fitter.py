@@ -111,7 +111,11 @@ def fit(
             total += len(value)
     if total * 4 <= min(sizes.attribute, sizes.span):
         return NO_CUTS
-    lengths = {key: _bytes(it) for key, it in attributes.items() if isinstance(it, str)}
+    lengths = {
+        key: _bytes(attribute)
+        for key, attribute in attributes.items()
+        if isinstance(attribute, str)
+    }
     cut = {key: sizes.attribute for key, size in lengths.items() if size > sizes.attribute}
     bytes_kept = sum(min(size, sizes.attribute) for size in lengths.values())
     for key in sorted(CONTENT & lengths.keys(), key=lambda key: _rank(key, lengths[key])):

@@ -71,7 +71,7 @@ _IN_TEXT: _Separators = {
     " ": (" is ",),
     "\uff1a": ("\uff1a",),
 }
-_IN_JSON: _Separators = {sign: it for sign, it in _IN_TEXT.items() if sign != ":"}
+_IN_JSON: _Separators = {sign: value for sign, value in _IN_TEXT.items() if sign != ":"}
 """Besides `_COLON_IN_STRING`."""
 _COLON_IN_STRING = re.compile(r":(?!//)(?!(?<=[0-9]{2}:)[0-9]{2})(?:(?<!\":)|(?<=\\\":))")
 """A colon in a string of JSON, but not of a time or a URL: one behind a string ends the name of a
@@ -142,11 +142,11 @@ def _by_ending() -> dict[str, set[str]]:
     """Return the words that a name may have before a separator, by its last letters."""
     words: dict[str, set[str]] = {}
     for word in WORDS:
-        qualified = {f"{word}{sign}{it}" for sign in "_-." for it in QUALIFIERS}
+        qualified = {f"{word}{sign}{qualifier}" for sign in "_-." for qualifier in QUALIFIERS}
         # Behind any of the words may be one of the last four.
         ends = {word, f"{word}s", *qualified, " is", " es", "sso", "ded"}
-        for end in {it.rstrip(_BETWEEN)[-_END:] for it in ends}:
-            for letters in product(*({it, it.upper()} for it in end)):  # in any case
+        for end in {end.rstrip(_BETWEEN)[-_END:] for end in ends}:
+            for letters in product(*({item, item.upper()} for item in end)):  # in any case
                 words.setdefault("".join(letters), set()).add(word)
     return words
 
@@ -301,7 +301,9 @@ def _words_at_end(parts: Collection[str], reach: int = _NEAR) -> Collection[str]
     # Few parts end like a word: only those are looked at more closely.
     tails = {part[-reach:] for part in parts if part[-_END:] in _BY_ENDING}
     if odd := {part[-reach:] for part in parts if part[-1:] in _NO_LETTERS}:
-        tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
+        tails.update(
+            [item for tail in odd if (item := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING]
+        )
     if not tails:
         return ()
     words = set[str]().union(*[_BY_ENDING[tail[-_END:]] for tail in tails])

@@ -29,7 +29,7 @@ class _Command(NamedTuple):
 
 
 def _command(words: str, options: str = "", glued: str = "") -> _Command:
-    return _Command(*(frozenset(it.split()) for it in (words, options, glued)))
+    return _Command(*(frozenset(item.split()) for item in (words, options, glued)))
 
 
 _COMMANDS = (
@@ -39,32 +39,35 @@ _COMMANDS = (
     _command("mariadb", glued="p"),
     _command("mariadb-dump", glued="p"),
     _command("sshpass", "p", "p"),
-    *(_command(f"{it} login", "p", "p") for it in ("docker", "podman", "nerdctl", "buildah")),
-    *(_command(f"{it} login", "p", "p") for it in ("skopeo", "crane", "oras", "helm")),
-    *(_command(f"{it} login", "p") for it in ("az", "oc", "cf", "ibmcloud", "argocd")),
-    *(_command(f"mongo{it}", "p") for it in ("", "sh", "dump", "restore", "export", "import")),
-    *(_command(it, glued="p") for it in ("7z", "7za", "7zr", "7zz", "unrar")),
+    *(_command(f"{name} login", "p", "p") for name in ("docker", "podman", "nerdctl", "buildah")),
+    *(_command(f"{name} login", "p", "p") for name in ("skopeo", "crane", "oras", "helm")),
+    *(_command(f"{name} login", "p") for name in ("az", "oc", "cf", "ibmcloud", "argocd")),
+    *(_command(f"mongo{name}", "p") for name in ("", "sh", "dump", "restore", "export", "import")),
+    *(_command(name, glued="p") for name in ("7z", "7za", "7zr", "7zz", "unrar")),
     _command("rar", glued="p hp"),
     _command("zip", "P"),
     _command("unzip", "P", "P"),
-    *(_command(f"ldap{it}", "w", "w") for it in ("search", "add", "modify", "delete", "passwd")),
-    *(_command(f"ldap{it}", "w", "w") for it in ("whoami", "compare", "modrdn")),
+    *(
+        _command(f"ldap{name}", "w", "w")
+        for name in ("search", "add", "modify", "delete", "passwd")
+    ),
+    *(_command(f"ldap{name}", "w", "w") for name in ("whoami", "compare", "modrdn")),
     _command("redis-cli", "a"),
     _command("valkey-cli", "a"),
     _command("cqlsh", "p"),
     _command("sqlcmd", "P", "P"),
     _command("bcp", "P", "P"),
     _command("isql", "P", "P"),
-    *(_command(f"mosquitto_{it}", "P") for it in ("pub", "sub", "rr")),
+    *(_command(f"mosquitto_{name}", "P") for name in ("pub", "sub", "rr")),
     _command("ipmitool", "P"),
-    *(_command(it, "pw") for it in ("plink", "pscp", "psftp")),
-    *(_command(it, "p") for it in ("rabbitmqadmin", "netexec", "nxc", "crackmapexec")),
-    *(_command(it, "storepass keypass srcstorepass deststorepass") for it in ("keytool",)),
+    *(_command(name, "pw") for name in ("plink", "pscp", "psftp")),
+    *(_command(name, "p") for name in ("rabbitmqadmin", "netexec", "nxc", "crackmapexec")),
+    *(_command(name, "storepass keypass srcstorepass deststorepass") for name in ("keytool",)),
     _command("jarsigner", "storepass keypass"),
 )
 """Sources: the manuals of the tools, as of 2026."""
-_NAMES = frozenset(word for it in _COMMANDS for word in it.words) - {"login"}
-_SHORT = frozenset(option for it in _COMMANDS for option in it.options | it.glued)
+_NAMES = frozenset(word for command in _COMMANDS for word in command.words) - {"login"}
+_SHORT = frozenset(option for command in _COMMANDS for option in command.options | command.glued)
 
 _QUOTE = r"\\*[\"']"
 _VALUE = r"(?![\-<\[|({$,]|[A-Z][A-Z_\-]+(?![\w!]))"
@@ -195,7 +198,11 @@ def _options(text: str, begins: int, ends: int, read: int) -> Iterator[_Span]:
 
 def _commands(line: str) -> list[_Command]:
     words = set(_WORD.findall(line))
-    return [] if words.isdisjoint(_NAMES) else [it for it in _COMMANDS if it.words <= words]
+    return (
+        []
+        if words.isdisjoint(_NAMES)
+        else [command for command in _COMMANDS if command.words <= words]
+    )
 
 
 def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
@@ -240,12 +247,12 @@ def in_arguments(arguments: Sequence[Any], command: str = "") -> Iterator[int]:
             break
     else:
         return
-    texts = [it if isinstance(it, str) else "" for it in arguments]
+    texts = [argument if isinstance(argument, str) else "" for argument in arguments]
     commands = _commands(" ".join([command, *texts]))
     for at, option in enumerate(texts):
         if option[:1] != "-":
             continue
-        glued = (letter for it in commands for letter in it.glued)
+        glued = (letter for command in commands for letter in command.glued)
         if len(option) > _SHORTEST_GLUED and option.startswith(tuple(glued), 1):
             yield at
             continue
@@ -254,7 +261,7 @@ def in_arguments(arguments: Sequence[Any], command: str = "") -> Iterator[int]:
             continue
         name = option.lstrip("-")
         judge = _judge_of(name, option[:2] if option[:2] == "--" else "-")
-        if judge is None and any(name in it.options for it in commands):
+        if judge is None and any(name in command.options for command in commands):
             judge = _no_port
         if judge is not None and judge(value):
             yield at + 1

@@ -153,7 +153,9 @@ def _gate(sign: str) -> str:
 
 
 _ENDS_IN_DASH = _gate("-")
-_DASHED, _UNDERSCORED, _DOTTED = (re.compile(re.escape(it) + _gate(it)) for it in "-_.")
+_DASHED, _UNDERSCORED, _DOTTED = (
+    re.compile(re.escape(character) + _gate(character)) for character in "-_."
+)
 
 
 class _Group(NamedTuple):

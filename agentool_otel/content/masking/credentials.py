@@ -383,7 +383,7 @@ def is_secret_value(value: Any, judge: ValueTest) -> bool:
         return value not in ("", MASK) and judge(value)
     if isinstance(value, list):
         return _is_bytes(value) or (
-            bool(value) and all(isinstance(it, str) and judge(it) for it in value)
+            bool(value) and all(isinstance(item, str) and judge(item) for item in value)
         )
     return isinstance(value, int) and not isinstance(value, bool) and judge is anything
 
@@ -392,7 +392,9 @@ _FEWEST_BYTES = 8
 
 
 def _is_bytes(value: list[Any]) -> bool:
-    return len(value) >= _FEWEST_BYTES and all(type(it) is int and 0 <= it < 256 for it in value)
+    return len(value) >= _FEWEST_BYTES and all(
+        type(item) is int and 0 <= item < 256 for item in value
+    )
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:

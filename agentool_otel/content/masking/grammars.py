@@ -180,11 +180,11 @@ def _as_escapes(word: str) -> str:
     """Return an expression for a word in JSON, at any level, that begins behind the backslash of
     its first escape."""
     first = next(at for at, letter in enumerate(word) if not letter.isascii())
-    letters = (it if it.isascii() else rf"\\+u(?i:{ord(it):04x})" for it in word[first:])
+    letters = (item if item.isascii() else rf"\\+u(?i:{ord(item):04x})" for item in word[first:])
     return "".join(letters).removeprefix("\\\\+u")
 
 
-_FORMS = {form for it in ANY_SCRIPT for form in (it, it.upper(), it.capitalize())}
+_FORMS = {form for item in ANY_SCRIPT for form in (item, item.upper(), item.capitalize())}
 _NO_LM_HASH = "aad3b435b51404ee"
 """Half of the LM hash that stands where there is none, as in Windows since 2008."""
 _ESCAPED = re.compile(
@@ -280,7 +280,7 @@ def _of(row: _Row, text: str) -> Iterator[_Span]:
             continue
         end = span[1]
         value = text[span[0] : end]
-        if all(it is None or it(value) for it in (judge, row.judge)):
+        if all(item is None or item(value) for item in (judge, row.judge)):
             yield span
 
 
@@ -364,7 +364,7 @@ def _end_of_line(text: str, at: int) -> int:
 def _columns(line: str) -> _Columns | None:
     if len(line) > _LONGEST_HEADING or not has_common_word(line):
         return None
-    delimiter = next(it for it in _DELIMITERS if it in line)
+    delimiter = next(delimiter for delimiter in _DELIMITERS if delimiter in line)
     names = [name.strip("\"' \t\r") for name in line.split(delimiter)]
     if not all(_CELLS.fullmatch(name) for name in names if name):
         return None

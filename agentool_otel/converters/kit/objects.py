@@ -93,7 +93,7 @@ class Translation:
         except DecodeError:
             return None
         names = {*read, *spec}
-        return {it for it in names if same(read.get(it, UNSET), spec.get(it, UNSET))}
+        return {name for name in names if same(read.get(name, UNSET), spec.get(name, UNSET))}
 
 
 def _candidates(plain: Object, kept: Object) -> Iterator[Object]:
@@ -132,4 +132,4 @@ def without(value: Mapping[str, Any], path: Path) -> Object:
 
 def without_each(value: Mapping[str, Any], names: Collection[str]) -> Object:
     """Return a copy without some members."""
-    return {name: it for name, it in value.items() if name not in names}
+    return {name: value for name, value in value.items() if name not in names}

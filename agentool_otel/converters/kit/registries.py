@@ -41,7 +41,7 @@ def specs_of(documents: Sequence[Document], name: str) -> list[Object]:
         if not isinstance(document, ToolSpec):
             expected = f"ToolSpecs, or one ToolRegistry, for {name}"
             raise DecodeError(expected, type(document).__name__, f"$[{n}]")
-    return [it.to_dict() for it in documents]
+    return [document.to_dict() for document in documents]
 
 
 def joined(specs: Sequence[Object], path: str) -> list[Document]:
@@ -52,7 +52,7 @@ def joined(specs: Sequence[Object], path: str) -> list[Document]:
     """
     if specs and all(map(is_marked, specs)):
         around = [at(spec, (*_PATH, "registry")) for spec in specs]
-        if isinstance(around[0], dict) and all(same(it, around[0]) for it in around):
+        if isinstance(around[0], dict) and all(same(item, around[0]) for item in around):
             registry = {**around[0], "tools": [*map(unmarked, specs)]}
             return [decoded(ToolRegistry, registry, path)]
     return [decoded(ToolSpec, spec, f"{path}[{n}]") for n, spec in enumerate(specs)]

@@ -66,7 +66,7 @@ class ToolConverter(ABC):
         except DecodeError:
             return False
         return bool(tools) and all(
-            isinstance(it, dict) and self.recognises_tool(it) for it in tools
+            isinstance(tool, dict) and self.recognises_tool(tool) for tool in tools
         )
 
     def normal(self, value: Json) -> Json:

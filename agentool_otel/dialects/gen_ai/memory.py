@@ -36,7 +36,9 @@ def with_records(op: MemoryOperation) -> tuple[MemoryOperation, str | None]:
         return replace(op, records=[{"content": value}], content=UNSET), WHOLE
     if isinstance(value, list):
         contents = cast("list[object]", value)
-        return replace(op, records=[{"content": it} for it in contents], results=UNSET), EACH
+        return replace(
+            op, records=[{"content": content} for content in contents], results=UNSET
+        ), EACH
     records = [] if value is None else [{"content": value}]
     return replace(op, records=records, results=UNSET), WHOLE
 

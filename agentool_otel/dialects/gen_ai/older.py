@@ -119,7 +119,9 @@ def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
         value = [json_or_text(item) for item in value]
     if not value or _in_parts(value):
         return
-    if messages := [it for it in agent_messages(value, role) if it.get("parts")]:
+    if messages := [
+        agent_message for agent_message in agent_messages(value, role) if agent_message.get("parts")
+    ]:
         span.rest[key] = messages
 
 
@@ -195,7 +197,7 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     if is_placeholder(content):
         content = None
     if are_calls(json_or_text(content)):  # Koog, for Langfuse
-        tool_calls = [it for it in calls_from(content) if not is_placeholder(it["name"])]
+        tool_calls = [call for call in calls_from(content) if not is_placeholder(call["name"])]
         return message(role, tool_calls, finish_reason(fields.get("finish_reason")))
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
@@ -271,7 +273,7 @@ def _merge_details(rest: Attributes, body: Attributes) -> None:
 
 def _answer_start(messages: list[Message], span: SpanRecord, *, whole_run: bool) -> int:
     """Return the index from which messages are the answer, where no event is a choice."""
-    roles = [it.get("role") for it in messages]
+    roles = [item.get("role") for item in messages]
     end = len(roles)
     if whole_run:  # an agent's span has the messages of all its model calls
         return roles.index("assistant") if "assistant" in roles else end

@@ -260,7 +260,9 @@ def namespaces() -> tuple[str, ...]:
 @cache
 def agent_tools() -> AgentTools:
     """Return the tools of all installed dialects."""
-    declared: list[AgentTools] = [getattr(it, "agent_tools", AgentTools()) for it in dialects()]
+    declared: list[AgentTools] = [
+        getattr(dialect, "agent_tools", AgentTools()) for dialect in dialects()
+    ]
     return AgentTools(
         *(tuple(dict.fromkeys(chain(*names))) for names in zip(*declared, strict=True))
     )
@@ -269,7 +271,9 @@ def agent_tools() -> AgentTools:
 @cache
 def prompt_ids() -> tuple[str, ...]:
     """Return the attributes with ids of prompts of all installed dialects."""
-    return tuple(dict.fromkeys(chain(*(getattr(it, "prompt_ids", ()) for it in dialects()))))
+    return tuple(
+        dict.fromkeys(chain(*(getattr(dialect, "prompt_ids", ()) for dialect in dialects())))
+    )
 
 
 def writing_dialect(name: str) -> WritingDialect:
@@ -278,7 +282,11 @@ def writing_dialect(name: str) -> WritingDialect:
     Raises:
         ConfigurationError: if there is none of that name.
     """
-    writing = {it.name: cast("WritingDialect", it) for it in dialects() if hasattr(it, "write")}
+    writing = {
+        dialect.name: cast("WritingDialect", dialect)
+        for dialect in dialects()
+        if hasattr(dialect, "write")
+    }
     if name not in writing:
         raise ConfigurationError(
             f"dialect {name!r} cannot be written; those that can are {', '.join(writing)}"
@@ -293,7 +301,11 @@ def linking_dialects() -> Mapping[str, LinkingDialect]:
 
 @cache
 def _linking(installed: tuple[Dialect, ...]) -> Mapping[str, LinkingDialect]:
-    return {it.name: cast("LinkingDialect", it) for it in installed if hasattr(it, "arrange")}
+    return {
+        dialect.name: cast("LinkingDialect", dialect)
+        for dialect in installed
+        if hasattr(dialect, "arrange")
+    }
 
 
 def classify(span: SpanRecord) -> tuple[str | None, Operation]:
@@ -334,7 +346,9 @@ def _best(span: SpanRecord, candidates: tuple[Dialect, ...]) -> Match:
     if len(surest) == 1:
         return Match(surest[0][1], surest[0][0])
     counts = [_count_markers(span, dialect) for _, dialect in surest]
-    first, *rivals = [it for count, it in zip(counts, surest, strict=True) if count == max(counts)]
+    first, *rivals = [
+        item for count, item in zip(counts, surest, strict=True) if count == max(counts)
+    ]
     confidence, dialect = first
     if not rivals:
         return Match(dialect, confidence)
@@ -368,7 +382,9 @@ second span, because a file may have another shape in every span."""
 def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
     """Return the dialects that may recognise a span, by name."""
     name = span.attributes.get(agentool.DIALECT)
-    if name is not None and (named := tuple(it for it in dialects() if it.name == name)):
+    if name is not None and (
+        named := tuple(dialect for dialect in dialects() if dialect.name == name)
+    ):
         return named  # whatever its shape
     shape = (span.scope, *span.attributes)
     candidates = _by_shape.get(shape)
@@ -472,4 +488,4 @@ def _markers(dialect: Dialect) -> Markers | None:
 
 
 def _is_marker(key: str, markers: tuple[str, ...]) -> bool:
-    return any(key.startswith(it) if it[-1] == "." else key == it for it in markers)
+    return any(key.startswith(marker) if marker[-1] == "." else key == marker for marker in markers)

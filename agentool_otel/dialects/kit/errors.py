@@ -30,7 +30,9 @@ def take_exception(span: Reader) -> None:
             span.rest.setdefault(core.ERROR_TYPE, error_type)
             span.span = msgspec.structs.replace(record, status_message=words)
             return
-    event = next((it for it in reversed(record.events) if it.name == core.EXCEPTION_EVENT), None)
+    event = next(
+        (event for event in reversed(record.events) if event.name == core.EXCEPTION_EVENT), None
+    )
     if event is None:
         return
     kind, message = (

@@ -91,9 +91,9 @@ def unprinted(value: Any) -> Any:
         case str() if value.startswith("content="):
             return _message(value)
         case [*items]:
-            return [unprinted(it) for it in items]
+            return [unprinted(item) for item in items]
         case {"messages": [*items]}:
-            return {**value, "messages": [unprinted(it) for it in items]}
+            return {**value, "messages": [unprinted(item) for item in items]}
         case {"output": str(said)} if len(value) == 1 and said.startswith("content="):
             return _message(said)
         case _:

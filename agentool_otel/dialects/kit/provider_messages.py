@@ -149,7 +149,7 @@ def _holds_messages(value: Any) -> bool:
         case {"type": "ai" | "human" | "tool" | "constructor"}:
             return True
         case [*items]:
-            return bool(items) and all(isinstance(it, dict) or _is_pair(it) for it in items)
+            return bool(items) and all(isinstance(item, dict) or _is_pair(item) for item in items)
         case _:
             return False
 
@@ -165,7 +165,7 @@ def answer_in(messages: list[Message]) -> list[Message]:
 def message_from(item: dict[str, Any], role: str) -> Message:
     """Return one message, or one item that stands for a message."""
     *before, last = messages_from([item], role) or [message(role, [])]
-    return {**last, "parts": [part for it in (*before, last) for part in it["parts"]]}
+    return {**last, "parts": [part for item in (*before, last) for part in item["parts"]]}
 
 
 _TEXTS = ("content", "tool_calls", "output")
@@ -208,14 +208,18 @@ def are_calls(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(it, dict) and isinstance(it.get("function"), dict) for it in value)
+        and all(isinstance(item, dict) and isinstance(item.get("function"), dict) for item in value)
     )
 
 
 def calls_from(calls: Any) -> list[Part]:
     """Return the tool calls of a chat message, in OpenAI's or LangChain's shape, as parts."""
     calls = json_or_text(calls)
-    return [call_of(it) for it in calls if isinstance(it, dict)] if isinstance(calls, list) else []
+    return (
+        [call_of(call) for call in calls if isinstance(call, dict)]
+        if isinstance(calls, list)
+        else []
+    )
 
 
 def parts_from(content: Any) -> list[Part]:

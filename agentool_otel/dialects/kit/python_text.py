@@ -44,7 +44,11 @@ def call_in(value: Any, name: str) -> dict[str, Any]:
     try:
         read = ast.parse(value, mode="eval").body
         keywords = read.keywords if isinstance(read, ast.Call) else []
-        named = {it.arg: ast.literal_eval(it.value) for it in keywords if it.arg is not None}
+        named = {
+            keyword.arg: ast.literal_eval(keyword.value)
+            for keyword in keywords
+            if keyword.arg is not None
+        }
         dumps(named)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return {}

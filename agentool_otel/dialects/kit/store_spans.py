@@ -125,7 +125,7 @@ def _only_argument(input_value: Any) -> Any:
 def _answer(output_value: Any) -> list[Message]:
     """Return the answer of a run: of a state with the whole conversation, the last answer in it."""
     messages = onto.as_messages(_messages_in(output_value), "assistant")
-    answers = [it for it in messages if it.get("role") == "assistant" and text_of(it)]
+    answers = [item for item in messages if item.get("role") == "assistant" and text_of(item)]
     return (answers or messages)[-1:]
 
 
@@ -144,7 +144,7 @@ def _read_request(span: Reader, input_value: Any) -> None:
         sent = next(
             input_value[key] for key in ("messages", "contents", "input") if key in input_value
         )
-        if isinstance(sent, list) and any(isinstance(it, str) for it in sent):
+        if isinstance(sent, list) and any(isinstance(item, str) for item in sent):
             sent = [message("user", parts_from(sent))]  # Google takes the parts of one message
         onto.put_input(span, sent)
     else:
@@ -200,9 +200,9 @@ def _read_response(span: Reader, output_value: Any) -> None:
 
 
 def _as_one(messages: list[Message]) -> list[Message]:
-    if len(messages) < 2 or any(it.get("role") != "assistant" for it in messages):
+    if len(messages) < 2 or any(item.get("role") != "assistant" for item in messages):
         return messages
-    return [message("assistant", [part for it in messages for part in parts_of(it)])]
+    return [message("assistant", [part for item in messages for part in parts_of(item)])]
 
 
 def _messages_in(output_value: Any) -> Any:

@@ -158,7 +158,9 @@ def set_from_events(span: Reader, key: str) -> None:
     for event in span.array(key) or ():
         if isinstance(event, dict):
             chosen = event.get("event.name") == "gen_ai.choice"
-            bare = {name: it for name, it in event.items() if "." not in name and name != "index"}
+            bare = {
+                name: value for name, value in event.items() if "." not in name and name != "index"
+            }
             if event.get("event.name") == "gen_ai.unknown" and isinstance(event.get("data"), dict):
                 bare = event["data"]  # an item of a response that Logfire has no event for
             messages = messages_from([bare], "assistant" if chosen else "user")
@@ -234,8 +236,10 @@ def _are_pairs(value: Any) -> bool:
         isinstance(value, list)
         and bool(value)
         and all(
-            isinstance(it, list) and len(it) == 2 and all(isinstance(word, str) for word in it)
-            for it in value
+            isinstance(item, list)
+            and len(item) == 2
+            and all(isinstance(word, str) for word in item)
+            for item in value
         )
     )
 
@@ -344,7 +348,7 @@ def mend_thoughts(span: Reader) -> None:
         value = json_or_text(value)
         for item in value if isinstance(value, list) else ():
             parts = parts_of(item) if isinstance(item, dict) else []
-            mended = [it for part in parts for it in (_thought(part) or [part])]
+            mended = [item for part in parts for item in (_thought(part) or [part])]
             if mended != parts:
                 item["parts"] = mended
                 span.rest[key] = value
@@ -354,7 +358,7 @@ def _thought(part: dict[str, Any]) -> list[dict[str, Any]]:
     words = part.get("content")
     if part.get("type") != "text" or not isinstance(words, str) or not _BLOCK.match(words):
         return []
-    return [it for it in parts_from(words) if it.get("type") == "reasoning"]
+    return [part for part in parts_from(words) if part.get("type") == "reasoning"]
 
 
 def mend_tool_messages(span: Reader) -> None:
@@ -365,8 +369,8 @@ def mend_tool_messages(span: Reader) -> None:
     if not isinstance(messages, list):
         return
     mended = [
-        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it
-        for it in messages
+        _response(item) if isinstance(item, dict) and item.get("role") == "tool" else item
+        for item in messages
     ]
     if mended != messages:
         span.rest[gen_ai.INPUT_MESSAGES] = mended
@@ -397,6 +401,6 @@ def set_documents(span: Reader, value: Any) -> None:
     """Set the documents of a retrieval, from a list or an object that holds one."""
     value = json_or_text(value)
     if isinstance(value, dict):
-        value = next((it for it in value.values() if isinstance(it, list)), value)
+        value = next((item for item in value.values() if isinstance(item, list)), value)
     if value is not UNSET and value is not None:
         put(span, gen_ai.RETRIEVAL_DOCUMENTS, value if isinstance(value, list) else [value])

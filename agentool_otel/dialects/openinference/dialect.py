@@ -232,7 +232,11 @@ def _read_llm(span: Reader) -> Inference:
     if response_id is not None and response_id.startswith("resp_"):
         outputs = values.joined(outputs)
     operation: Inference = _read_as(span, "chat")
-    reasons = [it["finish_reason"] for it in outputs if isinstance(it.get("finish_reason"), str)]
+    reasons = [
+        output["finish_reason"]
+        for output in outputs
+        if isinstance(output.get("finish_reason"), str)
+    ]
     return structs.replace(
         operation,
         input=inputs or operation.input,

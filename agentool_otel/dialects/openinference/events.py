@@ -43,7 +43,7 @@ def _as_text(value: Any) -> str | None:
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(messages, list) or not messages:
         return None
-    contents = [it.get("content") for it in messages if isinstance(it, dict)]
+    contents = [message.get("content") for message in messages if isinstance(message, dict)]
     if len(contents) == 1 and isinstance(contents[0], str):
         return contents[0]
     return dumps(messages)

@@ -54,11 +54,13 @@ def _message(item: dict[str, Any], role: str) -> Message:
         if (
             isinstance(content, str)
             and content
-            and all(it.get("content") != content for it in parts)
+            and all(part.get("content") != content for part in parts)
         ):
             parts.insert(0, text(content))
-        elif isinstance(content, list) and content and all(isinstance(it, str) for it in content):
-            parts[:0] = [text(it) for it in content]  # blocks of text that came one by one
+        elif (
+            isinstance(content, list) and content and all(isinstance(item, str) for item in content)
+        ):
+            parts[:0] = [text(item) for item in content]  # blocks of text that came one by one
         elif content is not None and not isinstance(content, str):
             parts.insert(0, {"type": "unknown", "content": content})
         converted = message(role, parts + calls)
@@ -142,7 +144,7 @@ def documents_from(items: Any) -> list[dict[str, Any]]:
 
 def write_messages(prefix: str, messages: Iterable[Message], into: Attributes) -> None:
     """Write messages, each answer of a tool as a message of its own."""
-    for n, fields in enumerate(each for it in messages for each in one_by_one(it)):
+    for n, fields in enumerate(each for item in messages for each in one_by_one(item)):
         flatten(f"{prefix}.{n}.message", fields, into)
 
 

@@ -23,7 +23,7 @@ def request(op: Inference) -> dict[str, Any] | None:
         messages = [message("system", op.system), *messages]
     if not messages:
         return None
-    body: dict[str, Any] = {"messages": [it for item in messages for it in _messages(item)]}
+    body: dict[str, Any] = {"messages": [entry for item in messages for entry in _messages(item)]}
     if op.request_model is not None:
         body = {"model": op.request_model, **body}
     if op.tools:
@@ -52,16 +52,20 @@ def _choice(index: int, item: Message) -> dict[str, Any]:
 
 def _messages(item: Message) -> list[dict[str, Any]]:
     """Return a message, each answer of a tool as one of its own."""
-    return [_message(it) for it in flat.one_by_one(item)] if isinstance(item, dict) else []
+    return [_message(item) for item in flat.one_by_one(item)] if isinstance(item, dict) else []
 
 
 def _message(item: dict[str, Any]) -> dict[str, Any]:
     fields = {
         key: item[key] for key in ("role", "name", "tool_call_id") if item.get(key) is not None
     }
-    blocks = [it["message_content"] for it in item.get("contents", ())]
-    thoughts = [it["text"] for it in blocks if it.get("type") == "reasoning" and "text" in it]
-    others = [_block(it) for it in blocks if it.get("type") != "reasoning" or "text" not in it]
+    blocks = [content["message_content"] for content in item.get("contents", ())]
+    thoughts = [
+        block["text"] for block in blocks if block.get("type") == "reasoning" and "text" in block
+    ]
+    others = [
+        _block(block) for block in blocks if block.get("type") != "reasoning" or "text" not in block
+    ]
     fields["content"] = item.get("content")
     if others:
         alone = len(others) == 1 and others[0].keys() == {"type", "text"}
@@ -69,7 +73,7 @@ def _message(item: dict[str, Any]) -> dict[str, Any]:
     if thoughts:
         fields["reasoning_content"] = "\n\n".join(thoughts)
     if calls := item.get("tool_calls"):
-        fields["tool_calls"] = [_call(it["tool_call"]) for it in calls]
+        fields["tool_calls"] = [_call(call["tool_call"]) for call in calls]
     return fields
 
 

@@ -126,7 +126,7 @@ def _add_values(op: Operation, into: Attributes) -> None:
         case Retrieval():
             _add(oi.INPUT_VALUE, _or(UNSET, op.query), into)
             if op.documents:
-                _add(oi.OUTPUT_VALUE, [_document(it) for it in op.documents], into)
+                _add(oi.OUTPUT_VALUE, [_document(document) for document in op.documents], into)
         case MemoryOperation():
             _add(oi.INPUT_VALUE, _or(_memory(op), op.query), into)
             _add(oi.OUTPUT_VALUE, _or(op.results, op.records), into)

@@ -141,12 +141,12 @@ def completed(span: Reader, key: str, messages: list[Message]) -> list[Message]:
         return messages
     value = json_or_text(value)
     recorded = agent_messages(value, "user") if isinstance(value, (dict, list)) else []
-    system = [it for it in messages if it.get("role") == "system"]
+    system = [item for item in messages if item.get("role") == "system"]
     if not any(
-        it.get("role") == "system" for it in recorded
+        item.get("role") == "system" for item in recorded
     ):  # of Anthropic, apart from the others
         recorded = system + recorded
-    alike = [_turn(it) for it in recorded] == [_turn(it) for it in messages]
+    alike = [_turn(item) for item in recorded] == [_turn(item) for item in messages]
     if not complete:
         return recorded if alike else messages
     return _with_errors(_with_thoughts(messages, recorded) if alike else messages, recorded)
@@ -159,14 +159,14 @@ def _turn(item: Message) -> Any:
 
 def _leaves_out(value: str, messages: list[Message]) -> bool:
     """Return whether a value has more than the messages and is worth parsing."""
-    kinds = {part.get("type") for it in messages for part in parts_of(it)}
+    kinds = {part.get("type") for item in messages for part in parts_of(item)}
     if "tool_call_response" in kinds:
         return '"is_error"' in value or '"error"' in value
     return "reasoning" not in kinds and ('thinking"' in value or 'reasoning_content"' in value)
 
 
 def _with_thoughts(messages: list[Message], recorded: list[Message]) -> list[Message]:
-    if any(part.get("type") == "reasoning" for it in messages for part in parts_of(it)):
+    if any(part.get("type") == "reasoning" for item in messages for part in parts_of(item)):
         return messages
     merged: list[Message] = []
     for one, other in zip(messages, recorded, strict=True):
@@ -176,18 +176,18 @@ def _with_thoughts(messages: list[Message], recorded: list[Message]) -> list[Mes
 
 
 def _with_errors(messages: list[Message], recorded: list[Message]) -> list[Message]:
-    failed = {part.get("id") for it in recorded for part in parts_of(it) if "is_error" in part}
-    for it in messages if failed else ():
-        for part in parts_of(it):
+    failed = {part.get("id") for item in recorded for part in parts_of(item) if "is_error" in part}
+    for item in messages if failed else ():
+        for part in parts_of(item):
             if part.get("type") == "tool_call_response" and part.get("id") in failed:
                 part["is_error"] = True
     return messages
 
 
 def _complete(messages: list[Message]) -> bool:
-    for it in messages:
-        parts = parts_of(it)
-        if not parts or (it.get("role") == "user" and _answers_a_call(parts)):
+    for item in messages:
+        parts = parts_of(item)
+        if not parts or (item.get("role") == "user" and _answers_a_call(parts)):
             return False
         for part in parts:
             if part.get("id") is None and part.get("type") in _CALLS:
@@ -208,13 +208,13 @@ def task(span: Reader) -> list[Message]:
 def prompts(span: Reader) -> list[Message]:
     """Take the prompts of a text completion."""
     items = members(tree(span, oi.LLM_PROMPTS), "prompt")
-    return [message("user", [text(str(it["text"]))]) for it in items if "text" in it]
+    return [message("user", [text(str(item["text"]))]) for item in items if "text" in item]
 
 
 def completions(span: Reader) -> list[Message]:
     """Take the choices of a text completion."""
     items = members(tree(span, oi.LLM_CHOICES), "completion")
-    return [message("assistant", [text(str(it["text"]))]) for it in items if "text" in it]
+    return [message("assistant", [text(str(item["text"]))]) for item in items if "text" in item]
 
 
 def response_id(span: Reader) -> str | None:
@@ -228,8 +228,8 @@ def response_id(span: Reader) -> str | None:
 
 def joined(messages: list[Message]) -> list[Message]:
     """Join the items of one response into one message: OpenAI's responses API has no choices."""
-    parts = [part for it in messages for part in parts_of(it)]
-    return [{**it, "parts": parts} for it in messages[-1:]]
+    parts = [part for item in messages for part in parts_of(item)]
+    return [{**item, "parts": parts} for item in messages[-1:]]
 
 
 # ---------------------------------------------------------------------------------------- tools
@@ -270,7 +270,7 @@ def arguments(span: Reader) -> Any:
 
 def _is_schema(parameters: dict[str, Any]) -> bool:
     return "properties" in parameters or any(
-        isinstance(it, dict) and "type" in it for it in parameters.values()
+        isinstance(parameter, dict) and "type" in parameter for parameter in parameters.values()
     )
 
 
@@ -462,7 +462,7 @@ def take_parameters(span: Reader, key: str) -> None:
                 [value] if name in ("stop", "encoding_format") and isinstance(value, str) else value
             )
     tools = others.pop("tools", None)
-    if tools is not None and not any(it.startswith(oi.LLM_TOOLS) for it in span.rest):
+    if tools is not None and not any(item.startswith(oi.LLM_TOOLS) for item in span.rest):
         others["tools"] = tools
     if others:
         span.rest[key] = dumps(others)

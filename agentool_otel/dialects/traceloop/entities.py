@@ -141,7 +141,7 @@ def documents(wrapped: Any) -> list[Any] | None:
     """Return the documents of a retrieval, their text under the conventions' name."""
     match wrapped:
         case {"documents": list(items)} | [*items]:
-            return [_document(it) for it in items]
+            return [_document(item) for item in items]
         case _:
             return None
 

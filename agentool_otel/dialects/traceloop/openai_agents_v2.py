@@ -38,7 +38,7 @@ def mend(span: Reader) -> None:
         if isinstance(text, str) and f'"{_CALL}(' in text:
             messages = span.json(key)
             if isinstance(messages, list):
-                rest[key] = [_with_calls(it) for it in messages]
+                rest[key] = [_with_calls(message) for message in messages]
 
 
 def _with_calls(message: Any) -> Any:

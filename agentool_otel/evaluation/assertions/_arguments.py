@@ -53,7 +53,7 @@ class ExpectedArguments(NamedTuple):
         unclear = [match for match in matches if match.holds is None]
         holds = False if wrong else None if unclear else True
         decisive = wrong or unclear
-        differences = tuple(it for match in decisive for it in match.differences)
+        differences = tuple(item for match in decisive for item in match.differences)
         return Match(holds, " and ".join(match.detail for match in decisive), differences)
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
@@ -71,7 +71,7 @@ class ExpectedArguments(NamedTuple):
         if self.mode in ("exact", "superset"):
             if gap:
                 yield Match(None, f"arguments, one of which {gap}")
-            for name in [it for it in call.arguments if it not in names]:
+            for name in [argument for argument in call.arguments if argument not in names]:
                 if not name.startswith("$") and gap_in(name) is None:
                     value = call.arguments[name]
                     one = difference(name, None, value)._replace(expected=f"no {name}")
@@ -131,5 +131,5 @@ def _described(call: Call, match: Match) -> str:
 def differences_of(matches: Iterable[tuple[Call, Match]]) -> list[Difference]:
     """Return the arguments of calls that are not as expected."""
     return [
-        it._replace(step_id=call.step_id) for call, match in matches for it in match.differences
+        item._replace(step_id=call.step_id) for call, match in matches for item in match.differences
     ]

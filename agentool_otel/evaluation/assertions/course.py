@@ -150,10 +150,12 @@ class NoToolError(Check, frozen=True, kw_only=True):
         calls = trace.calls_of(self.tool_name)
         results = [(call.result_step_id, call.result, call.name) for call in calls if call.result]
         if self.tool_name is None:
-            results += [(*it, "a call that is not shown") for it in trace.lone_results]
-        errors = [it for it in results if or_none(it[1].error) is not None]
+            results += [
+                (*lone_result, "a call that is not shown") for lone_result in trace.lone_results
+            ]
+        errors = [result for result in results if or_none(result[1].error) is not None]
         if errors:
-            words = (f"{name} failed at {at}: {short(it.error)}" for at, it, name in errors)
+            words = (f"{name} failed at {at}: {short(item.error)}" for at, item, name in errors)
             where = listed(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
@@ -199,6 +201,6 @@ def _unclear(call: Call) -> bool:
 def _all_answered(trace: TraceView) -> bool:
     """Return whether there is a result without an id, and without an error, for every call that has
     none of its own."""
-    nameless = [it for _, it in trace.lone_results if not isinstance(it.call_id, str)]
+    nameless = [item for _, item in trace.lone_results if not isinstance(item.call_id, str)]
     waiting = sum(call.result is None for call in trace.calls)
-    return len(nameless) >= waiting and all(or_none(it.error) is None for it in nameless)
+    return len(nameless) >= waiting and all(or_none(item.error) is None for item in nameless)

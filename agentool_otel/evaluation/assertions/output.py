@@ -52,7 +52,9 @@ class OutputContains(Check, frozen=True, kw_only=True):
             return not_evaluated(f"the output {gap}")
         wanted = [self.text] if isinstance(self.text, str) else self.text
         within = [self._folded(part) for text in texts_of(output) for part in visible_parts(text)]
-        missing = [it for it in wanted if not any(self._folded(it) in part for part in within)]
+        missing = [
+            item for item in wanted if not any(self._folded(item) in part for part in within)
+        ]
         if not missing:
             return passed(f"the output contains {listed(map(short, wanted))}")
         reason = f"{listed(map(short, missing))} {be(len(missing))} not in the output"

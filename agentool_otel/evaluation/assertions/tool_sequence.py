@@ -80,8 +80,10 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         calls = trace.calls
         ids = [call.step_id for call in calls]
         reason = called_by_run(calls)
-        expected = [ExpectedCall(tool_name=it) if isinstance(it, str) else it for it in self.tools]
-        holds = [[it.holds(call) for call in calls] for it in expected]
+        expected = [
+            ExpectedCall(tool_name=tool) if isinstance(tool, str) else tool for tool in self.tools
+        ]
+        holds = [[item.holds(call) for call in calls] for item in expected]
         wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
         if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
             unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]

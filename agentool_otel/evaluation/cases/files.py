@@ -76,7 +76,9 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
         raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
     found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if found.wrong and (found.documents or found.has_case):
-        lines = (f"{label}:{it.line}: {it.message}" for it in found.wrong)
+        lines = (
+            f"{label}:{line_problem.line}: {line_problem.message}" for line_problem in found.wrong
+        )
         raise CasesError(list(dict.fromkeys(lines)))  # an alias of YAML stands in several places
     if found.wrong:
         line, message, wrong = found.wrong[0]
@@ -159,7 +161,7 @@ def _expanded(value: Any, path: Path) -> Iterator[Entry]:
     elif isinstance(value, dict) and value.keys() - {"$schema"} == {"cases"}:
         cases: Any = value["cases"]
         if isinstance(cases, list):
-            yield from (Entry(it, (*path, "cases", n)) for n, it in enumerate(cases))
+            yield from (Entry(item, (*path, "cases", n)) for n, item in enumerate(cases))
         else:
             fault = f"cases: expected a list of cases, got {described(cases)}"
             yield Entry(cases, (*path, "cases"), fault=fault)

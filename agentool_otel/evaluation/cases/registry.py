@@ -43,4 +43,4 @@ def _installed() -> tuple[EvalSets, ...]:
 
 def eval_sets_of(value: Any) -> EvalSets | None:
     """Return the package whose eval set a value is; None if it is none."""
-    return next((it for it in _installed() if it.recognises(value)), None)
+    return next((eval_set_ for eval_set_ in _installed() if eval_set_.recognises(value)), None)

@@ -87,7 +87,7 @@ def generate(types: Iterable[str]) -> _Schema:
                 "description": "An eval set of another package, such as an agent framework.",
                 "type": "object",
                 "anyOf": [{"required": ["eval_cases"]}, {"required": ["evalCases"]}],
-                "properties": {it: {"type": "array"} for it in ("eval_cases", "evalCases")},
+                "properties": {name: {"type": "array"} for name in ("eval_cases", "evalCases")},
             },
             "assertion": _any_assertion(definitions),
             **definitions,
@@ -124,7 +124,9 @@ def _any_assertion(definitions: dict[str, _Schema]) -> _Schema:
             "type": {
                 "description": "What is asserted.",
                 "enum": list(definitions),
-                "enumDescriptions": [it["description"] for it in definitions.values()],
+                "enumDescriptions": [
+                    definition["description"] for definition in definitions.values()
+                ],
             }
         },
         "allOf": [
@@ -155,8 +157,8 @@ def _assertion(name: str, kind: type, part: _Schema) -> _Schema:
 def _nullable(schema: _Schema) -> _Schema:
     """Return the schema of a parameter that may be left out: null is as good as that."""
     options = schema.get("anyOf")
-    outside = {key: it for key, it in schema.items() if key in ("description", "default")}
-    inside = {key: it for key, it in schema.items() if key not in outside}
+    outside = {key: value for key, value in schema.items() if key in ("description", "default")}
+    inside = {key: value for key, value in schema.items() if key not in outside}
     null = {"type": "null"}
     if options is None:
         return {**outside, "anyOf": [inside, null]}

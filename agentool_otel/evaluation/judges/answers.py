@@ -130,7 +130,7 @@ def _answer(value: object) -> Answer:
     if len(reason) > _LONGEST:
         reason = f"{reason[:_LONGEST]}…"
     claims = answer.claims and tuple(
-        msgspec.structs.replace(it, claim=mask_text(it.claim)) for it in answer.claims
+        msgspec.structs.replace(claim, claim=mask_text(claim.claim)) for claim in answer.claims
     )
     return msgspec.structs.replace(answer, reason=reason, claims=claims)
 

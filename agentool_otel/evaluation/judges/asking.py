@@ -176,7 +176,7 @@ class JudgePool:
 
         thread = threading.Thread(target=work, name="agentool-judge-call", daemon=True)
         thread.start()
-        self._calls = {it for it in self._calls if it.is_alive()} | {thread}
+        self._calls = {call for call in self._calls if call.is_alive()} | {thread}
         value, error = await done
         if error is not None:
             raise error

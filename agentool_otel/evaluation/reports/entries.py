@@ -85,10 +85,12 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         number: its number on the page.
         detailed: whether its run is shown, and of a result that passed its assertions.
     """
-    held = sorted(result.assertion_results, key=lambda it: ORDER.index(it.passed))
+    held = sorted(
+        result.assertion_results, key=lambda assertion_result: ORDER.index(assertion_result.passed)
+    )
     run = run_of(result, subject) if detailed else None
     anchor = f"r{number}"
-    evaluated = sum(1 for it in held if it.passed is not None)
+    evaluated = sum(1 for item in held if item.passed is not None)
     return Entry(
         anchor,
         result.passed,
@@ -98,7 +100,7 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         score_of_result(result),
         f"{evaluated:,} of {counted(len(held), 'assertion')} evaluated",
         _first_reason(held),
-        [_outcome(it) for it in held] if detailed or result.passed is not True else [],
+        [_outcome(item) for item in held] if detailed or result.passed is not True else [],
         run,
         {step.id: f"{anchor}-{step.place}" for step in run.steps if not step.more} if run else {},
     )
@@ -112,12 +114,12 @@ def _first_reason(held: list[AssertionResult]) -> str:
 
 def _outcome(held: AssertionResult) -> Outcome:
     reason = plain(reason_of(held))
-    all_ids = [plain(it) for it in step_ids_of(held)]
-    failing = [plain(it) for it in failing_ids_of(held)]
+    all_ids = [plain(step_id_) for step_id_ in step_ids_of(held)]
+    failing = [plain(failing_id_) for failing_id_ in failing_ids_of(held)]
     word, steps = "fails at", failing
     if failing in ([], all_ids):
         in_reason = {*mentioned(reason, all_ids[: 10 * _IDS])}
-        word, steps = "steps", [it for it in all_ids if it not in in_reason]
+        word, steps = "steps", [id_ for id_ in all_ids if id_ not in in_reason]
     differences = _differences(held)
     return Outcome(
         held.passed,
@@ -135,7 +137,8 @@ def _outcome(held: AssertionResult) -> Outcome:
 def _differences(held: AssertionResult) -> list[Difference]:
     values: Any = held.extra.get("differences")
     return [
-        Difference(*(plain(it.get(name, "")) for name in Difference._fields))
-        for it in (values if isinstance(values, list) else [])
-        if isinstance(it, dict) and all(isinstance(it.get(n, ""), str) for n in Difference._fields)
+        Difference(*(plain(value.get(name, "")) for name in Difference._fields))
+        for value in (values if isinstance(values, list) else [])
+        if isinstance(value, dict)
+        and all(isinstance(value.get(n, ""), str) for n in Difference._fields)
     ]

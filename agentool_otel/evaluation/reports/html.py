@@ -112,7 +112,11 @@ class Page:
         if self._by == CASE:
             return [result.case_id]
         if self._by == ASSERTION:
-            return [it.assertion_type for it in result.assertion_results if it.passed is not True]
+            return [
+                assertion_result.assertion_type
+                for assertion_result in result.assertion_results
+                if assertion_result.passed is not True
+            ]
         return subject.names(self._by)
 
     def finish(self) -> None:
@@ -172,7 +176,7 @@ class Page:
             first = min((by_first.get(name, 0) for name in kept.names), default=0)
             return by_case[kept.case_id], first
 
-        groups = [self._group(it, sorted(self._kept[it], key=rank)) for it in ORDER]
+        groups = [self._group(item, sorted(self._kept[item], key=rank)) for item in ORDER]
         return [group for group in groups if group.entries]
 
     def _ranks(self, by: str) -> dict[str, int]:
@@ -183,7 +187,7 @@ class Page:
         more = counted(many - len(kept), "more result") if many > len(kept) else ""
         note = f" ({_RUNS} with their steps)" if len(kept) > _RUNS else ""
         word = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}"
-        return _Group(passed, word, many, note, [it.entry for it in kept], more)
+        return _Group(passed, word, many, note, [item.entry for item in kept], more)
 
     def _tables(self) -> Iterator[_Table]:
         for by, slices in self._slices.items():

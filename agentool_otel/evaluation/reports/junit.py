@@ -46,8 +46,8 @@ def _suite(result: EvalResult) -> ElementTree.Element:
         "testsuite",
         name=title,
         tests=str(len(held)),
-        failures=str(sum(1 for it in held if it.passed is False)),
-        skipped=str(sum(1 for it in held if it.passed is None)),
+        failures=str(sum(1 for item in held if item.passed is False)),
+        skipped=str(sum(1 for item in held if item.passed is None)),
         errors="0",
         time="0",
     )

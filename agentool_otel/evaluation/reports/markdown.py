@@ -163,10 +163,10 @@ def _failure(result: EvalResult) -> Iterator[str]:
     if isinstance(result.trace_id, str):
         words.append(code(result.trace_id))
     held = result.assertion_results
-    evaluated = sum(1 for it in held if it.passed is not None)
+    evaluated = sum(1 for item in held if item.passed is not None)
     score = score_of(result.composite_score)
     yield f"- {' '.join(words)} score {score}, {evaluated} of {len(held)} evaluated"
-    yield from (f"  - {_assertion(it)}" for it in held if it.passed is False)
+    yield from (f"  - {_assertion(item)}" for item in held if item.passed is False)
 
 
 def _assertion(held: AssertionResult) -> str:

@@ -55,7 +55,7 @@ def reason_of(held: AssertionResult) -> str:
 def step_ids_of(held: AssertionResult) -> list[str]:
     """Return the steps that an assertion's result rests on."""
     ids: Any = held.extra.get("step_ids")
-    return [it for it in ids if isinstance(it, str)] if isinstance(ids, list) else []
+    return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
 def failing_ids_of(held: AssertionResult) -> list[str]:
@@ -63,7 +63,7 @@ def failing_ids_of(held: AssertionResult) -> list[str]:
     ids: Any = held.extra.get("failing_step_ids")
     if held.passed is not False or not isinstance(ids, list):
         return step_ids_of(held)
-    return [it for it in ids if isinstance(it, str)]
+    return [id_ for id_ in ids if isinstance(id_, str)]
 
 
 def score_of(score: Any) -> str:

@@ -70,7 +70,11 @@ class Subject:
         if by == "model" and self._judged is not None:
             values = [*self._judged.models]
         values = values or [None]
-        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in values)]
+        return [
+            *dict.fromkeys(
+                value if isinstance(value, str) and value else UNKNOWN for value in values
+            )
+        ]
 
 
 class Row(NamedTuple):
@@ -106,7 +110,11 @@ class Tally:
         """Count a result."""
         self.outcomes[result.passed] += 1
         self.total += len(result.assertion_results)
-        self.evaluated += sum(1 for it in result.assertion_results if it.passed is not None)
+        self.evaluated += sum(
+            1
+            for assertion_result in result.assertion_results
+            if assertion_result.passed is not None
+        )
         self._add_score(result.passed, result.composite_score)
 
     def add_assertion(self, held: AssertionResult) -> None:

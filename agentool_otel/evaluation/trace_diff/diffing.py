@@ -84,7 +84,7 @@ class Diffing:
             steps=tuple(steps.changes()),
             equal_steps=steps.equal,
             measures=measures_of(a, b, self._tolerances),
-            unknown=(*(it for outcome in outside for it in outcome.unknown), *steps.unknown),
+            unknown=(*(item for outcome in outside for item in outcome.unknown), *steps.unknown),
         )
 
 

@@ -40,8 +40,8 @@ class MemberComparison:
             for one, other in _by_path(a, b)
         ]
         return Outcome(
-            tuple(change for it in outcomes for change in it.changes),
-            tuple(unknown for it in outcomes for unknown in it.unknown),
+            tuple(change for outcome in outcomes for change in outcome.changes),
+            tuple(unknown for outcome in outcomes for unknown in outcome.unknown),
         )
 
     def differences(
@@ -62,12 +62,14 @@ class MemberComparison:
         differing = [*pieces(one.value, other.value, one.path, self.ignoring)]
         return Outcome(
             tuple(
-                Change(path=it.path, a=it.a, b=it.b) for it in differing if it.why_unknown is None
+                Change(path=item.path, a=item.a, b=item.b)
+                for item in differing
+                if item.why_unknown is None
             ),
             tuple(
-                Unknown(path=it.path, why=it.why_unknown, a=a, b=b)
-                for it in differing
-                if it.why_unknown is not None
+                Unknown(path=item.path, why=item.why_unknown, a=a, b=b)
+                for item in differing
+                if item.why_unknown is not None
             ),
         )
 

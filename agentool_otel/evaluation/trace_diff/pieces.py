@@ -126,8 +126,8 @@ def _of_lists(a: list[Any], b: list[Any], path: str, ignoring: Ignoring) -> list
     hidden = _cut_short(a[-1:]) or _cut_short(b[-1:])
     start, end = 0, 0
     if len(a) != len(b):
-        keys_a = [fingerprint(it, ignoring) for it in a]
-        keys_b = [fingerprint(it, ignoring) for it in b]
+        keys_a = [fingerprint(item, ignoring) for item in a]
+        keys_b = [fingerprint(item, ignoring) for item in b]
         most = min(len(a), len(b))
         while start < most and keys_a[start] == keys_b[start]:
             start += 1

@@ -132,7 +132,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def certain(self) -> bool:
         """Return whether everything could be compared."""
-        return not self.unknown and all(it.differs is not None for it in self.measures)
+        return not self.unknown and all(measure.differs is not None for measure in self.measures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -143,11 +143,11 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
             "a": self.a,
             "b": self.b,
             "same": self.same,
-            "changes": [it.to_dict() for it in self.changes],
-            "steps": [it.to_dict() for it in self.steps],
+            "changes": [change.to_dict() for change in self.changes],
+            "steps": [step.to_dict() for step in self.steps],
             "equal_steps": self.equal_steps,
-            "measures": [it.to_dict() for it in self.measures],
-            "unknown": [it.to_dict() for it in self.unknown],
+            "measures": [measure.to_dict() for measure in self.measures],
+            "unknown": [unknown.to_dict() for unknown in self.unknown],
         }
 
 

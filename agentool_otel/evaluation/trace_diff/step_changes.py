@@ -85,7 +85,9 @@ class StepComparison:
         for j in added:
             change = self._alone(self._b[j], "added", j in maybe_b)
             placed.append(((bisect_left(on_b, j), 1, j), change))
-        return [change for _, change in sorted(placed, key=lambda it: it[0]) if change is not None]
+        return [
+            change for _, change in sorted(placed, key=lambda item: item[0]) if change is not None
+        ]
 
     def _keys(self, actions: Sequence[Action]) -> list[Keys]:
         return [_keys(action, self._members.ignoring, self._members.skip) for action in actions]
@@ -134,7 +136,7 @@ class StepComparison:
             name = name_of(one) or one.step.type
             why = f"what {name} was called with is hidden, so that it may be another of its calls"
             self.unknown += (
-                Unknown(path=it.path, why=why, a=one, b=other) for it in outcome.changes
+                Unknown(path=change.path, why=why, a=one, b=other) for change in outcome.changes
             )
             return None
         if outcome.changes or kind != "changed":
@@ -146,7 +148,7 @@ class StepComparison:
         """Return whether a step of `a` may belong to another step than the one it is paired with:
         its request is unknown, and there are others of its kind.
         """
-        if not any(_REQUEST.match(it.path) for it in outcome.unknown):
+        if not any(_REQUEST.match(unknown.path) for unknown in outcome.unknown):
             return False
         return any(left[self._kinds[i]] > 1 for left in self._left)
 
@@ -164,7 +166,7 @@ class StepComparison:
         likely = ((i, j) for i in lost for j in by_kind[self._kinds[i]])
         for i, j in islice(likely, _MOST_PAIRS):
             outcome = self._members.inside(self._a[i], self._b[j])
-            if any(_REQUEST.match(it.path) for it in outcome.unknown):
+            if any(_REQUEST.match(unknown.path) for unknown in outcome.unknown):
                 maybe_a.add(i)
                 maybe_b.add(j)
         return maybe_a, maybe_b

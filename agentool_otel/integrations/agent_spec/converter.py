@@ -94,19 +94,22 @@ def _titled(value: Object) -> str:
 
 
 def _untitled(value: Object) -> Object:
-    return {name: it for name, it in value.items() if name != "title"}
+    return {name: value for name, value in value.items() if name != "title"}
 
 
 def _parameters(inputs: list[Object]) -> Object:
-    parameters = {"type": "object", "properties": {it["title"]: _untitled(it) for it in inputs}}
-    required = [it["title"] for it in inputs if "default" not in it]
+    parameters = {
+        "type": "object",
+        "properties": {input_["title"]: _untitled(input_) for input_ in inputs},
+    }
+    required = [input_["title"] for input_ in inputs if "default" not in input_]
     return {**parameters, "required": required} if required else parameters
 
 
 def _returns(outputs: list[Object]) -> Object:
     if len(outputs) == 1:
         return _untitled(outputs[0])
-    properties = {it["title"]: _untitled(it) for it in outputs}
+    properties = {output["title"]: _untitled(output) for output in outputs}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 

@@ -83,22 +83,22 @@ def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
 
 def _passed(values: Sequence[Any]) -> bool | None:
     """Return whether all truth values are true; None where there are none, or some is missing."""
-    verdicts = [it for it in values if isinstance(it, bool)]
+    verdicts = [value for value in values if isinstance(value, bool)]
     if not all(verdicts):
         return False
-    return None if not verdicts or any(it is None for it in values) else True
+    return None if not verdicts or any(value is None for value in values) else True
 
 
 def _assertion(name: str, value: Any, details: dict[str, Any]) -> AssertionResult:
     members: dict[str, Any] = {"assertion_type": name, "passed": None}
-    said = {key: it for key, it in details.items() if not str(key).startswith("__")}
+    said = {key: detail for key, detail in details.items() if not str(key).startswith("__")}
     if isinstance(value, bool):
         members |= {"passed": value, "score": 1.0 if value else 0.0}
     elif isinstance(value, (int, float)) and 0 <= value <= 1:
         members["score"] = value
     elif value is None:
         attempts = items(details, "__failed_attempts")
-        said = {"failed": [_reason(it) for it in attempts]} if attempts else said
+        said = {"failed": [_reason(attempt) for attempt in attempts]} if attempts else said
     else:
         members["value"] = value
     if said:

@@ -92,4 +92,4 @@ def _inside(tool: Object, contract: str, *names: str) -> Object | None:
         found = [member(held, name, dict, None) for name in names]
     except DecodeError as error:
         raise below(f"$.{contract}", error) from None
-    return next((it for it in found if it is not None), None)
+    return next((item for item in found if item is not None), None)

@@ -34,7 +34,7 @@ class Amplifier(ToolConverter):
     def normal_tool(self, tool: Object) -> Object:
         if "input_schema" in tool or "parameters" not in tool:
             return tool
-        members = {name: it for name, it in tool.items() if name != "parameters"}
+        members = {name: value for name, value in tool.items() if name != "parameters"}
         return {**members, "input_schema": tool["parameters"]}
 
     def read_tool(self, tool: Object) -> Object:
@@ -53,7 +53,7 @@ class Amplifier(ToolConverter):
         }
 
     def recognises(self, value: Json) -> bool:
-        return super().recognises(value) and any("agentool" in it for it in self._tools(value))
+        return super().recognises(value) and any("agentool" in tool for tool in self._tools(value))
 
     def recognises_tool(self, tool: Object) -> bool:
         return "name" in tool and tool.keys() <= set(_ATTRIBUTES)
@@ -91,7 +91,7 @@ def spec_of(tool: object) -> ToolSpec:
         DecodeError: if it has no name, or a schema that is none.
     """
     values = {name: getattr(tool, name, None) for name in _ATTRIBUTES}
-    members = {name: it for name, it in values.items() if it is not None}
+    members = {name: value for name, value in values.items() if value is not None}
     members.setdefault("input_schema", {})
     if members.get("agentool") == {}:
         del members["agentool"]

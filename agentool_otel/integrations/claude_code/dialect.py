@@ -76,7 +76,7 @@ class ClaudeCode:
         ),
         events=(
             *("tool.output", "api_request_body", "api_response_body"),
-            *(_PREFIX + it for it in ("tool.output", "api_request_body", "api_response_body")),
+            *(_PREFIX + name for name in ("tool.output", "api_request_body", "api_response_body")),
         ),
     )
 

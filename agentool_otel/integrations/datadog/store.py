@@ -130,7 +130,7 @@ def _messages(content: Object, role: str) -> list[Json]:
         value = content["value"]
         words = value if isinstance(value, str) else json_codec.dumps(v.settled(value))
         return [message(role, [text(words)])]
-    return [message(v.text(it.get("role")) or role, _parts(it)) for it in listed]
+    return [message(v.text(item.get("role")) or role, _parts(item)) for item in listed]
 
 
 def _parts(entry: Object) -> list[Part]:
@@ -139,8 +139,11 @@ def _parts(entry: Object) -> list[Part]:
     results = list(map(v.obj, v.array(entry.get("tool_results"))))
     return [
         *([text(words)] if words and not results else ()),
-        *(tool_call(v.text(it.get("name")), it.get("arguments"), _call_id(it)) for it in calls),
-        *(tool_response(it.get("result"), _call_id(it)) for it in results),
+        *(
+            tool_call(v.text(call.get("name")), call.get("arguments"), _call_id(call))
+            for call in calls
+        ),
+        *(tool_response(result.get("result"), _call_id(result)) for result in results),
     ]
 
 

@@ -113,7 +113,7 @@ def _read_retrieval(span: Reader) -> None:
     response = span.json(_OUTPUT)
     items = response.get("documents") if isinstance(response, dict) else None
     if isinstance(items, list):
-        documents = [{**it, "content": _words(it)} for it in items if isinstance(it, dict)]
+        documents = [{**item, "content": _words(item)} for item in items if isinstance(item, dict)]
         onto.set_documents(span, documents)
 
 

@@ -26,7 +26,9 @@ def _recognises(o: Object) -> bool:
 
 def _is_trace(o: Object) -> bool:
     spans = v.array(o.get("spans"))
-    return "traceId" in o and any("spanId" in v.obj(it) and "labels" in v.obj(it) for it in spans)
+    return "traceId" in o and any(
+        "spanId" in v.obj(span) and "labels" in v.obj(span) for span in spans
+    )
 
 
 def _is_span(o: Object) -> bool:

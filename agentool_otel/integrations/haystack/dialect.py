@@ -80,7 +80,9 @@ class Haystack:
         operation, about = _SPANS.get(span.span.name, (None, _COMPONENT))
         if span.span.name == "haystack.component.run":
             kind = str(span.rest.get(_TYPE))
-            operation = next((it for end, it in _COMPONENTS.items() if kind.endswith(end)), None)
+            operation = next(
+                (component for end, component in _COMPONENTS.items() if kind.endswith(end)), None
+            )
         if operation is None:
             return onto.unclassified(span)
         onto.drop(span, _TYPE)
@@ -105,7 +107,7 @@ class Haystack:
 
 def _read_agent(span: Reader, input_value: Any, output_value: Any) -> None:
     messages = _messages(_member(input_value, "messages"))
-    messages = [it for it in messages if it.get("role") != "system"]
+    messages = [item for item in messages if item.get("role") != "system"]
     onto.put(span, gen_ai.INPUT_MESSAGES, messages or None)
     outputs = _messages(_member(output_value, "messages"))
     onto.put(span, gen_ai.OUTPUT_MESSAGES, outputs[-1:] or None)
@@ -167,7 +169,7 @@ def _replies(output: Any) -> list[Any]:
 
 
 def _system(messages: list[Message]) -> list[Part]:
-    first = next((it for it in messages if it.get("role") == "system"), None)
+    first = next((item for item in messages if item.get("role") == "system"), None)
     return list(first["parts"]) if first else []
 
 

@@ -235,7 +235,9 @@ class Jaeger(ServerSource):
         resource.
         """
         has = [span.attributes, span.resource, *(event.attributes for event in span.events)]
-        return all(any(_says(it, key, value) for it in has) for key, value in self.query.attributes)
+        return all(
+            any(_says(item, key, value) for item in has) for key, value in self.query.attributes
+        )
 
     def _not_whole(self, service: str, window: Window) -> None:
         self.report(

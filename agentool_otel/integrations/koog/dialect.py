@@ -80,12 +80,14 @@ def _mend_messages(span: Reader) -> None:
         messages = json_or_text(span.rest.get(key))
         if not isinstance(messages, list):
             continue
-        mended = [_mended(it) for it in messages if isinstance(it, dict) and parts_of(it)]
+        mended = [_mended(item) for item in messages if isinstance(item, dict) and parts_of(item)]
         if key == gen_ai.OUTPUT_MESSAGES:  # one answer, of a message for each of its parts
-            parts = [part for it in mended if it["role"] == "assistant" for part in parts_of(it)]
+            parts = [
+                part for item in mended if item["role"] == "assistant" for part in parts_of(item)
+            ]
             mended = [message("assistant", parts)] if parts else []
         elif span.rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
-            mended = [it for it in mended if it["role"] != "system"]
+            mended = [item for item in mended if item["role"] != "system"]
         onto.drop(span, key)
         onto.put(span, key, mended or None)
 
@@ -116,7 +118,7 @@ def _mend_reasons(span: Reader) -> None:
     """Take the reasons to stop, which Koog 1.x writes as Kotlin prints a list: `[stop]`."""
     value: Any = span.rest.get(gen_ai.RESPONSE_FINISH_REASONS)
     if isinstance(value, str):
-        value = [it.strip() for it in value.strip("[]").split(",")]
+        value = [part.strip() for part in value.strip("[]").split(",")]
     if isinstance(value, list):
-        reasons = [str(finish_reason(it)) for it in value]
+        reasons = [str(finish_reason(item)) for item in value]
         span.rest[gen_ai.RESPONSE_FINISH_REASONS] = reasons

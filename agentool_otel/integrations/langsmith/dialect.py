@@ -80,14 +80,16 @@ class LangSmith:
             name = span.text("gen_ai.serialized.name") or name
         elif operation in ("chat", "embeddings"):
             details = ("input_token_details", "output_token_details")
-            token_details = {it: object_in(span.rest.get(f"gen_ai.usage.{it}")) for it in details}
+            token_details = {
+                detail: object_in(span.rest.get(f"gen_ai.usage.{detail}")) for detail in details
+            }
             set_usage(span, token_details)
             onto.drop(
                 span,
                 *(
-                    f"gen_ai.usage.{it}"
-                    for it in token_details
-                    if isinstance(token_details[it], dict)
+                    f"gen_ai.usage.{token_detail}"
+                    for token_detail in token_details
+                    if isinstance(token_details[token_detail], dict)
                 ),
             )
             onto.mend_definitions(span)

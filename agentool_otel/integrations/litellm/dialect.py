@@ -111,7 +111,9 @@ def _add_calls(span: Reader) -> None:
     """Add the tool calls to the answer, which has its text only."""
     choices = tree(span, "gen_ai.completion")
     calls = calls_from(
-        [it["function_call"] for it in choices if "function_call" in it] if choices else None
+        [choice["function_call"] for choice in choices if "function_call" in choice]
+        if choices
+        else None
     )
     answer = json_or_text(span.rest.get(gen_ai.OUTPUT_MESSAGES))
     if calls and isinstance(answer, list) and answer and isinstance(answer[-1], dict):

@@ -124,7 +124,7 @@ def _read_model(span: Reader, events: dict[str, Attributes]) -> Operation:
         "role": end.get("response.message.role", "assistant"),
         "blocks": end.get("response.message.blocks"),
     }
-    outputs = [it for it in _messages([answer]) if it["parts"]]
+    outputs = [item for item in _messages([answer]) if item["parts"]]
     outputs = outputs or onto.as_messages(end.get("response.text"), "assistant")
     onto.put(span, gen_ai.OUTPUT_MESSAGES, outputs or None)
     onto.put(span, gen_ai.RESPONSE_MODEL, end.get("response.raw.model"))

@@ -28,7 +28,7 @@ class OpenAITools(ToolConverter):
         if "function" not in tool and "name" in tool:
             _check(tool)
             function = {name: tool[name] for name in _OF_RESPONSES if name in tool}
-            beside = {name: it for name, it in tool.items() if name not in _OF_RESPONSES}
+            beside = {name: value for name, value in tool.items() if name not in _OF_RESPONSES}
             return {**beside, "function": function}
         function = member(tool, "function", dict)
         try:

@@ -54,10 +54,10 @@ def _record(o: Object) -> SpanRecord:
     v.put(attributes, "gen_ai.operation.name", _OPERATIONS.get(kind))
     for name, attribute in _NAMES.get(kind, {}).items():
         v.put(attributes, attribute, data.get(name))
-    answers = [v.obj(it) for it in v.array(data.get("output")) if kind == "generation"]
-    whole = [it for it in answers if isinstance(it.get("choices"), list)]
+    answers = [v.obj(item) for item in v.array(data.get("output")) if kind == "generation"]
+    whole = [answer for answer in answers if isinstance(answer.get("choices"), list)]
     if whole:  # of JavaScript: provider's responses, not messages
-        choices = [v.obj(it).get("message") for answer in whole for it in answer["choices"]]
+        choices = [v.obj(choice).get("message") for answer in whole for choice in answer["choices"]]
         v.put(attributes, "gen_ai.output.messages", choices)
     usage = v.obj(v.first(data, "usage") or (whole[0].get("usage") if whole else None))
     for name, count in _TOKENS.items():

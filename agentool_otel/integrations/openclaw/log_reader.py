@@ -162,7 +162,7 @@ class OpenClaw:
         if session in self._runs or ":subagent:" in session:
             return self._runs.get(session)
         agent = session.split(":")[:2]
-        others = [it for key, it in self._runs.items()
+        others = [run for key, run in self._runs.items()
                   if key.split(":")[:2] == agent and ":subagent:" not in key]  # fmt: skip
         return others[-1] if others else None
 

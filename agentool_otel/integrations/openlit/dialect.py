@@ -218,8 +218,8 @@ def _mend_printed(span: Reader) -> None:
     messages = span.rest.get(gen_ai.INPUT_MESSAGES)
     if isinstance(messages, str) and "\"{'" in messages:
         messages = json_or_text(messages)
-        for it in messages if isinstance(messages, list) else ():
-            for part in parts_of(it):
+        for item in messages if isinstance(messages, list) else ():
+            for part in parts_of(item):
                 if part.get("type") == "tool_call_response":
                     part["response"] = object_in(part.get("response"))
                     span.rest[gen_ai.INPUT_MESSAGES] = messages
@@ -254,8 +254,8 @@ def _read_model_call(span: Reader) -> None:
 def _read_prompt(span: Reader) -> None:
     """Read a prompt of releases before 1.36, one text of lines that begin with a role."""
     prompts = [span.rest.get("gen_ai.prompt")]
-    prompts += [it.attributes.get("gen_ai.prompt") for it in span.span.events]
-    prompt = next((it for it in prompts if isinstance(it, str)), "")
+    prompts += [event.attributes.get("gen_ai.prompt") for event in span.span.events]
+    prompt = next((prompt for prompt in prompts if isinstance(prompt, str)), "")
     if gen_ai.INPUT_MESSAGES in span.rest or _ROLE.match(prompt) is None:
         return
     _, *sections = _ROLE.split(prompt)
@@ -289,4 +289,4 @@ def _calls(span: Reader) -> list[Part]:
     ):
         return []
     onto.drop(span, *keys)
-    return [tool_call(*it) for it in zip(name_list, argument_list, id_list, strict=True)]
+    return [tool_call(*item) for item in zip(name_list, argument_list, id_list, strict=True)]

@@ -110,7 +110,7 @@ def _read_agent(span: Reader) -> Operation:
         everything = _of_this_run(everything)
     start = _place_of(index or 0, everything)
     first = next(
-        (n for n, it in enumerate(everything) if n >= start and it.get("role") == "assistant"),
+        (n for n, item in enumerate(everything) if n >= start and item.get("role") == "assistant"),
         len(everything),
     )
     onto.put(span, gen_ai.INPUT_MESSAGES, everything[:first] or None)
@@ -125,8 +125,8 @@ def _of_this_run(everything: list[Message]) -> list[Message]:
 
     With two messages of the user only the answer is certain; the model calls have the others.
     """
-    questions = [text_of(it) for it in everything if it.get("role") == "user"]
-    if sum(it is not None and not it.endswith(_RETRY) for it in questions) < 2:
+    questions = [text_of(item) for item in everything if item.get("role") == "user"]
+    if sum(question is not None and not question.endswith(_RETRY) for question in questions) < 2:
         return everything
     return everything[-1:] if everything[-1].get("role") == "assistant" else []
 

@@ -59,7 +59,7 @@ class QuarkusLangChain4j:
 
 
 def _failed(span: Reader, operation: Operation) -> Operation:
-    thrown = next((it for it in span.span.events if it.name == core.EXCEPTION_EVENT), None)
+    thrown = next((event for event in span.span.events if event.name == core.EXCEPTION_EVENT), None)
     if thrown is None:
         return operation
     kind, words = (

@@ -157,7 +157,7 @@ class Tempo(ServerSource):
         values = body.get("tagValues") if isinstance(body, dict) else None
         if not isinstance(values, list):
             return []
-        names = [it.get("value") for it in values if isinstance(it, dict)]
+        names = [value.get("value") for value in values if isinstance(value, dict)]
         return [name for name in names if isinstance(name, str)]
 
     def _search(self, window: Window) -> Generator[str, None, bool]:
@@ -209,7 +209,7 @@ class Tempo(ServerSource):
         if body.get("status") == "PARTIAL":
             message = f"only a part was searched: {body.get('message')!s:.200}"
             self.report(f"{self.name} {where}", message)
-        return [it.get("traceID") if isinstance(it, dict) else it for it in traces]
+        return [trace.get("traceID") if isinstance(trace, dict) else trace for trace in traces]
 
     def _query(self, window: Window) -> list[tuple[str, str]]:
         return [
@@ -230,7 +230,7 @@ class Tempo(ServerSource):
 def traceql(services: tuple[str, ...], attributes: tuple[Attribute, ...]) -> str:
     """Return a query for spans of any of the services that have all of the attributes, whether of
     their own or of their resource."""
-    conditions = [_any_of([f"resource.service.name = {_text(it)}" for it in services])]
+    conditions = [_any_of([f"resource.service.name = {_text(service)}" for service in services])]
     for key, value in attributes:
         name = f".{key}" if _PLAIN_KEY.fullmatch(key) else f".{_text(key)}"
         forms = [_text(value)]
@@ -253,6 +253,8 @@ def _of_full_length(span: SpanRecord) -> int:
     """Return how many texts of a span are as long as Tempo lets them be; fewer characters than a
     quarter of that are never so many bytes."""
     return sum(
-        isinstance(it, str) and _CUT_AT // 4 <= len(it) <= _CUT_AT and len(it.encode()) == _CUT_AT
-        for it in span.attributes.values()
+        isinstance(attribute, str)
+        and _CUT_AT // 4 <= len(attribute) <= _CUT_AT
+        and len(attribute.encode()) == _CUT_AT
+        for attribute in span.attributes.values()
     )

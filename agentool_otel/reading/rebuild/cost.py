@@ -45,7 +45,7 @@ class Prices:
         self._table = genai_prices
         self.name = f"genai-prices {genai_prices.__version__}"
         declared = integrations().values()
-        self._own_units = frozenset(chain.from_iterable(it.own_units for it in declared))
+        self._own_units = frozenset(chain.from_iterable(item.own_units for item in declared))
 
     def of(self, call: _Call, start_ns: int | None) -> Decimal:
         """Return the price of a model call in US dollars.

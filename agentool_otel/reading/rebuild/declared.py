@@ -62,7 +62,7 @@ def _definitions(document: Document) -> list[dict[str, Any]]:
     if isinstance(document, ToolSpec):
         specs = (document.to_dict(),)
     elif isinstance(document, ToolRegistry):
-        specs = (it.get("spec") for it in document.to_dict().get("tools", ()))
+        specs = (tool.get("spec") for tool in document.to_dict().get("tools", ()))
     members = ("name", "description", "parameters")
     return [
         {"type": "function", **{name: spec[name] for name in members if name in spec}}

@@ -108,12 +108,12 @@ def _without_evaluations(
     """Return the other nodes, linked again: without the evaluations a root may be the only one, and
     then spans without their parent go below it."""
     evaluations = set(judging)
-    above_all = Nearest(lambda it: it not in evaluations)
+    above_all = Nearest(lambda item: item not in evaluations)
     for node in judging:
         above = above_all.at(node.parent)
         about = above.span.span_id if above is not None else node.span.parent_id
         judgements.append(Judgement(node.span, about))
-    others = [it for it in nodes if it not in evaluations and not _is_inside(it)]
+    others = [node for node in nodes if node not in evaluations and not _is_inside(node)]
     for node in nodes:
         node.unlink()
     return link(others)

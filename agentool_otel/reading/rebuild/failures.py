@@ -94,8 +94,10 @@ def _arose_in(node: Node, nodes: list[Node]) -> Node:
     """
     if is_uncaught(node):
         error = _error_of(node)
-        failed = (it for it in nodes if it is not node and it.operation.error_type is not None)
-        node = _last(it for it in failed if _same(_error_of(it), error)) or node
+        failed = (
+            item for item in nodes if item is not node and item.operation.error_type is not None
+        )
+        node = _last(item for item in failed if _same(_error_of(item), error)) or node
     return _origin(node)
 
 
@@ -130,7 +132,7 @@ def _exception_message(span: SpanRecord, kind: str | None) -> str | None:
             if _same_class(text(event.attributes.get(core.EXCEPTION_TYPE)), kind):
                 return message
             messages.append(message)
-    messages += [it for name in _ON_SPAN if (it := text(span.attributes.get(name)))]
+    messages += [item for name in _ON_SPAN if (item := text(span.attributes.get(name)))]
     return messages[0] if messages else None
 
 
@@ -145,7 +147,7 @@ def _origin(node: Node) -> Node:
     way: list[Node] = []
     while node.origin is None:
         error = _error_of(node)
-        inner = _last(it for it in _failed_below(node) if _same(_error_of(it), error))
+        inner = _last(node for node in _failed_below(node) if _same(_error_of(node), error))
         way.append(node)
         if inner is None:
             break

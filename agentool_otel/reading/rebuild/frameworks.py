@@ -60,7 +60,7 @@ def framework_of(nodes: Iterable[Node]) -> str | None:
 def _without_framework(nodes: list[Node]) -> str | None:
     """Return what a program without a framework goes by; None for a run of anybody else."""
     runs = [node.span for node in nodes if isinstance(node.operation, _RUNS)]
-    if any(it.scope != _OURS or agentool.SCHEMA_VERSION in it.attributes for it in runs):
+    if any(run.scope != _OURS or agentool.SCHEMA_VERSION in run.attributes for run in runs):
         return None
     ours = any(node.span.scope == _OURS for node in nodes)
     return _first_named(nodes, _CALLS) or ("agentool-otel" if ours else None)

@@ -118,7 +118,7 @@ class Lineage:
         known = self._postings.get(keys)
         if known is None:
             known = self._postings[keys] = defaultdict(list)
-            for node in sorted(self._nodes, key=lambda it: self._place(it).enter):
+            for node in sorted(self._nodes, key=lambda node: self._place(node).enter):
                 for key in set(keys(node)):
                     known[key].append(self._place(node).enter)
         return known

@@ -106,13 +106,13 @@ def uncounted(
         inferences: the model calls among them, each once.
     """
     operations = [
-        it.operation
-        for it in inferences
-        if isinstance(it.operation, Inference) and it.operation.error_type is None
+        inference.operation
+        for inference in inferences
+        if isinstance(inference.operation, Inference) and inference.operation.error_type is None
     ]
     amounts = (
         (TOTAL_TOKENS, "tokens", [*map(_tokens, operations)]),
-        (TOTAL_COST, "cost", [_possible(it.cost_usd) for it in operations]),
+        (TOTAL_COST, "cost", [_possible(operation.cost_usd) for operation in operations]),
     )
     for member, what, values in amounts:
         missing = values.count(None)
@@ -129,7 +129,7 @@ def uncounted(
 
 
 def _count_calls(nodes: list[Node]) -> int:
-    return sum(isinstance(it.operation, (ToolExecution, McpRequest)) for it in nodes)
+    return sum(isinstance(node.operation, (ToolExecution, McpRequest)) for node in nodes)
 
 
 def _count_requests(inferences: list[Node]) -> int:
@@ -150,7 +150,7 @@ def _may_ask_for_tools(node: Node) -> bool:
     if not isinstance(operation, Inference) or operation.finish_reasons or operation.error_type:
         return False
     if operation.output:
-        return any(MARK_TRUNCATED in part for it in operation.output for part in parts_of(it))
+        return any(MARK_TRUNCATED in part for item in operation.output for part in parts_of(item))
     return any(
         isinstance(value, str) and _OF_ANSWERS.search(key) and is_marker(value)
         for key, value in node.span.attributes.items()
@@ -159,7 +159,7 @@ def _may_ask_for_tools(node: Node) -> bool:
 
 def _names_calls(node: Node) -> bool:
     output = node.operation.output if isinstance(node.operation, Inference) else None
-    return any(it.get("type") == "tool_call" for said in output or () for it in parts_of(said))
+    return any(part.get("type") == "tool_call" for said in output or () for part in parts_of(said))
 
 
 def _executes(node: Node) -> bool:
@@ -170,8 +170,12 @@ def _executes(node: Node) -> bool:
 def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:
     """Return the operations whose tokens and cost add up to those of the run."""
     operations: list[Inference | Embeddings] = []
-    operations += [it.operation for it in inferences if isinstance(it.operation, Inference)]
-    operations += [it.operation for it in nodes if type(it.operation) is Embeddings]
+    operations += [
+        inference.operation
+        for inference in inferences
+        if isinstance(inference.operation, Inference)
+    ]
+    operations += [node.operation for node in nodes if type(node.operation) is Embeddings]
     return operations
 
 
@@ -182,7 +186,9 @@ def tokens_of(operations: list[Inference | Embeddings]) -> int | None:
 
 def _tokens(operation: Inference | Embeddings) -> int | None:
     usage = operation.usage
-    if usage is None or any((it or 0) < 0 for it in (usage.input_tokens, usage.output_tokens)):
+    if usage is None or any(
+        (value or 0) < 0 for value in (usage.input_tokens, usage.output_tokens)
+    ):
         return None
     return usage.total
 
@@ -217,7 +223,7 @@ def _total_tokens(
 def _total_cost(
     operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
 ) -> int | float | None:
-    cost: int | float | None = _sum([_possible(it.cost_usd) for it in operations])
+    cost: int | float | None = _sum([_possible(operation.cost_usd) for operation in operations])
     if cost is None:
         cost = number(attributes.get(agentool.METRICS_TOTAL_COST_USD))
     if cost is None and root is not None:

@@ -79,11 +79,11 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
     held: list[dict[str, Any]] = wanted["assertion_results"]
     outer = {key: value for key, value in wanted.items() if key != "assertion_results"}
     whole = _of_result(outer, shared)
-    parts = [_of_assertion(it, {**shared, agentool.EVAL_INDEX: n}) for n, it in enumerate(held)]
+    parts = [_of_assertion(item, {**shared, agentool.EVAL_INDEX: n}) for n, item in enumerate(held)]
     if content:
         _add_residue(whole, _result_in(_read(whole)), outer)
-        for part, it in zip(parts, held, strict=True):
-            _add_residue(part, _assertion_in(_read(part)), it)
+        for part, item in zip(parts, held, strict=True):
+            _add_residue(part, _assertion_in(_read(part)), item)
     return [whole, *parts]
 
 
@@ -93,8 +93,8 @@ def _without_content(result: dict[str, Any]) -> dict[str, Any]:
     of_one = {*AssertionResult.__struct_fields__, "step_ids"} - _CONTENT
     bare = {key: value for key, value in result.items() if key in known}
     bare["assertion_results"] = [
-        {key: value for key, value in it.items() if key in of_one}
-        for it in result["assertion_results"]
+        {key: value for key, value in assertion_result.items() if key in of_one}
+        for assertion_result in result["assertion_results"]
     ]
     return bare
 
@@ -113,7 +113,7 @@ def _of_result(result: dict[str, Any], shared: Attributes) -> Attributes:
 def _of_assertion(assertion: dict[str, Any], shared: Attributes) -> Attributes:
     extra = dict(shared)
     steps = assertion.get("step_ids")
-    if isinstance(steps, list) and steps and all(_text(it) is not None for it in steps):
+    if isinstance(steps, list) and steps and all(_text(step) is not None for step in steps):
         extra[agentool.EVAL_STEP_IDS] = steps
     name = _text(assertion.get("assertion_type")) or "unknown"
     score, passed = assertion.get("score"), assertion.get("passed")
@@ -179,29 +179,35 @@ def verdicts_in(judgements: Iterable[Judgement]) -> Verdicts:
     do repetitions; neither order nor place matters."""
     of_results: dict[str, list[_Reading]] = {}
     alone: list[_Reading] = []
-    for it in _each_once(judgements):
-        result_id = it.attributes.get(agentool.EVAL_RESULT_ID)
-        (of_results.setdefault(result_id, []) if isinstance(result_id, str) else alone).append(it)
+    for reading in _each_once(judgements):
+        result_id = reading.attributes.get(agentool.EVAL_RESULT_ID)
+        (of_results.setdefault(result_id, []) if isinstance(result_id, str) else alone).append(
+            reading
+        )
     results: list[EvalResult] = []
     for parts in of_results.values():
         if (result := _joined(parts)) is None:
             alone += parts
         else:
             results.append(result)
-    return Verdicts(results, [_score(it) for it in alone])
+    return Verdicts(results, [_score(reading) for reading in alone])
 
 
 def _each_once(judgements: Iterable[Judgement]) -> list[_Reading]:
     """Return the judgements in order of time, without repetitions."""
     readings: dict[str, _Reading] = {}
-    for judgement in sorted(judgements, key=lambda it: is_fragment(it.record)):  # spans first
+    for judgement in sorted(
+        judgements, key=lambda judgement: is_fragment(judgement.record)
+    ):  # spans first
         attributes, time_ns = _read_judgement(judgement.record)
         key = _key(judgement, attributes, time_ns)
         if (before := readings.get(key)) is not None:
             attributes = {**attributes, **before.attributes}
             time_ns = time_ns or before.time_ns
         readings[key] = _Reading(attributes, time_ns, judgement.about)
-    return [it for _, it in sorted(readings.items(), key=lambda item: (item[1].time_ns, item[0]))]
+    return [
+        item for _, item in sorted(readings.items(), key=lambda item: (item[1].time_ns, item[0]))
+    ]
 
 
 def _read_judgement(record: SpanRecord) -> tuple[Attributes, int]:
@@ -234,14 +240,15 @@ def _key(judgement: Judgement, attributes: Attributes, time_ns: int) -> str:
 
 def _joined(parts: list[_Reading]) -> EvalResult | None:
     """Return the result that judgements are of; None where they do not make one."""
-    whole = [it.attributes for it in parts if agentool.EVAL_INDEX not in it.attributes]
-    held = [it.attributes for it in parts if agentool.EVAL_INDEX in it.attributes]
-    held.sort(key=lambda it: _number(it[agentool.EVAL_INDEX]))
+    whole = [part.attributes for part in parts if agentool.EVAL_INDEX not in part.attributes]
+    held = [part.attributes for part in parts if agentool.EVAL_INDEX in part.attributes]
+    held.sort(key=lambda item: _number(item[agentool.EVAL_INDEX]))
     result = _result_in(whole[0] if whole else held[0])
     if whole:
         result = residue.apply(result, json_or(whole[0].get(agentool.EVAL_EXTRA), None))
     result["assertion_results"] = [
-        residue.apply(_assertion_in(it), json_or(it.get(agentool.EVAL_EXTRA), None)) for it in held
+        residue.apply(_assertion_in(item), json_or(item.get(agentool.EVAL_EXTRA), None))
+        for item in held
     ]
     try:
         return EvalResult.from_dict(result)

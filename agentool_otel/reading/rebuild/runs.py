@@ -262,12 +262,14 @@ def _defer(
 
 
 def _open_runs(runs: list[RunSpans]) -> list[OpenRun]:
-    return [it for it in map(open_run, runs) if it is not None]
+    return [item for item in map(open_run, runs) if item is not None]
 
 
 def _weight(span: SpanRecord) -> int:
     """Return about how many bytes a span takes in memory."""
-    return 1000 + sum(len(it) for it in span.attributes.values() if isinstance(it, str))
+    return 1000 + sum(
+        len(attribute) for attribute in span.attributes.values() if isinstance(attribute, str)
+    )
 
 
 def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:

@@ -94,7 +94,10 @@ def _of_error(node: Node, inferences: list[Node]) -> Status | None:
         value = "context_overflow"
     elif _LOOP.search(error_text):
         value = "loop_detected"
-    elif any(isinstance(it.operation, Inference) and it.operation.compacted for it in inferences):
+    elif any(
+        isinstance(inference.operation, Inference) and inference.operation.compacted
+        for inference in inferences
+    ):
         return Status("context_overflow", node, "error.type", f"{error!r} after a compaction")
     return Status(value, node, "error.type", f"{error!r}")
 
@@ -127,8 +130,8 @@ def _repeated(steps: list[dict[str, Any]]) -> int:
     }
     return _longest_row(
         [
-            (it, results.get(call.get("id"), object()))
-            for it, call in zip(requests, calls, strict=True)
+            (request, results.get(call.get("id"), object()))
+            for request, call in zip(requests, calls, strict=True)
         ]
     )
 

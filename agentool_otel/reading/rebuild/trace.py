@@ -162,8 +162,8 @@ class Rebuilt:
         more.
         """
         calls = leaf_inferences(self._relink().nodes)
-        operations = [it.operation for it in calls if isinstance(it.operation, Inference)]
-        names = [it.response_model or it.request_model for it in operations]
+        operations = [call.operation for call in calls if isinstance(call.operation, Inference)]
+        names = [operation.response_model or operation.request_model for operation in operations]
         return [name for name, _ in Counter(name for name in names if name).most_common()]
 
     def framework(self) -> str | None:

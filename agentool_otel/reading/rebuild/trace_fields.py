@@ -90,7 +90,7 @@ def _metadata(
 
 def _joined(own: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str, Any] | None:
     if isinstance(own, dict):
-        return {**own, **{key: it for key, it in labels.items() if key not in own}, **links}
+        return {**own, **{key: label for key, label in labels.items() if key not in own}, **links}
     return {**labels, **links} or None
 
 

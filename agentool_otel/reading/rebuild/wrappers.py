@@ -54,7 +54,7 @@ class Body:
     def has_steps(self) -> bool:
         """Return whether one of the spans that is no run becomes a step."""
         if self._has_steps is None:
-            self._has_steps = any(not it.is_run and self._makes_step(it) for it in self.nodes)
+            self._has_steps = any(not node.is_run and self._makes_step(node) for node in self.nodes)
         return self._has_steps
 
     def replace(self, outer: Node, inner: Node) -> None:
@@ -271,7 +271,7 @@ def _absorb(outer: Node, inner: Node) -> None:
 
 def _missing(node: Node, other: Node) -> dict[str, Any]:
     """Return the fields that one run has no value for, with those of another."""
-    fields = (it for it in _FILLED if it != "usage" or not has_summed_usage(other.span))
+    fields = (item for item in _FILLED if item != "usage" or not has_summed_usage(other.span))
     return {
         field: value
         for field in fields

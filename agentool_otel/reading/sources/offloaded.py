@@ -58,7 +58,9 @@ def put_back(spans: list[SpanRecord]) -> None:
             span = replace(span, attributes=rehydrated(span.attributes))
             spans[number] = span
         if span.events and any(_MARK in event.attributes for event in span.events):
-            events = [replace(it, attributes=rehydrated(it.attributes)) for it in span.events]
+            events = [
+                replace(event, attributes=rehydrated(event.attributes)) for event in span.events
+            ]
             spans[number] = replace(span, events=events)
 
 

@@ -32,10 +32,12 @@ class SeveralSources:
     """
 
     def __init__(self, opened: Sequence[tuple[str, Source | AgentoolError]]):
-        refusals = [(place, it) for place, it in opened if isinstance(it, AgentoolError)]
+        refusals = [(place, item) for place, item in opened if isinstance(item, AgentoolError)]
         if len(refusals) == len(opened):
             raise refusals[0][1]
-        self._sources = [(place, it) for place, it in opened if not isinstance(it, AgentoolError)]
+        self._sources = [
+            (place, item) for place, item in opened if not isinstance(item, AgentoolError)
+        ]
         self._refusals = [Problem(place, str(error)) for place, error in refusals]
         self.name = ", ".join(place for place, _ in opened)
         self.problems = [*self._refusals]
@@ -53,7 +55,7 @@ class SeveralSources:
     @property
     def folders(self) -> list[Path]:
         """The folders that files are read from."""
-        return [it for _, source in self._sources for it in getattr(source, "folders", ())]
+        return [item for _, source in self._sources for item in getattr(source, "folders", ())]
 
     @property
     def loses(self) -> tuple[str, ...]:

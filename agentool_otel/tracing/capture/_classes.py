@@ -28,7 +28,9 @@ def decorate_class(cls: type, decorate: Decorate) -> type:
         ConfigurationError: the class cannot be changed, or what makes its instances is not there
             yet, because another decorator will write it.
     """
-    call: Any = next((vars(it)["__call__"] for it in cls.__mro__ if "__call__" in vars(it)), None)
+    call: Any = next(
+        (vars(item)["__call__"] for item in cls.__mro__ if "__call__" in vars(item)), None
+    )
     if call is None:
         method, recorded = "__init__", _recording_init(cls, decorate)
     else:

@@ -41,7 +41,9 @@ class RetrievalCall(Block):
             if self._recording and settings.policy.capture:
                 if self._documents is None:
                     self._documents = []
-                self._documents += [identified(_document(it)) for it in items(jsonable(results))]
+                self._documents += [
+                    identified(_document(item)) for item in items(jsonable(results))
+                ]
 
     def _begin(self) -> LiveSpan | None:
         parameters = self._parameters

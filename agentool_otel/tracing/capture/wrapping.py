@@ -48,13 +48,13 @@ def _calling(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
 def _driver(fn: Callable[..., Any]) -> Driver | None:
     """Return what drives the results of a function that is suspended as soon as it is called."""
     call: Any = getattr(fn, "__call__", None)  # noqa: B004 - of a callable object
-    for it in (fn, call):
-        if inspect.iscoroutinefunction(it):
+    for item in (fn, call):
+        if inspect.iscoroutinefunction(item):
             return coroutine
-        if inspect.isasyncgenfunction(it):
+        if inspect.isasyncgenfunction(item):
             return async_generator
-        if inspect.isgeneratorfunction(it):
-            code = getattr(inspect.unwrap(it), "__code__", None)
+        if inspect.isgeneratorfunction(item):
+            code = getattr(inspect.unwrap(item), "__code__", None)
             awaitable = code is not None and code.co_flags & inspect.CO_ITERABLE_COROUTINE
             return None if awaitable else generator
     return None
@@ -92,7 +92,7 @@ _COMPLETE = frozenset(map(id, (type(None), str, bytes, int, float, bool, dict, l
 
 def _handed_in(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """True for what is the caller's own: the callable only gives it back."""
-    return any(value is it for it in args) or any(value is it for it in kwargs.values())
+    return any(value is arg for arg in args) or any(value is kwarg for kwarg in kwargs.values())
 
 
 def _deferred(fn: Callable[..., Any], begin: Begin, driver: Driver) -> Callable[..., Any]:

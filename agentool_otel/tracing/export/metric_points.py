@@ -102,11 +102,11 @@ class _Points:
     def _metric(self, instrument: Instrument, series: list[Series], now_ns: int) -> Metric | None:
         data: Sum | Histogram
         if instrument.buckets is None:
-            numbers = [_number(it, now_ns) for it in series if it.count]
+            numbers = [_number(item, now_ns) for item in series if item.count]
             data = Sum(numbers, self._counters, is_monotonic=True)
             temporality = self._counters
         else:
-            points = [_histogram(it, now_ns) for it in series if it.count]
+            points = [_histogram(item, now_ns) for item in series if item.count]
             data = Histogram(points, self._histograms)
             temporality = self._histograms
         if temporality is _DELTA:
@@ -145,7 +145,11 @@ def _histogram(series: Series, now_ns: int) -> HistogramDataPoint:
 def _exemplars(series: Series) -> list[Any]:
     return [
         sdk.Exemplar(
-            {} if series.attributes else None, it.value, it.time_ns, it.span_id, it.trace_id
+            {} if series.attributes else None,
+            exemplar.value,
+            exemplar.time_ns,
+            exemplar.span_id,
+            exemplar.trace_id,
         )
-        for it in series.take_exemplars()
+        for exemplar in series.take_exemplars()
     ]

@@ -57,4 +57,6 @@ def _short(text: str, most: int) -> str:
 
 
 def _size(names: Attributes) -> int:
-    return sum(len(it.encode("utf-8", "replace")) for it in names.values() if isinstance(it, str))
+    return sum(
+        len(name.encode("utf-8", "replace")) for name in names.values() if isinstance(name, str)
+    )

@@ -120,7 +120,7 @@ class AgentInstrumentor:
 
     def _others_around(self, module: str, target: str) -> list[str]:
         own = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
-        return [it for it in others_around(module, target) if it.partition(".")[0] != own]
+        return [item for item in others_around(module, target) if item.partition(".")[0] != own]
 
     def instrument(self, **options: Any) -> None:
         """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
@@ -150,7 +150,7 @@ class AgentInstrumentor:
 
     def _cover_native_spans(self) -> None:
         """Replace the library's own spans, unless a patch that they stand for is not in place."""
-        unfit = any(it.state in ("missing", "failed") for it in self.attached.values())
+        unfit = any(item.state in ("missing", "failed") for item in self.attached.values())
         change = uncover if unfit or not self.enabled else cover
         change(self.framework, self.native_scopes)
 
@@ -230,7 +230,9 @@ class AgentInstrumentor:
         """Return what a function was before us: a class may hold a copy of a function of another
         class, wrapped as it was when the copy was made."""
         source = getattr(function, "_self_parent", None)
-        return next((it.original for it in self._places.values() if it.wrapper is source), function)
+        return next(
+            (place.original for place in self._places.values() if place.wrapper is source), function
+        )
 
 
 def _name(patch: Patch) -> str:

@@ -47,7 +47,7 @@ def is_stream(result: Any) -> bool:
 
     Such a proxy may only be iterable.
     """
-    return any(_has(it, "__next__") or _has(it, "__anext__") for it in layers(result))
+    return any(_has(layer, "__next__") or _has(layer, "__anext__") for layer in layers(result))
 
 
 def is_raw(result: Any) -> bool:

@@ -41,7 +41,7 @@ def redirected(to: SpanProcessor) -> Generator[None]:
     before = runtime.explicit
     carried = settings.enabled and runtime.carries_into_threads()
     known = instrumentors()
-    attached = {name for name, it in known.items() if it.enabled}
+    attached = {name for name, value in known.items() if value.enabled}
     meters = metrics.provider()
     with settings.redirected(_provider(to), Policy(capture=True)), _application_spans(to):
         try:

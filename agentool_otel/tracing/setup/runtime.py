@@ -290,7 +290,11 @@ class Runtime:
 
     def _replaced(self, instrumentor: AgentInstrumentor) -> list[str]:
         ours = self._own is not None and self._application is None
-        return [it for it in instrumentor.native_scopes if ours and is_covered(it)]
+        return [
+            native_scope
+            for native_scope in instrumentor.native_scopes
+            if ours and is_covered(native_scope)
+        ]
 
     def carries_into_threads(self) -> bool:
         """Return whether the last `instrument()` made threads and pools carry the context."""

@@ -58,16 +58,18 @@ def _destination_words(destination: str | None, counts: Counts | None) -> str:
 
 
 def _frameworks(frameworks: Mapping[str, Framework]) -> str:
-    installed = {name: it for name, it in frameworks.items() if it.installed is not None}
-    attached = [f"{name} {it.installed}" for name, it in installed.items() if it.enabled]
-    others = [f"{name} {it.installed}" for name, it in installed.items() if not it.enabled]
+    installed = {
+        name: framework for name, framework in frameworks.items() if framework.installed is not None
+    }
+    attached = [f"{name} {value.installed}" for name, value in installed.items() if value.enabled]
+    others = [f"{name} {value.installed}" for name, value in installed.items() if not value.enabled]
     words = f"attached: {_names(attached)}" if attached else "none attached"
     if others:
         words += f"; installed, not attached: {_names(others)}"
     failed = [
         name
-        for name, it in frameworks.items()
-        if any(patch["state"] == "failed" for patch in it.patches)
+        for name, framework in frameworks.items()
+        if any(patch["state"] == "failed" for patch in framework.patches)
     ]
     if failed:
         words += f"; failed in part: {_names(failed)} (see agentool-otel doctor)"

@@ -376,7 +376,7 @@ def _outcome(
     if isinstance(operation, Inference) and operation.finish_reasons is None:
         # Spec: `error` for a choice whose reason never came
         never_came = ["error"] if interrupted else None
-        reasons = [str(it["finish_reason"]) for it in output] or never_came
+        reasons = [str(item["finish_reason"]) for item in output] or never_came
         operation = replace(operation, finish_reasons=reasons)
     return operation
 

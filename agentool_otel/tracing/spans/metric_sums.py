@@ -157,7 +157,7 @@ class Sums:
         """Yield all that has been added up; it stays as it is in the block."""
         with self._lock:
             self._add_up()
-            yield [(it, list(known.values())) for it, known in list(self._series.items())]
+            yield [(item, list(known.values())) for item, known in list(self._series.items())]
 
     def _add_up(self) -> None:
         """Add up what waits. To be called under the lock, which keeps the order of values."""

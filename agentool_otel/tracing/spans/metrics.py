@@ -183,8 +183,10 @@ class _Meters:
         written: _Attributes = {}
         for key, name in named.attributes:
             if key in attributes:
-                it = attributes[key]
-                written[name] = values[key].get(it, it) if key in values else it
+                attribute = attributes[key]
+                written[name] = (
+                    values[key].get(attribute, attribute) if key in values else attribute
+                )
         if self.sums is not None:
             try:
                 return partial(self.sums.put, self.sums.series(named.instrument, written))

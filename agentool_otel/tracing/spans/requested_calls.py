@@ -108,7 +108,7 @@ def note_answer(calls: Sequence[Call], parent_id: int) -> Answer | None:
     if not calls:
         return None
     answer = Answer(calls, parent_id)
-    earlier = tuple(it for it in _answers.get() if it.pending)
+    earlier = tuple(answer for answer in _answers.get() if answer.pending)
     _answers.set((answer, *earlier[: _MOST_ANSWERS - 1]))
     _recent.append(answer)
     return answer
@@ -153,8 +153,8 @@ def current_answers(parent_id: int) -> list[Answer]:
     Args:
         parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
     """
-    here = [it for it in _answers.get() if it.pending]
-    return [it for it in here if it.parent_id == parent_id] or here
+    here = [answer for answer in _answers.get() if answer.pending]
+    return [item for item in here if item.parent_id == parent_id] or here
 
 
 def take(
@@ -181,7 +181,7 @@ def take(
         return None
     for pending in (here, anywhere):
         for fits in (_is_equal, _is_contained):
-            found = _only([it for it in pending if fits(it[1], executed)])
+            found = _only([item for item in pending if fits(item[1], executed)])
             if found is not None:
                 return _taken(*found)
     by_name = here or anywhere
@@ -208,13 +208,13 @@ _Found = tuple[Answer, Call]
 
 
 def _pending(answers: Iterable[Answer], name: str) -> list[_Found]:
-    found = [(it, call) for it in tuple(answers) for call in tuple(it.pending)]
-    return [it for it in found if it[1].name == name]
+    found = [(answer, call) for answer in tuple(answers) for call in tuple(answer.pending)]
+    return [item for item in found if item[1].name == name]
 
 
 def _near(found: list[_Found], parent_id: int) -> list[_Found]:
     """Return the requests of model calls with this parent, or all if there are none."""
-    return [it for it in found if it[0].parent_id == parent_id] or found
+    return [item for item in found if item[0].parent_id == parent_id] or found
 
 
 def _only(found: list[_Found]) -> _Found | None:

@@ -34,7 +34,7 @@ async def evaluated(
     """`Evaluator.evaluate`."""
     names: list[str] = []
     with guarded("reading the metrics of an evaluation"):
-        names = [name for it in items(evaluator, "metrics") if (name := string(it, "name"))]
+        names = [name for metric in items(evaluator, "metrics") if (name := string(metric, "name"))]
     step = start_step(
         Unclassified(extra={"agentspec.evaluation.metrics": names}),
         what="an evaluation of Agent Spec",
@@ -61,14 +61,18 @@ def _record(step: StepSpan, results: Any) -> None:
 def _judgement(
     sample: Hashable, metric: Any, value: Any, details: dict[str, Any]
 ) -> EvaluationResult:
-    said = {key: it for key, it in details.items() if not key.startswith("__")}
+    said = {key: detail for key, detail in details.items() if not key.startswith("__")}
     known: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
     text = None
     plain = jsonable(value)  # numpy's numbers among them
     score = _score(plain)
     if plain is None:
         text = "not_evaluated"
-        said = {"failed": [_reason(it) for it in items(details, "__failed_attempts")]}
+        said = {
+            "failed": [
+                _reason(failed_attempt) for failed_attempt in items(details, "__failed_attempts")
+            ]
+        }
     elif isinstance(plain, bool):
         text = "pass" if plain else "fail"
         known[agentool.EVAL_PASSED] = plain

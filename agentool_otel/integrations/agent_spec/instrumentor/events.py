@@ -149,9 +149,9 @@ def _noted(step: Step, event: Any) -> None:
         gen_ai.TOOL_NAME: string(get(event, "tool"), "name"),
         gen_ai.CONVERSATION_ID: string(event, "conversation_id"),
     }
-    held = next((it for name in _CONTENT if (it := get(event, name)) is not None), None)
+    held = next((value for name in _CONTENT if (value := get(event, name)) is not None), None)
     attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, held)
-    known = {key: it for key, it in attributes.items() if it is not None}
+    known = {key: attribute for key, attribute in attributes.items() if attribute is not None}
     step.note(_NAMES[_name(event) or ""], known, at(event))
 
 
@@ -183,7 +183,9 @@ EVENTS: dict[str, Handler] = {
 
 def _name(event: Any) -> str | None:
     """Return the name in the table of an event's class, or of the nearest that it derives from."""
-    return next((it for it in values.class_names(event) if it in EVENTS), None)
+    return next(
+        (class_name for class_name in values.class_names(event) if class_name in EVENTS), None
+    )
 
 
 def tell(step: Step, event: Any) -> None:

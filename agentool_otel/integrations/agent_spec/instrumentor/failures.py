@@ -53,7 +53,7 @@ class Failure:
         else None.
         """
         names = [self.kind] if self.error is None else class_names(self.error)
-        return next((_INTERRUPTS[it] for it in names if it in _INTERRUPTS), None)
+        return next((_INTERRUPTS[name] for name in names if name in _INTERRUPTS), None)
 
     @property
     def error_type(self) -> str:

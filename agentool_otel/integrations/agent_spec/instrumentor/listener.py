@@ -103,7 +103,10 @@ def _masks() -> bool:
     """Return whether a processor of ours in the current `Trace` is to record no content."""
     get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
     processors = items(get_trace(), "span_processors") if get_trace is not None else []
-    return any(hasattr(type(it), "withholds_content") and it.withholds_content for it in processors)
+    return any(
+        hasattr(type(processor), "withholds_content") and processor.withholds_content
+        for processor in processors
+    )
 
 
 def _end(step: Step, end_ns: int, failure: Failure | None) -> None:

@@ -188,7 +188,9 @@ class Step:
 
     def mark(self, attributes: Mapping[str, Any]) -> None:
         if self.span is not None:
-            self.span.mark({key: it for key, it in attributes.items() if it is not None})
+            self.span.mark(
+                {key: attribute for key, attribute in attributes.items() if attribute is not None}
+            )
 
     def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
         """Add a span event; to the step around, where this one has no span yet."""
@@ -269,7 +271,7 @@ class Step:
             found: dict[str, Any] = {}
             if "input" not in span.fields and self.asked is not None:
                 said = values.conversation(items(self.asked, "prompt"))
-                found["input"] = [it for it in said if it["role"] == "user"][-1:] or None
+                found["input"] = [item for item in said if item["role"] == "user"][-1:] or None
             if "output" not in span.fields and not items(self.answered, "tool_calls"):
                 found["output"] = values.answer(self.answered)
             return found
@@ -324,8 +326,8 @@ class ToolStep(Step):
             return
         by_name = record(outputs)
         found = [outputs] if by_name is None else list(by_name.values())
-        error = next((it for it in found if is_a(it, BaseException)), None)
-        if error is None and all(it is None for it in found):
+        error = next((item for item in found if is_a(item, BaseException)), None)
+        if error is None and all(item is None for item in found):
             error = raised_by_tool()
             error = self.leaving if error is None else error
         if error is not None:

@@ -66,7 +66,7 @@ _REMOTE_TOOLS = frozenset({"RemoteTool", "MCPTool", "BuiltinTool"})
 
 def class_names(value: Any) -> list[str]:
     """Return the names of a value's class and of those it is derived from, nearest first."""
-    return [class_name(it) for it in mro(type(value))]
+    return [class_name(item) for item in mro(type(value))]
 
 
 def component_type(component: Any) -> str | None:
@@ -154,7 +154,7 @@ def _provider(config: Any) -> str | None:
     if config is None:
         return None
     address, _ = address_in(_url(config))
-    by_class = next((_PROVIDERS[it] for it in class_names(config) if it in _PROVIDERS), None)
+    by_class = next((_PROVIDERS[name] for name in class_names(config) if name in _PROVIDERS), None)
     return provider_at(address) or _word(config, "api_provider") or by_class
 
 
@@ -185,7 +185,9 @@ def said(role: str, values: Any) -> list[Message] | None:
 
 def conversation(prompt: Iterable[Any]) -> list[Message]:
     """Return the messages of a prompt, which have text only; what is none becomes JSON text."""
-    return [message(string(it, "role") or "user", [text(_content(it) or "")]) for it in prompt]
+    return [
+        message(string(item, "role") or "user", [text(_content(item) or "")]) for item in prompt
+    ]
 
 
 def _content(held: Any) -> str | None:
@@ -222,14 +224,14 @@ def arguments_of(given: Any) -> Any:
 
 def definitions(tools: Iterable[Any]) -> list[dict[str, Any]] | None:
     """Return the tools that a model may call, as the conventions have them."""
-    return [_definition(it) for it in tools if string(it, "name")] or None
+    return [_definition(item) for item in tools if string(item, "name")] or None
 
 
 def _definition(component: Any) -> dict[str, Any]:
     properties = {
         title: jsonable(schema)
-        for it in items(component, "inputs")
-        if (title := _title(it)) and (schema := record(get(it, "json_schema"))) is not None
+        for input_ in items(component, "inputs")
+        if (title := _title(input_)) and (schema := record(get(input_, "json_schema"))) is not None
     }
     required = [title for title, schema in properties.items() if "default" not in schema]
     parameters: dict[str, Any] = {"type": "object", "properties": properties}

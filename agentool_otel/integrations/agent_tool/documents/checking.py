@@ -91,14 +91,14 @@ def findings(data: Mapping[str, Any], cls: type[o.Versioned] | None = None) -> l
         return [Finding("error", error.path, f"expected {error.expected}, got {error.actual}")]
 
 
-def _warnings(it: o.Versioned) -> Iterator[Finding]:
-    for name in it.REQUIRES:
-        if getattr(it, name) in (UNSET, None):
+def _warnings(versioned: o.Versioned) -> Iterator[Finding]:
+    for name in versioned.REQUIRES:
+        if getattr(versioned, name) in (UNSET, None):
             yield Finding("warning", f"$.{name}", "expected a value: it is required, got none")
-    version = it.schema_version
+    version = versioned.schema_version
     if isinstance(version, str) and version != VERSION:
         yield Finding("warning", "$.schema_version", f"expected {VERSION!r}, got {version!r}")
-    for name in it.__struct_fields__:
-        text = getattr(it, name) if name in _TIMES else None
+    for name in versioned.__struct_fields__:
+        text = getattr(versioned, name) if name in _TIMES else None
         if isinstance(text, str) and to_ns(text) is None:
             yield Finding("warning", f"$.{name}", f"expected an RFC 3339 time, got {text!r}")

@@ -54,7 +54,9 @@ class _Ending:
         """Whether all content is withheld."""
         if self._sealed:
             call.withhold(call.withheld or "redaction_required")
-        inputs = {it: call.invocation[it] for it in names.INPUTS if it in call.invocation}
+        inputs = {
+            input_: call.invocation[input_] for input_ in names.INPUTS if input_ in call.invocation
+        }
         self._inputs: dict[str, Any] = (
             {} if self._sealed else self._guard.without(inputs, "Invocation")
         )
@@ -62,7 +64,7 @@ class _Ending:
     def write(self) -> Withheld:
         call, tool, guard = self._call, self._tool, self._guard
         self._write_objects()
-        call.step.mark({name: guard.without(it) for name, it in self._labels().items()})
+        call.step.mark({name: guard.without(label) for name, label in self._labels().items()})
         if not call.over:
             call.step.mark(_NEVER_ENDED)
         self._write_content()
@@ -96,11 +98,11 @@ class _Ending:
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
         if inputs:
-            last = [it for it in names.INPUTS if it in inputs][-1]
+            last = [input_ for input_ in names.INPUTS if input_ in inputs][-1]
             call.step.add(lambda: {"arguments": inputs[last]})
         if call.withheld is not None:
             return
-        payload = next((it for it in PAYLOAD if it in call.result), None)
+        payload = next((item for item in PAYLOAD if item in call.result), None)
         if payload is not None:
             call.step.add(lambda: {"result": guard.without(call.result[payload])})
         message = self._error().get("message")
@@ -122,7 +124,7 @@ class _Ending:
             for state, at_ns in self._transitions[:room]
         )
         progress = iter(sorted(call.progress, key=_sequence))
-        told = sorted((*call.notes, *call.progress, *transitions), key=lambda it: it.at_ns)
+        told = sorted((*call.notes, *call.progress, *transitions), key=lambda note: note.at_ns)
         for note in told:
             yield next(progress) if is_progress(note) else note
 
@@ -161,7 +163,7 @@ class _Ending:
     def _mutated(self) -> bool:
         """Return whether an input was changed, or the known inputs differ."""
         given = self._call.invocation
-        values = {canonical(given[it]) for it in names.INPUTS if it in given}
+        values = {canonical(given[input_]) for input_ in names.INPUTS if input_ in given}
         return bool(self._call.mutated_by) or len(values) > 1
 
     def _payload(self) -> str | None:
@@ -170,10 +172,10 @@ class _Ending:
             return None
         if self._call.withheld is not None:
             return "withheld"
-        given = [result[it] for it in PAYLOAD if it in result]
+        given = [result[item] for item in PAYLOAD if item in result]
         if not given:
             return "missing"
-        return "present" if any(it not in (None, "", [], {}) for it in given) else "empty"
+        return "present" if any(item not in (None, "", [], {}) for item in given) else "empty"
 
     def _native(self) -> dict[str, Any]:
         """Return what it is in MCP, in the words of the conventions."""
@@ -189,7 +191,7 @@ def _guard(call: Call[Any], tool: Tool) -> Withheld:
     """Return the withheld data, collected from all objects."""
     guard = Withheld(tool.sensitive)
     told = [("Invocation", call.invocation), ("Result", call.result)]
-    told += [(it.kind, dict(it.members)) for it in (*call.notes, *call.progress)]
+    told += [(note.kind, dict(note.members)) for note in (*call.notes, *call.progress)]
     for kind, members in told:
         guard.learn(members, kind)
     for replaced in call.earlier:
@@ -209,7 +211,7 @@ def _outputs(members: Object) -> Iterator[Any]:
     held = [data, *data.values()] if isinstance(data, Mapping) else []
     for holder in (members, *held):
         if isinstance(holder, Mapping):
-            yield from (holder[it] for it in _OUTPUT if it in holder)
+            yield from (holder[item] for item in _OUTPUT if item in holder)
 
 
 def _sequence(note: Note) -> float:
@@ -217,5 +219,5 @@ def _sequence(note: Note) -> float:
     data = data if isinstance(data, Mapping) else {}
     inner = data.get("progress")
     holders = (note.members, data, inner if isinstance(inner, Mapping) else {})
-    values = (it.get("sequence") for it in holders)
-    return next((it for it in values if isinstance(it, (int, float))), float("inf"))
+    values = (holder.get("sequence") for holder in holders)
+    return next((value for value in values if isinstance(value, (int, float))), float("inf"))

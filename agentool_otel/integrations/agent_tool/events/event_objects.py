@@ -76,7 +76,7 @@ def event_name(kind: str, members: Object) -> str:
     """Return the name under which an object is noted."""
     if kind == "Hook":
         word = str(members.get("hook_event"))
-        when = next((it for it in ("pre", "post") if word.startswith(it)), None)
+        when = next((name for name in ("pre", "post") if word.startswith(name)), None)
         if when is None:
             return names.EVENT_HOOK
         return f"tool.hook.{when}.{'completed' if members.get('ended_at') else 'started'}"

@@ -112,9 +112,9 @@ def _of_holder(value: Any, name: str, of_anything: bool) -> Any:
         return _CONTENT
     ids = name in _LISTS and not of_anything
     items = [
-        facts_of(it, name, of_anything=of_anything) if isinstance(it, Mapping) else it
-        for it in value
-        if isinstance(it, Mapping) or (ids and isinstance(it, str))
+        facts_of(item, name, of_anything=of_anything) if isinstance(item, Mapping) else item
+        for item in value
+        if isinstance(item, Mapping) or (ids and isinstance(item, str))
     ]
     return items if len(items) == len(value) else _CONTENT
 
@@ -124,10 +124,10 @@ def _of_reference(value: Any) -> Any:
     `data:` does, is content."""
     if isinstance(value, Mapping):
         facts = facts_of(value, "reference", of_anything=True)
-        return {name: it for name, it in facts.items() if not _holds_data(it)}
+        return {name: fact for name, fact in facts.items() if not _holds_data(fact)}
     if isinstance(value, (list, tuple)):
-        items = [_of_reference(it) for it in value]
-        return [it for it in items if it is not _CONTENT]
+        items = [_of_reference(item) for item in value]
+        return [item for item in items if item is not _CONTENT]
     return _CONTENT if _holds_data(value) else value
 
 
@@ -137,5 +137,5 @@ def _holds_data(value: Any) -> bool:
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return all(it is None or isinstance(it, (str, bool, int, float)) for it in value)
+        return all(item is None or isinstance(item, (str, bool, int, float)) for item in value)
     return value is None or isinstance(value, (str, bool, int, float))

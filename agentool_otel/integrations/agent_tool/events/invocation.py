@@ -195,8 +195,8 @@ class Call(Generic[S]):
 
     def link(self, references: object) -> None:
         """Refer to the spans that references of telemetry name."""
-        for it in references if isinstance(references, (list, tuple)) else ():
-            ids = _span_ids(it)
+        for reference in references if isinstance(references, (list, tuple)) else ():
+            ids = _span_ids(reference)
             if ids is not None and ids != self.step.ids and ids not in self._links:
                 self._links.add(ids)
                 self.step.link(*ids)
@@ -223,7 +223,7 @@ class Call(Generic[S]):
         """Return the size of its payload, as it was before anything was taken out."""
         if self._original_size is not None:
             return self._original_size
-        payload = next((self.result[it] for it in PAYLOAD if it in self.result), None)
+        payload = next((self.result[item] for item in PAYLOAD if item in self.result), None)
         if self._payload_size is None and payload is not None:
             self._payload_size = len(canonical(payload).encode("utf-8", "replace"))
         return self._payload_size
@@ -239,7 +239,9 @@ class Call(Generic[S]):
     def _request_id(self, tool: Tool) -> Any:
         holders = (self.invocation, *self.mappings(tool))
         members = ("request_id", "jsonrpc_request_id")
-        return next((it[name] for it in holders for name in members if name in it), None)
+        return next(
+            (holder[name] for holder in holders for name in members if name in holder), None
+        )
 
 
 def is_progress(note: Note) -> bool:

@@ -64,7 +64,7 @@ def put_object(kind: str, members: Mapping[str, Any], *, content: bool) -> Attri
         for member, name in names.INPUTS.items():
             if content and member in members:
                 given[name] = masked(canonical(members[member]))
-        members = {name: it for name, it in members.items() if name not in names.INPUTS}
+        members = {name: member for name, member in members.items() if name not in names.INPUTS}
     facts = facts_of(members)
     of_facts, of_content = _PLACES.get(kind, _ANY_OTHER)
     given[of_facts] = masked(canonical(facts))
@@ -100,7 +100,7 @@ def _text(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> list[str] | None:
-    return [masked(it) for it in value] if value else None
+    return [masked(item) for item in value] if value else None
 
 
 def _number(value: Any) -> int | float | None:

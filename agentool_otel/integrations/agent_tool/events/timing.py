@@ -55,12 +55,12 @@ def transitions_of(invocation: Mapping[str, Any]) -> list[tuple[str, int]]:
     """
     found: list[tuple[str, int]] = []
     given = invocation.get("status_transitions")
-    for it in given if isinstance(given, (list, tuple)) else ():
-        if not isinstance(it, Mapping):
+    for item in given if isinstance(given, (list, tuple)) else ():
+        if not isinstance(item, Mapping):
             continue
-        words = (it.get(name) for name in ("to", "status", "state"))
+        words = (item.get(name) for name in ("to", "status", "state"))
         state = next((word for word in words if isinstance(word, str)), None)
-        at_ns = time_of(it, "at", "timestamp", "time", "created_at")
+        at_ns = time_of(item, "at", "timestamp", "time", "created_at")
         if state is not None and at_ns is not None:
             found.append((state, at_ns))
     return found

@@ -93,18 +93,18 @@ class Tools:
         if known is None:
             return Tool(name, withheld=self._tools_forgotten)
         self._tools.move_to_end(name)
-        it = known.declaration
-        kind = _text(it, "tool_kind")
-        given = it.get("external_mappings")
+        declaration = known.declaration
+        kind = _text(declaration, "tool_kind")
+        given = declaration.get("external_mappings")
         mappings = given if isinstance(given, (list, tuple)) else ()
         return Tool(
-            name=_text(it, "name") or name,
+            name=_text(declaration, "name") or name,
             tool_type=_TYPES.get(kind or "", "function"),
             kind=kind,
-            namespace=_text(it, "namespace"),
-            description=_text(it, "description"),
+            namespace=_text(declaration, "namespace"),
+            description=_text(declaration, "description"),
             sensitive=known.sensitive,
-            withheld=self._withheld(it),
+            withheld=self._withheld(declaration),
             mappings=tuple(m for m in mappings if isinstance(m, Mapping)),
         )
 

@@ -117,8 +117,8 @@ class AgentToolEvents(Generic[S]):
         An event may leave it to what it holds, or to its `subject`, and what becomes of a result to
         the id of the result.
         """
-        for it in (members, *(it.members for it in objects_in(members))):
-            if isinstance(invocation_id := it.get("invocation_id"), str):
+        for item in (members, *(obj.members for obj in objects_in(members))):
+            if isinstance(invocation_id := item.get("invocation_id"), str):
                 return invocation_id
         subject, result_id = members.get("subject"), members.get("result_id")
         if isinstance(subject, str) and (subject in self._calls or subject in self._ended):
@@ -126,7 +126,8 @@ class AgentToolEvents(Generic[S]):
         if not isinstance(result_id, str):
             return None
         return next(
-            (it.id for it in self._calls.values() if it.result.get("result_id") == result_id), None
+            (call.id for call in self._calls.values() if call.result.get("result_id") == result_id),
+            None,
         )
 
     def step(self, invocation_id: str) -> S | None:
@@ -153,16 +154,16 @@ class AgentToolEvents(Generic[S]):
         held = list(objects_in(event))
         invocation_id = self.about(event)
         if invocation_id is None:
-            for it in held:
-                self._tools.learn(it.kind, it.members)
+            for item in held:
+                self._tools.learn(item.kind, item.members)
             self._note_apart(name, "Event", event, at_ns)
             return dict(event)
         self._call(invocation_id, event, at_ns)
         about: list[str] = []
-        for it in held:
-            own = it.members.get("invocation_id")
+        for item in held:
+            own = item.members.get("invocation_id")
             about.append(own if isinstance(own, str) else invocation_id)
-            self._read_object(it.kind, it.members, about[-1], at_ns, noted=True)
+            self._read_object(item.kind, item.members, about[-1], at_ns, noted=True)
         self._tell(name, event, invocation_id, at_ns)
         self._grow("Event", invocation_id, size)
         for each in dict.fromkeys([*about, invocation_id]):
@@ -236,7 +237,7 @@ class AgentToolEvents(Generic[S]):
 
     def _begin(self, invocation_id: str, members: Object, at_ns: int) -> Call[S]:
         self._ended.pop(invocation_id, None)
-        held = (it.members for it in objects_in(members) if it.kind == "Invocation")
+        held = (obj.members for obj in objects_in(members) if obj.kind == "Invocation")
         inner = next(held, members)
         tool = self._tools.tool(members.get("tool_id") or inner.get("tool_id"))
         call_id = inner.get("native_call_id")
@@ -351,9 +352,9 @@ class AgentToolEvents(Generic[S]):
             **event,
             "trace_refs": _added(event.get("trace_refs"), reference),
         }
-        for it, about in held:
-            told = self._referring(it.kind, it.members, about)
-            written["data"] = told if it.name is None else {**written["data"], it.name: told}
+        for item, about in held:
+            told = self._referring(item.kind, item.members, about)
+            written["data"] = told if item.name is None else {**written["data"], item.name: told}
         return written
 
 
@@ -393,10 +394,10 @@ class _Ended(Generic[S]):
 def _without_payloads(event: Object) -> Object:
     """Return an event with only the facts of its Invocation or Result: the whole is on the span."""
     data: Any = event.get("data")
-    for it in objects_in(event):
-        if it.kind in ("Invocation", "Result"):
-            facts = facts_of(it.members)
-            data = facts if it.name is None else {**data, it.name: facts}
+    for obj in objects_in(event):
+        if obj.kind in ("Invocation", "Result"):
+            facts = facts_of(obj.members)
+            data = facts if obj.name is None else {**data, obj.name: facts}
     return {**event, "data": data} if "data" in event else event
 
 
@@ -404,5 +405,7 @@ def _added(references: object, reference: dict[str, Any]) -> list[Any]:
     """Return references with one more, in place of an earlier one to the same span."""
     given = references if isinstance(references, (list, tuple)) else ()
     span_id = reference["span_id"]
-    others = [it for it in given if not isinstance(it, Mapping) or it.get("span_id") != span_id]
+    others = [
+        item for item in given if not isinstance(item, Mapping) or item.get("span_id") != span_id
+    ]
     return [*others, reference]

@@ -69,7 +69,7 @@ def field_names(fields: object) -> Iterator[str]:
     """
     if isinstance(fields, str):
         yield fields
-        yield from [it for it in _PART.findall(fields) if not it.isdecimal()][-1:]
+        yield from [match for match in _PART.findall(fields) if not match.isdecimal()][-1:]
     elif isinstance(fields, Mapping):
         yield from field_names([*fields, *fields.values()])
     elif isinstance(fields, (list, tuple)):
@@ -229,25 +229,25 @@ class Withheld:
 def _members_of(cls: type[Document]) -> Mapping[str, type[Document] | None]:
     """Return the members that the specification gives an object, and what those are that are
     objects themselves."""
-    return {it.name: it.document for it in fields_of(cls)}
+    return {field.name: field.document for field in fields_of(cls)}
 
 
 def _fields(value: Any, kind: str | None) -> Iterator[tuple[str, Any]]:
     """Yield all fields of all payloads in a JSON value, which may be an object of Agent Tool."""
     todo: list[tuple[Any, type[Document] | None]] = [(value, _TYPES.get(kind or ""))]
     while todo:
-        it, cls = todo.pop()
-        if isinstance(it, (list, tuple)):
-            todo.extend((inner, cls) for inner in it)
-        elif cls is None or not isinstance(it, Mapping):
-            yield from _payload_fields(it)
+        item, cls = todo.pop()
+        if isinstance(item, (list, tuple)):
+            todo.extend((inner, cls) for inner in item)
+        elif cls is None or not isinstance(item, Mapping):
+            yield from _payload_fields(item)
         else:
             own = _members_of(cls)
-            unknown = {name: inner for name, inner in it.items() if name not in own}
+            unknown = {name: inner for name, inner in item.items() if name not in own}
             yield from _payload_fields(unknown)
-            todo += [(it[name], own[name]) for name in own if name in it and name != "data"]
+            todo += [(item[name], own[name]) for name in own if name in item and name != "data"]
             if cls is Event:
-                todo += _in_data(it.get("data"))
+                todo += _in_data(item.get("data"))
 
 
 def _in_data(data: Any) -> Iterator[tuple[Any, type[Document] | None]]:
@@ -265,16 +265,16 @@ def _payload_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield all fields of a payload, but for those of schemas."""
     todo = [(value, False)]
     while todo:
-        it, of_schema = todo.pop()
-        if isinstance(it, str):
-            todo.append((_json_in(it), False))
-        elif isinstance(it, Mapping):
-            for name, inner in it.items():
+        item, of_schema = todo.pop()
+        if isinstance(item, str):
+            todo.append((_json_in(item), False))
+        elif isinstance(item, Mapping):
+            for name, inner in item.items():
                 if not (of_schema and _is_schema(inner)):
                     yield name, inner
                 todo.append((inner, name == "properties"))
-        elif isinstance(it, (list, tuple)):
-            todo.extend((inner, False) for inner in it)
+        elif isinstance(item, (list, tuple)):
+            todo.extend((inner, False) for inner in item)
 
 
 def _number_text(value: Any) -> str:
@@ -291,7 +291,7 @@ def _is_schema(value: Any) -> bool:
         return False
     kind = value.get("type")
     kinds = kind if isinstance(kind, (list, tuple)) else [kind]
-    return bool(kinds) and all(isinstance(it, str) and it in _JSON_TYPES for it in kinds)
+    return bool(kinds) and all(isinstance(kind, str) and kind in _JSON_TYPES for kind in kinds)
 
 
 def _json_in(text: str) -> Any:
@@ -308,12 +308,12 @@ def _leaves(value: Any) -> Iterator[Any]:
     """Yield the texts and the numbers in a JSON value, and those in texts that are JSON."""
     todo = [value]
     while todo:
-        it = todo.pop()
-        if isinstance(it, Mapping):
-            todo.extend(it.values())
-        elif isinstance(it, (list, tuple)):
-            todo.extend(it)
+        entry = todo.pop()
+        if isinstance(entry, Mapping):
+            todo.extend(entry.values())
+        elif isinstance(entry, (list, tuple)):
+            todo.extend(entry)
         else:
-            yield it
-            if isinstance(it, str) and (inner := _json_in(it)) is not None:
+            yield entry
+            if isinstance(entry, str) and (inner := _json_in(entry)) is not None:
                 todo.append(inner)

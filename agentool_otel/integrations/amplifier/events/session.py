@@ -198,8 +198,8 @@ class Session(Generic[S]):
     def chat_of(self, request_id: str | None) -> Chat[S] | None:
         """Return the model call under way that an event is of: by its id, else the oldest."""
         if request_id is not None:
-            return next((it for it in self.chats if it.request_id == request_id), None)
-        return next((it for it in self.chats if it.requested), None)
+            return next((chat for chat in self.chats if chat.request_id == request_id), None)
+        return next((chat for chat in self.chats if chat.requested), None)
 
     def end_chat(self, chat: Chat[S], at_ns: int) -> None:
         """Note that a model call has ended; its content may still come."""
@@ -223,12 +223,12 @@ class Session(Generic[S]):
             answer = message("assistant", chat.parts, chat.finish_reason)
             chat.step.add(lambda: {"output": finished([answer], failed=False)})
             self.requested = {
-                it["id"]: it.get("arguments")
-                for it in chat.parts
-                if it.get("type") == "tool_call" and isinstance(it.get("id"), str)
+                part["id"]: part.get("arguments")
+                for part in chat.parts
+                if part.get("type") == "tool_call" and isinstance(part.get("id"), str)
             }
             if self.turn is not None:
-                self.turn.output = [it for it in chat.parts if it.get("type") == "text"]
+                self.turn.output = [part for part in chat.parts if part.get("type") == "text"]
         chat.step.end(chat.end_ns)
 
     # --------------------------------------------------------------------------- tool calls
@@ -271,19 +271,19 @@ class Session(Generic[S]):
             data: what the event holds.
             untaken: only calls whose tool has not been entered.
         """
-        calls = [it for it in self._calls_of(name, data) if not (untaken and it.taken)]
+        calls = [call for call in self._calls_of(name, data) if not (untaken and call.taken)]
         key = payloads.input_key(data)
-        alike = [it for it in calls if it.input_key == key] if key else calls
+        alike = [call for call in calls if call.input_key == key] if key else calls
         return next(iter(alike or calls), None)
 
     def _calls_of(self, name: str, data: Data) -> list[ToolCall[S]]:
         """Return the calls under way that an event may be of by its name, id and group."""
-        calls = [it for it in self.tools if it.name == name]
+        calls = [tool for tool in self.tools if tool.name == name]
         call_id = payloads.string(data, "tool_call_id")
-        if call_id is not None and any(it.call_id == call_id for it in calls):
-            return [it for it in calls if it.call_id == call_id]
+        if call_id is not None and any(call.call_id == call_id for call in calls):
+            return [call for call in calls if call.call_id == call_id]
         group = payloads.string(data, "parallel_group_id")
-        return [it for it in calls if group is None or it.group in (group, None)]
+        return [call for call in calls if group is None or call.group in (group, None)]
 
     def answer(self, name: str, data: Data, at_ns: int) -> None:
         """End a tool call with the result, or the failure, that an event reports."""
@@ -301,11 +301,11 @@ class Session(Generic[S]):
         """End a tool call with the error of an event, which names neither its arguments nor, with
         loop-basic, its id."""
         calls = self._calls_of(name, data)
-        raised = [it for it in calls if it.raised_ns is not None]
+        raised = [call for call in calls if call.raised_ns is not None]
         key = payloads.input_key(data)
-        alike = [it for it in calls if key and it.input_key == key]
+        alike = [call for call in calls if key and call.input_key == key]
         if raised:
-            call = min(raised, key=lambda it: it.raised_ns or 0)
+            call = min(raised, key=lambda item: item.raised_ns or 0)
         elif alike or len(calls) == 1:
             call = (alike or calls)[0]
         elif calls:

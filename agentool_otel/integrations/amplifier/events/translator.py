@@ -144,7 +144,7 @@ class AmplifierEvents(Generic[S]):
         if parent.turn is None:
             return parent.last_turn
         call_id = string(data, "tool_call_id")
-        call = next((it for it in parent.tools if call_id and it.call_id == call_id), None)
+        call = next((tool for tool in parent.tools if call_id and tool.call_id == call_id), None)
         return parent.turn.step if call is None else call.step
 
     def _end_session(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
@@ -228,7 +228,7 @@ class AmplifierEvents(Generic[S]):
         session.close_tools(at_ns, goes_on=True)
 
     def _request(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        held = (it for it in session.chats if it.step is inside and not it.requested)
+        held = (chat for chat in session.chats if chat.step is inside and not chat.requested)
         provider = string(data, "provider")
         chat = next(held, None) or session.begin_chat(provider or "unknown", at_ns)
         chat.requested = True

@@ -56,7 +56,7 @@ def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
             del _wrapped[key]
         wrapper: Any = vars(place).get(name)
         others = list(_wrapped.values()) if cls is not None else []
-        if _is_ours(wrapper) and all(it.place is not cls for it in others):
+        if _is_ours(wrapper) and all(item.place is not cls for item in others):
             setattr(place, name, wrapper.__wrapped__)
 
     return undo
@@ -66,7 +66,7 @@ def _place(owner: Any, name: str) -> Any:
     """Return what defines a method of an object: the object itself, or one of its classes."""
     if name in getattr(owner, "__dict__", ()):
         return owner
-    return next((it for it in type(owner).__mro__ if name in vars(it)), None)
+    return next((item for item in type(owner).__mro__ if name in vars(item)), None)
 
 
 def _wrapper(place: Any, name: str) -> Any:

@@ -121,7 +121,7 @@ class SessionHook:
         with guarded("asking for the events of Amplifier's modules"):
             for names in await self._coordinator.collect_contributions(_CHANNEL):
                 if isinstance(names, (list, tuple, set, frozenset)):
-                    self.register(it for it in names if isinstance(it, str))
+                    self.register(name for name in names if isinstance(name, str))
         for name, tool in self._mounted("tools"):
             self._wrap(tool, "execute", self._tool(name))
         for name, provider in self._mounted("providers"):
@@ -174,9 +174,9 @@ class SessionHook:
         if not self._about_to:
             return
         session = _events.session(self._session_id)
-        for it in self._about_to.values():
-            final = self._one_handler_behind(it.watcher)
-            _events.deny(session, _plain(it.data), it.start_ns, it.end_ns, final=final)
+        for item in self._about_to.values():
+            final = self._one_handler_behind(item.watcher)
+            _events.deny(session, _plain(item.data), item.start_ns, item.end_ns, final=final)
         self._about_to.clear()
 
     def _one_handler_behind(self, watcher: int) -> bool:
@@ -286,7 +286,7 @@ def _handler(what: str, event: str) -> str:
 
 
 def _key(data: Data) -> tuple[str | None, ...]:
-    return tuple(plain_text(get(data, it)) for it in ("timestamp", "tool_name", "tool_call_id"))
+    return tuple(plain_text(get(data, name)) for name in ("timestamp", "tool_name", "tool_call_id"))
 
 
 async def _result(given: Any) -> Any:

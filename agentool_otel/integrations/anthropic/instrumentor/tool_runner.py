@@ -154,7 +154,7 @@ class _Executing:
         """Return what is executed with these very arguments, and the call."""
         present: Any = get_value(_EXECUTING)
         calls = present.calls if isinstance(present, _Executing) else ()
-        call = next((it for it in calls if get(it, "input") is arguments), None)
+        call = next((call for call in calls if get(call, "input") is arguments), None)
         return (None, None) if call is None else (present, call)
 
 
@@ -245,7 +245,7 @@ async def _executes_async(wrapped: Callable[..., Any], runner: Any, args: Any, k
 def _context_of_calls(runner: Any) -> Context:
     with guarded("reading the tool calls of an answer"):
         blocks = items(_last_message(runner), "content")
-        calls = [it for it in blocks if string(it, "type") == "tool_use"]
+        calls = [block for block in blocks if string(block, "type") == "tool_use"]
         return _Executing(calls).context(get_current())
     return get_current()
 

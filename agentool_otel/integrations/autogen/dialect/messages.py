@@ -26,9 +26,9 @@ __all__ = ["input_messages", "tokens", "turn_messages"]
 def input_messages(messages: Iterable[Any]) -> list[Message]:
     """Return the input of an agent: from the user, or from another agent under its name."""
     return [
-        message(str(it.get("source") or "user"), [text(content)])
-        for it in messages
-        if isinstance(it, dict) and (content := _words(it.get("content")))
+        message(str(item.get("source") or "user"), [text(content)])
+        for item in messages
+        if isinstance(item, dict) and (content := _words(item.get("content")))
     ]
 
 
@@ -36,10 +36,10 @@ def turn_messages(events: Iterable[Any]) -> list[Message]:
     """Return the messages of an agent's turn, in order: reasoning, tool calls, tool results and
     answers. Events of the framework itself are left out."""
     messages: list[Message] = []
-    for it in events:
-        if not isinstance(it, dict):
+    for event in events:
+        if not isinstance(event, dict):
             continue
-        content, kind = it.get("content"), str(it.get("type"))
+        content, kind = event.get("content"), str(event.get("type"))
         match kind:
             case "ToolCallRequestEvent":
                 calls = [
@@ -74,8 +74,8 @@ def tokens(events: Iterable[Any]) -> dict[str, int]:
     """
     input_tokens = output_tokens = 0
     known = False
-    for it in events:
-        usage = it.get("models_usage") if isinstance(it, dict) else None
+    for event in events:
+        usage = event.get("models_usage") if isinstance(event, dict) else None
         if isinstance(usage, dict):
             one, other = usage.get("prompt_tokens"), usage.get("completion_tokens")
             if isinstance(one, int) and isinstance(other, int) and (one or other):
@@ -86,13 +86,13 @@ def tokens(events: Iterable[Any]) -> dict[str, int]:
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    return [it for it in value if isinstance(it, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _words(content: Any) -> str | None:
     """Return a message's content as text: images are left out of several, objects are JSON."""
     if isinstance(content, list):
-        content = "\n".join(it for it in content if isinstance(it, str))
+        content = "\n".join(item for item in content if isinstance(item, str))
     if content is None or isinstance(content, str):
         return content
     return dumps(content)

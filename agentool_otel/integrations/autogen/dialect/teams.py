@@ -131,14 +131,14 @@ class _Teams:
     def _message_type(self, span: SpanRecord) -> str | None:
         """Return the type of the message that arrives with a span."""
         sent = (self._created.get(link.span_id) for link in span.links)
-        return next((it.attributes.get(_TYPE) for it in sent if it is not None), None)
+        return next((item.attributes.get(_TYPE) for item in sent if item is not None), None)
 
     def _starts_team(self, span: SpanRecord) -> bool:
         if _task(span) is not None:
             return True
         sent = (self._created.get(link.span_id) for link in span.links)
         return self._message_type(span) == "GroupChatStart" and all(
-            it and _to_agent(it) for it in sent
+            item and _to_agent(item) for item in sent
         )
 
     def _read(self, span: SpanRecord) -> None:
@@ -215,17 +215,21 @@ class _Teams:
         received = self._received.get(agent, [])
         first = bisect_left(received, since, key=_time)
         last = bisect_right(received, span.start_ns or 0, key=_time)
-        heard = [it for _, each in received[first:last] for it in each]
+        heard = [item for _, each in received[first:last] for item in each]
         sent = self._sent.get(span.span_id, ())
-        messages = [self._arrived[it.span_id] for it in sent if it.span_id in self._arrived]
-        answers = [it for message in messages if (it := _response(message)) is not None]
+        messages = [self._arrived[item.span_id] for item in sent if item.span_id in self._arrived]
+        answers = [response for message in messages if (response := _response(message)) is not None]
         if answers:
             inner = answers[-1].get("inner_messages")
             events = [*inner] if isinstance(inner, list) else []
             events.append(answers[-1].get("chat_message"))
         else:  # it failed before
-            events = [it.get("message") for it in messages]
-        events = [it for it in events if isinstance(it, dict) and it.get("source") == agent.name]
+            events = [message.get("message") for message in messages]
+        events = [
+            event
+            for event in events
+            if isinstance(event, dict) and event.get("source") == agent.name
+        ]
         attributes: dict[str, Any] = tokens(events)
         if gen_ai.OPERATION_NAME not in span.attributes:
             attributes[gen_ai.OPERATION_NAME] = "invoke_agent"

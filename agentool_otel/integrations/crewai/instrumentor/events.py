@@ -83,7 +83,7 @@ def _crew_input(crew: Any, event: Any) -> Mapping[str, Any]:
     """Return the crew's inputs or, without inputs, its tasks."""
     if inputs := jsonable(get(event, "inputs")):
         return {"input": values.said("user", encode(inputs))}
-    tasks = [it for task in items(crew, "tasks") if (it := string(task, "description"))]
+    tasks = [item for task in items(crew, "tasks") if (item := string(task, "description"))]
     return {"input": values.said("user", *tasks)}
 
 
@@ -214,7 +214,7 @@ def _found(event: Any) -> Mapping[str, Any]:
 def _records(event: Any) -> Mapping[str, Any]:
     results = get(event, "results")
     if is_a(results, list):
-        return {"records": [values.memory_record(it) for it in items(results)]}
+        return {"records": [values.memory_record(result) for result in items(results)]}
     return {"results": jsonable(results)}
 
 

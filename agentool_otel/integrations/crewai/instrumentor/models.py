@@ -184,7 +184,7 @@ def _conversation(messages: Any) -> list[Message] | None:
 def calls_in(response: Any) -> list[Part]:
     """Return a model's requests for tools, in the shape of its provider."""
     requested = jsonable(response)
-    return [part for it in items(requested) or [requested] for part in _call(it)]
+    return [part for item in items(requested) or [requested] for part in _call(item)]
 
 
 def _call(requested: Any) -> list[Part]:
@@ -206,7 +206,7 @@ def usage_of(usage: Any) -> Usage | None:
     counts: dict[str, int | None] = {}
     for field, names in _COUNTS.items():
         counts[field] = next(
-            (it for name in names if (it := integer(usage, name)) is not None), None
+            (item for name in names if (item := integer(usage, name)) is not None), None
         )
     for field in _SUBSETS:
         counts[field] = counts[field] or None

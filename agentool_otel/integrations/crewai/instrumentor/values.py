@@ -55,7 +55,7 @@ def internal(flow: Any) -> bool:
 
 def said(speaker: str, *texts: str | None) -> list[Message] | None:
     """Return texts as messages, None if there are none."""
-    return [message(speaker, [text(it)]) for it in texts if it] or None
+    return [message(speaker, [text(item)]) for item in texts if item] or None
 
 
 def conversation(messages: Any) -> list[Message] | None:
@@ -91,8 +91,8 @@ def coworker(source: Any, tool: str, given: Any) -> str | None:
     wanted = _comparable(named.removeprefix("[").removesuffix("]").split(",")[0])
     crew = get(source, "crew")
     crew = get(get(source, "agent"), "crew") if crew is None else crew
-    roles = [it for each in items(crew, "agents") if (it := role(string(each, "role")))]
-    return next((it for it in roles if _comparable(it) == wanted), None)
+    roles = [item for each in items(crew, "agents") if (item := role(string(each, "role")))]
+    return next((item for item in roles if _comparable(item) == wanted), None)
 
 
 def _comparable(name: str) -> str:

@@ -30,7 +30,7 @@ def names_in(metadata: dict[str, Any]) -> dict[str, str]:
     all of it there.
     """
     said = (_naming(get(metadata, key)) for key in _CONVERSATION)
-    conversation = next((it for it in said if it is not None), None)
+    conversation = next((item for item in said if item is not None), None)
     return named(conversation, _naming(get(metadata, "user_id")))
 
 
@@ -49,7 +49,7 @@ def for_whom(names: dict[str, str], above: LiveRun | Plumbing | None, parent: Co
     """
     around = above.run if isinstance(above, Plumbing) else above
     known = {} if around is None else around.names
-    return identify(parent, {key: it for key, it in names.items() if known.get(key) != it})
+    return identify(parent, {key: name for key, name in names.items() if known.get(key) != name})
 
 
 def name_of(

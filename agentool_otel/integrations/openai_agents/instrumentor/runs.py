@@ -153,11 +153,17 @@ class AgentRun:
         """End with what the runner returns."""
         with guarded("reading the result of an agent"):
             interruptions = items(result, "interruptions")
-            awaiting = (string(get(it, "raw_item"), "call_id") for it in interruptions)
+            awaiting = (
+                string(get(interruption, "raw_item"), "call_id") for interruption in interruptions
+            )
             self.settle(frozenset(awaiting))
-            for step in {id(it): it for it in (self.agent, self.step) if it is not None}.values():
+            for step in {
+                id(value): value for value in (self.agent, self.step) if value is not None
+            }.values():
                 step.add(lambda: {"output": values.answer(get(result, "final_output"))})
-                approvals.asked(step, lambda: [values.asked(it) for it in interruptions])
+                approvals.asked(
+                    step, lambda: [values.asked(interruption) for interruption in interruptions]
+                )
             self._end(interrupted="approval" if interruptions else None)
 
     def ended(self, error: BaseException | None) -> None:
@@ -187,7 +193,9 @@ class AgentRun:
                 self.failed(error)
             elif self.failure is not None and unanswered:
                 self.settle()
-                for step in {id(it): it for it in (self.agent, self.step) if it}.values():
+                for step in {
+                    id(value): value for value in (self.agent, self.step) if value
+                }.values():
                     step.set(error_type=_ERRORS.get(self.failure, "error"))
                 self._end()
             else:

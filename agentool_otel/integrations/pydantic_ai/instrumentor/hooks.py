@@ -248,9 +248,9 @@ class _ToolStep:
 
 def _signal(error: BaseException) -> str | None:
     """Return which of pydantic-ai's signals an exception is, None for any other."""
-    bases = (it for it in mro(type(error)) if module_name(it) == "pydantic_ai.exceptions")
+    bases = (item for item in mro(type(error)) if module_name(item) == "pydantic_ai.exceptions")
     names = map(class_name, bases)
-    return next((it for it in names if it in _SIGNALS), None)
+    return next((name for name in names if name in _SIGNALS), None)
 
 
 def _told(reply: Any) -> str:
@@ -448,7 +448,7 @@ class _Inside(_Hooks):
 
 
 def _ids(request_context: Any) -> list[int]:
-    return [id(it) for it in items(request_context, "messages")]
+    return [id(message) for message in items(request_context, "messages")]
 
 
 def _inside(step: StepSpan, around: Context) -> Context:

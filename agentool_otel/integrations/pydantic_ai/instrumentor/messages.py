@@ -92,7 +92,7 @@ def retry(part: Any) -> str:
     pydantic-ai's own words, unless they would be made of objects of the user's.
     """
     content = get(part, "content")
-    told = [{key: it for key, it in (record(each) or {}).items() if key != "ctx"}
+    told = [{key: value for key, value in (record(each) or {}).items() if key != "ctx"}
             for each in items(content)]  # fmt: skip
     if plain_text(content) is not None or (told and look(told) is not None):
         return str(part.model_response())
@@ -107,7 +107,7 @@ def prompt(content: Any) -> list[Message] | None:
 def _contents(content: Any) -> list[Part]:
     words = plain_text(content)
     pieces = items(content) if words is None else [words]
-    return [_piece(it) for it in pieces if string(it, "kind") != "cache-point"]
+    return [_piece(piece) for piece in pieces if string(piece, "kind") != "cache-point"]
 
 
 def _piece(piece: Any) -> Part:
@@ -141,7 +141,9 @@ def _file(file: Any) -> Part:
 
 def answer(response: Any) -> Message:
     """Return what a model has answered."""
-    parts = [part for it in items(response, "parts") if (part := _part_of_answer(it)) is not None]
+    parts = [
+        part for item in items(response, "parts") if (part := _part_of_answer(item)) is not None
+    ]
     return message("assistant", parts, string(response, "finish_reason"))
 
 
@@ -180,13 +182,13 @@ def instructions(request_context: Any) -> list[Part] | None:
     """Return what an agent's instructions are in one request; prompts of the system that are a
     part of the history are messages."""
     parts = get(get(request_context, "model_request_parameters"), "instruction_parts")
-    texts = [string(it, "content") for it in items(parts)]
+    texts = [string(part, "content") for part in items(parts)]
     if not texts:
         requests = [
-            it for it in items(request_context, "messages") if string(it, "kind") == "request"
+            item for item in items(request_context, "messages") if string(item, "kind") == "request"
         ]
         texts = [string(requests[-1], "instructions")] if requests else []
-    return [text(it) for it in texts if it] or None
+    return [text(item) for item in texts if item] or None
 
 
 def result_of(value: Any) -> Any:

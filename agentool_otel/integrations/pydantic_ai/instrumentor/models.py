@@ -62,13 +62,13 @@ def tried_in_turn(model: Any) -> list[Any]:
     wrapped = get(model, "wrapped")
     if wrapped is not None:
         return tried_in_turn(wrapped)
-    return [it for each in items(model, "models") for it in tried_in_turn(each)] or [model]
+    return [item for each in items(model, "models") for item in tried_in_turn(each)] or [model]
 
 
 def answering(model: Any, response: Any) -> Any:
     """Return the model that has answered a request."""
     tried, name = tried_in_turn(model), string(response, "model_name")
-    named = next((it for it in tried if string(it, "model_name") == name), None)
+    named = next((item for item in tried if string(item, "model_name") == name), None)
     failed = len(items(response, "failed_attempts"))  # from 2.0 on
     return named or tried[min(failed, len(tried) - 1)]
 
@@ -105,7 +105,7 @@ def asked(request_context: Any) -> dict[str, Any]:
         "stop_sequences": texts(settings, "stop_sequences") or None,
         "seed": integer(settings, "seed"),
         "reasoning_level": next(
-            (words for it in efforts if (words := plain_text(it)) is not None), None
+            (words for effort in efforts if (words := plain_text(effort)) is not None), None
         ),
     }
 
@@ -118,7 +118,9 @@ def content(request_context: Any) -> dict[str, Any]:
     return {
         "system": messages.instructions(request_context),
         "input": messages.conversation(items(request_context, "messages")),
-        "tools": tools.definitions([*offered, *({"type": string(it, "kind")} for it in hosted)]),
+        "tools": tools.definitions(
+            [*offered, *({"type": string(item, "kind")} for item in hosted)]
+        ),
     }
 
 

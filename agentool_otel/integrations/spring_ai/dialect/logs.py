@@ -45,7 +45,7 @@ def texts(entry: str) -> list[str]:
             items[-1] += _BETWEEN + piece
         else:
             items.append(piece)
-    return ["" if it == "null" else it for it in items]
+    return ["" if item == "null" else item for item in items]
 
 
 def role_texts(entry: str) -> list[tuple[str, str]]:

@@ -119,7 +119,7 @@ def _read_model_call(span: Reader) -> Operation:
     if all(str(rest.get(key, 0)) == "0" for key in _TOKENS):
         onto.drop(span, *_TOKENS)
     if (reasons := span.texts(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
-        rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(it)) for it in reasons]
+        rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(reason)) for reason in reasons]
     _offer(span)
     for entry in entries(span, "Chat Model Prompt Content"):
         contents = texts(entry)

@@ -42,8 +42,8 @@ _BESIDE = {"tools": {"name", "version"}, "tasks": {"name", "version"}, "results"
 def _kind_of(value: Json) -> str:
     """Return the member whose list a file is, of several the last one, else the one that should be
     a list; empty for no file."""
-    names = [it for it in reversed(_READ) if isinstance(value, dict) and it in value]
-    lists = [it for it in names if isinstance(value, dict) and isinstance(value[it], list)]
+    names = [item for item in reversed(_READ) if isinstance(value, dict) and item in value]
+    lists = [name for name in names if isinstance(value, dict) and isinstance(value[name], list)]
     return next(iter(lists or names), "")
 
 
@@ -70,7 +70,7 @@ class ToolSmith:
 
     def write(self, documents: Sequence[Document]) -> Json:
         for kinds, write in _WRITE:
-            if documents and all(isinstance(it, kinds) for it in documents):
+            if documents and all(isinstance(document, kinds) for document in documents):
                 return write(documents)
-        found = ", ".join(sorted({type(it).__name__ for it in documents})) or "nothing"
+        found = ", ".join(sorted({type(document).__name__ for document in documents})) or "nothing"
         raise DecodeError("tools, EvalCases, or ReasoningTraces with EvalResults", found)

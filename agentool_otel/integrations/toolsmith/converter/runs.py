@@ -94,7 +94,7 @@ def write_run(documents: Sequence[Document]) -> Object:
         run = around
     if run is None:
         raise DecodeError("a ReasoningTrace for each EvalResult", "EvalResults alone")
-    return {**run, "results": [it for _, it in sorted(pairs, key=lambda pair: pair[0])]}
+    return {**run, "results": [item for _, item in sorted(pairs, key=lambda pair: pair[0])]}
 
 
 def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
@@ -239,8 +239,10 @@ def _expected(judged: Object) -> str:
 def _write(pair: Object) -> Object:
     trace, result = pair["trace"], pair["result"]
     judged: Object = result["assertion_results"][0]
-    call = next((it["tool_call"] for it in trace["steps"] if it.get("tool_call")), None)
-    thought = next((it.get("content") for it in trace["steps"] if it["type"] == "reasoning"), None)
+    call = next((step["tool_call"] for step in trace["steps"] if step.get("tool_call")), None)
+    thought = next(
+        (step.get("content") for step in trace["steps"] if step["type"] == "reasoning"), None
+    )
     written: Object = {
         "taskId": result["case_id"],
         "prompt": member(trace, "input", str),

@@ -48,7 +48,7 @@ def write_tasks(documents: Sequence[Document]) -> Object:
     Raises:
         DecodeError: if one has no text as input, or does not say which tool is expected.
     """
-    cases = [it.to_dict() for it in documents]
+    cases = [document.to_dict() for document in documents]
     file = _file_of(cases[0])
     translation = _translation(_of_file(file))
     tasks = each(cases, "$", translation.from_agentool)
@@ -73,7 +73,7 @@ def _synthesized(file: Object) -> list[str]:
     """Return the members that only stand there because ToolSmith needs them."""
     for names in (["name", "version"], ["version"], ["name"]):
         if file.get("metadata") == {"agentool": {"synthesized": names}}:
-            return names if all(file[it] == _SYNTHESIZED[it] for it in names) else []
+            return names if all(file[name] == _SYNTHESIZED[name] for name in names) else []
     return []
 
 
@@ -87,10 +87,10 @@ def _file_of(case: Object) -> Object:
     version = file.get("version")
     if not isinstance(version, str) or not version:
         file = without_each(file, ("version",))
-    missing = [it for it in _SYNTHESIZED if it not in file]
+    missing = [item for item in _SYNTHESIZED if item not in file]
     if not missing:
         return file
-    given = {it: _SYNTHESIZED[it] for it in missing}
+    given = {item: _SYNTHESIZED[item] for item in missing}
     return {**file, **given, "metadata": {"agentool": {"synthesized": missing}}}
 
 
@@ -115,7 +115,7 @@ def _check(task: Object) -> None:
 
 def _read_task(task: Object) -> Object:
     criteria = member(task, "successCriteria", list, [])
-    properties = [{"type": "output_property", "property": it} for it in criteria]
+    properties = [{"type": "output_property", "property": item} for item in criteria]
     return {
         "case_id": task["id"],
         "input": task["prompt"],
@@ -130,9 +130,9 @@ def _write_task(case: Object) -> Object:
         "expectedTool": expected_of(case["assertions"]),
     }
     criteria = [
-        it["property"]
-        for it in case["assertions"]
-        if it["type"] == "output_property" and isinstance(it.get("property"), str)
+        assertion["property"]
+        for assertion in case["assertions"]
+        if assertion["type"] == "output_property" and isinstance(assertion.get("property"), str)
     ]
     return {**task, "successCriteria": criteria} if criteria else task
 

@@ -39,7 +39,7 @@ def read_tools(file: Object) -> list[Document]:
     Raises:
         DecodeError: if something required is missing, or something is malformed or there twice.
     """
-    around = {name: it for name, it in file.items() if name != "tools"}
+    around = {name: value for name, value in file.items() if name != "tools"}
     registry = _FILE.to_agentool(around)
     tools = member(file, "tools", list, filled=True)
     specs = each(tools, "$.tools", _TOOL.to_agentool)
@@ -67,7 +67,7 @@ def write_tools(documents: Sequence[Document]) -> Object:
         path = "$[0].tools"
     else:
         around, path = _SYNTHESIZED, "$"
-        specs = each([it.to_dict() for it in documents], path, dict)
+        specs = each([document.to_dict() for document in documents], path, dict)
     if not specs:
         raise DecodeError("at least one tool, as ToolSmith needs", "none", path)
     unique(specs, "name", path)

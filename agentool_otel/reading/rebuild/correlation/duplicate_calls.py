@@ -102,7 +102,7 @@ class AnsweredCalls:
         """
         for part in range(_PARTS):
             alike: dict[int, list[_Row]] = defaultdict(list)
-            for row in sorted(_Row(*it) for it in self._rows.of(part)):
+            for row in sorted(_Row(*item) for item in self._rows.of(part)):
                 for other in alike[row.response][-_NEAR:]:
                     if row.is_also(other) and trace_of(row.number) != trace_of(other.number):
                         yield other.number, row.number
@@ -137,13 +137,13 @@ def _within(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
         while begun < len(others) and others[begun].start_ns <= call.start_ns:
             latest = _last_two(latest, others[begun])
             begun += 1
-        if any(it.end_ns >= call.end_ns and it.scope != call.scope for it in latest):
+        if any(row.end_ns >= call.end_ns and row.scope != call.scope for row in latest):
             yield call.number
 
 
 def _last_two(latest: list[_Row], row: _Row) -> list[_Row]:
     """Return those of up to three calls that end last, one of a tracer."""
     by_scope: dict[int, _Row] = {}
-    for it in sorted((*latest, row), key=attrgetter("end_ns")):
-        by_scope[it.scope] = it
+    for item in sorted((*latest, row), key=attrgetter("end_ns")):
+        by_scope[item.scope] = item
     return sorted(by_scope.values(), key=attrgetter("end_ns"))[-2:]

@@ -102,7 +102,7 @@ class Parts:
         for span in part.spans:
             self._units.add(number, span, order if span is first else "")
         if part.run_ids:
-            work = [it for it in part.spans if gen_ai.EVALUATION_NAME not in it.attributes]
+            work = [span for span in part.spans if gen_ai.EVALUATION_NAME not in span.attributes]
             work = work or part.spans
             starts = [span.start_ns or 0 for span in work]
             ends = [span.end_ns or span.start_ns or 0 for span in work]

@@ -216,7 +216,7 @@ class LooseCalls:
     def _tools_alone(self) -> Iterator[tuple[int, SpanRecord]]:
         """Yield the units that belong to no model call, with their first spans."""
         group_of, has_calls = self._joining.group_of, self._has_calls()
-        return (it for it in self._units.firsts() if not has_calls[group_of(it[0])])
+        return (first for first in self._units.firsts() if not has_calls[group_of(first[0])])
 
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1

@@ -388,7 +388,9 @@ class _Sweep:
             call, self._group_of(call.unit), self._closes[call.unit], self._results[number]
         )
         for requests, key in self._places(call):
-            waiting = [it for it in requests.get(key, ()) if it.close_ns > call.start_ns]
+            waiting = [
+                request for request in requests.get(key, ()) if request.close_ns > call.start_ns
+            ]
             requests[key] = [*waiting[-_OPEN + 1 :], request]
 
     def _places(self, call: _Call) -> list[tuple[dict[Any, list[_Request]], Any]]:
@@ -415,13 +417,15 @@ class _Sweep:
         alike = self._alike.get((span.name, span.arguments), ())
         found = self._first(span, list(alike))
         if found is None:
-            contained = [it for it in self._of_name.get(span.name, ()) if _contains(span, it.call)]
+            contained = [
+                item for item in self._of_name.get(span.name, ()) if _contains(span, item.call)
+            ]
             found = self._first(span, contained)
         return found
 
     def _first(self, span: _Call, requests: list[_Request]) -> _Request | None:
-        fitting = [it for it in requests if self._may_execute(span, it)]
-        return min(fitting, key=lambda it: _rank(span, it), default=None)
+        fitting = [request for request in requests if self._may_execute(span, request)]
+        return min(fitting, key=lambda item: _rank(span, item), default=None)
 
     def _may_execute(self, span: _Call, request: _Request) -> bool:
         if self._taken[request.call.number] and self._evidence is not Evidence.AGAIN:
@@ -431,12 +435,14 @@ class _Sweep:
         return _fits(span, request)
 
     def _same_name(self, span: _Call) -> _Request | None:
-        requests = [it for it in self._of_name.get(span.name, ()) if self._may_execute(span, it)]
+        requests = [
+            item for item in self._of_name.get(span.name, ()) if self._may_execute(span, item)
+        ]
         for better in (_is_same_parent, _is_same_trace, _is_equal_result):
-            requests = [it for it in requests if better(span, it)] or requests
-        if len({it.group for it in requests}) != 1:
+            requests = [request for request in requests if better(span, request)] or requests
+        if len({request.group for request in requests}) != 1:
             return None
-        return min(requests, key=lambda it: _rank(span, it))
+        return min(requests, key=lambda request: _rank(span, request))
 
 
 def _fits(span: _Call, request: _Request) -> bool:

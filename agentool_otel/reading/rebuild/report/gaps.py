@@ -118,10 +118,10 @@ def hidden_in(metadata: dict[str, Any]) -> Gaps:
     """Return the gaps that the metadata of a trace has; what has another form is left out."""
     gaps: Gaps = {}
     hidden = metadata.get(HIDDEN)
-    for it in hidden if isinstance(hidden, list) else ():
-        if isinstance(it, dict) and isinstance(it.get("member"), str):
-            step_id, why = it.get("step_id"), it.get("why")
-            gaps[step_id if isinstance(step_id, str) else None, it["member"]] = (
+    for item in hidden if isinstance(hidden, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("member"), str):
+            step_id, why = item.get("step_id"), item.get("why")
+            gaps[step_id if isinstance(step_id, str) else None, item["member"]] = (
                 why if isinstance(why, str) else "is not whole"
             )
     return gaps

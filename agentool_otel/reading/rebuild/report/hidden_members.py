@@ -62,7 +62,7 @@ def _settled(note: Note, hidden: dict[tuple[str, str], Note]) -> Note:
         return note
     why = hidden.get((note.span_id or "", member))
     if why is None and note.step_id is None and note.outcome == "not_captured":
-        others = (it for (_, name), it in hidden.items() if name == member in _OF_RUN)
+        others = (value for (_, name), value in hidden.items() if name == member in _OF_RUN)
         why = next(others, None)
     if why is None:
         return note

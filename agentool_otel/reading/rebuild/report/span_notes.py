@@ -44,8 +44,10 @@ _MASK = "****"
 """Replacement by the same processor for a value, or for its secret part."""
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of values that were never there; all others hide a value."""
-_SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
-_ODD_ENDS = frozenset(("]", ">", "*", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
+_SPACES = (item for item in map(chr, range(0x3001)) if item.isspace())
+_ODD_ENDS = frozenset(
+    ("]", ">", "*", ")", "\ufffd", *_SPACES, *(placeholder[-1] for placeholder in PLACEHOLDERS))
+)
 """Placeholders and the ends of cut texts end in one of these; most other texts do not."""
 _NOTED = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTED})
 """Attributes that name others whose values are not whole."""

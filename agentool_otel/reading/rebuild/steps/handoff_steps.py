@@ -245,7 +245,7 @@ class _Handed:
         """Return the handoff that led to a run, by a span around it or by name, the first of the
         two, and leave it out. None is added any more."""
         if self._around is None:
-            self._around = Nearest(lambda it: it.is_run or self._first_of(it) is not None)
+            self._around = Nearest(lambda item: item.is_run or self._first_of(item) is not None)
         around = self._around.at(run.parent)
         found = [
             handoff

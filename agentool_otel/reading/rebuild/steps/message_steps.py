@@ -70,7 +70,7 @@ class MessageSteps:
             if kind in _ARGUMENTS:
                 oldest = kind == "tool_call" and part.get("id") == ""
                 if oldest and with_id is None:  # LangChain's oldest form stands beside one with ids
-                    with_id = {_asked(it) for it in parts if it.get("id")}
+                    with_id = {_asked(part) for part in parts if part.get("id")}
                 if not (oldest and with_id and _asked(part) in with_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
             elif kind in _RESPONSES:  # of a whole run, or of tools that the provider runs

@@ -138,11 +138,11 @@ class _Leaves(NamedTuple):
     def joined(cls, groups: list[_Leaves]) -> _Leaves:
         if len(groups) == 1:
             return groups[0]
-        answered = tuple(islice((it for group in groups for it in group.tries_answered()), 2))
+        answered = tuple(islice((leaf for group in groups for leaf in group.tries_answered()), 2))
         return cls(groups[0].first, tuple(groups), True, answered)
 
     def tries_answered(self) -> list[_Leaf]:
-        return [it for it in self.answered if it.node.operation.error_type is None]
+        return [leaf for leaf in self.answered if leaf.node.operation.error_type is None]
 
     def nodes(self) -> list[Node]:
         nodes: list[Node] = []

@@ -91,7 +91,7 @@ class Causes:
     @cached_property
     def time_ns(self) -> int | None:
         """The latest time of the steps; None if none has one."""
-        return max((it.time_ns for it in self._steps if it.time_ns is not None), default=None)
+        return max((step.time_ns for step in self._steps if step.time_ns is not None), default=None)
 
 
 class Drafts(list[Draft]):
@@ -195,8 +195,8 @@ def _sorted_by_causes(drafts: list[Draft], keys: list[_Key]) -> list[Draft]:
         n = heapq.heappop(ready)[4]
         ordered.append(drafts[n])
         done = [n]
-        for it in done:  # grows by causes of which this was the last step
-            for freed in frees[it]:
+        for item in done:  # grows by causes of which this was the last step
+            for freed in frees[item]:
                 blocked[freed] -= 1
                 if not blocked[freed]:
                     if freed < len(drafts):

@@ -53,8 +53,8 @@ class ToolCall(msgspec.Struct, eq=False):
         repeat that has one."""
         if value is not UNSET or not self.repeats:
             return value
-        values = (getattr(it, member) for it in self.repeats)
-        return next((it for it in values if it is not UNSET), UNSET)
+        values = (getattr(repeat, member) for repeat in self.repeats)
+        return next((value for value in values if value is not UNSET), UNSET)
 
 
 class Waiting:
@@ -129,8 +129,10 @@ class _Known:
         keys = [("arguments", arguments_text(arguments))]
         if isinstance(arguments, str):
             keys.append(("value", arguments))
-        found = [it for key in keys if key in self._alike and (it := self._alike[key].numbered())]
-        return min(found, key=lambda it: it[0])[1] if found else None
+        found = [
+            item for key in keys if key in self._alike and (item := self._alike[key].numbered())
+        ]
+        return min(found, key=lambda item: item[0])[1] if found else None
 
 
 class Requests:

@@ -139,9 +139,9 @@ class SpanSteps:
         if name not in self._matched and self._calls.several_wait(name):
             self._matched.add(name)
             waiting = [
-                it
-                for it in self._calls.waiting(name)
-                if it.id is None or it.id not in self._executed_ids
+                item
+                for item in self._calls.waiting(name)
+                if item.id is None or item.id not in self._executed_ids
             ]
             self._matches.update(matches(self._with_only_name[name], waiting, self._results))
         call, rule = self._matches.pop(node, (None, None))
@@ -152,7 +152,7 @@ class SpanSteps:
 
     @cached_property
     def _executed_ids(self) -> set[str | None]:
-        return {getattr(it.operation, "call_id", None) for it in self._nodes}
+        return {getattr(node.operation, "call_id", None) for node in self._nodes}
 
     @cached_property
     def _with_only_name(self) -> dict[str | None, list[Node]]:

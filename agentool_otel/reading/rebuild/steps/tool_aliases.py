@@ -65,9 +65,9 @@ def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
 def join_other_arguments(calls: ToolCalls, inferences: Sequence[Node]) -> None:
     """Join them where the tool is the same, and requested as often as executed in a turn."""
     turns = [
-        it
-        for it in _alike(calls, inferences, lambda call: call.name)
-        if len(it.requested) == len(it.executed)
+        candidate
+        for candidate in _alike(calls, inferences, lambda call: call.name)
+        if len(candidate.requested) == len(candidate.executed)
     ]
     if not turns:
         return
@@ -99,18 +99,22 @@ def _in_turn(turn: _Candidates, results: dict[str, Any]) -> Iterator[tuple[ToolC
             if (sent := plain(results.get(call.id or ""))) is not None:
                 of_result[canonical(unpacked(sent))].append(call)
     rest: list[ToolCall] = []
-    for it in executed:
-        result = getattr(it.node.operation, "result", UNSET) if it.node is not None else UNSET
+    for tool_call in executed:
+        result = (
+            getattr(tool_call.node.operation, "result", UNSET)
+            if tool_call.node is not None
+            else UNSET
+        )
         equal = of_result.get(canonical(unpacked(plain(result)))) if result is not UNSET else None
         if equal:
             one = equal.popleft()
             requested.remove(one)
-            yield one, it
+            yield one, tool_call
         else:
-            rest.append(it)
-    for one, it in zip(requested, rest, strict=True):
-        if not _contradicts(it, plain(results.get(one.id or ""))):
-            yield one, it
+            rest.append(tool_call)
+    for one, tool_call in zip(requested, rest, strict=True):
+        if not _contradicts(tool_call, plain(results.get(one.id or ""))):
+            yield one, tool_call
 
 
 def _started(call: ToolCall) -> int:
@@ -122,7 +126,11 @@ def _pairs(
 ) -> list[tuple[ToolCall, ToolCall]]:
     """Return the requested and the executed call of each turn that are alike, one of each."""
     alike = _alike(calls, inferences, key)
-    return [(it.requested[0], it.executed[0]) for it in alike if _is_unambiguous(it)]
+    return [
+        (candidate.requested[0], candidate.executed[0])
+        for candidate in alike
+        if _is_unambiguous(candidate)
+    ]
 
 
 def _alike(

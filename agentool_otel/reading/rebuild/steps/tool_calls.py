@@ -176,7 +176,11 @@ class ToolCalls(list[ToolCall]):
 
     def waiting(self, name: str | None) -> list[ToolCall]:
         """Return those calls."""
-        return [it for it in self._requested[name].calls if waits_for_span(it) and not it.dropped]
+        return [
+            call
+            for call in self._requested[name].calls
+            if waits_for_span(call) and not call.dropped
+        ]
 
     def transfers(self) -> Iterator[ToolCall]:
         """Yield the transfers that models requested."""
@@ -263,7 +267,7 @@ class ToolCalls(list[ToolCall]):
     def without_call(self) -> Iterator[Node]:
         """Yield the spans that repeat one that is of no call, such as a transfer, but are calls
         themselves; each is to be read at once, since others may repeat it."""
-        waiting = {it.node for repeats in self._waiting_for.values() for it in repeats}
+        waiting = {repeat.node for repeats in self._waiting_for.values() for repeat in repeats}
         others = [other for other in self._waiting_for if other not in waiting]
         for other in others:  # grows
             for node, operation in self._waiting_for.pop(other, ()):

@@ -108,7 +108,7 @@ class AnyJson:
                     continue
                 if piece.what == "trajectory" and not named:
                     named = True
-                    trajectories = (it for it, what in pieces(value) if what == "trajectory")
+                    trajectories = (item for item, what in pieces(value) if what == "trajectory")
                     self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
                     has_documents = True

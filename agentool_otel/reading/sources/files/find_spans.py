@@ -63,8 +63,8 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         members = value
     else:
         return
-    inner = (it for member in members if isinstance(member, (dict, list))
-             for it in pieces(member, levels))  # fmt: skip
+    inner = (piece for member in members if isinstance(member, (dict, list))
+             for piece in pieces(member, levels))  # fmt: skip
     if isinstance(value, list):
         yield from _items_or_inside(value, inner, levels)
     elif document_class(value) is not None:

@@ -98,15 +98,15 @@ def remote_files(url: str, suffixes: Sequence[str]) -> list[RemoteFile]:
         if not paths:
             looked = ", ".join("*" + suffix for suffix in suffixes)
             raise SourceUnreachable(f"nothing to read in {place} (looked for {looked})")
-        return [_file(system, place, path, it, secrets) for it in paths]
+        return [_file(system, place, path, item, secrets) for item in paths]
 
 
 def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
     if system.isfile(path):
         return [path]
     if re.search(r"[*\[]", path):
-        return sorted(it for it in system.glob(path) if system.isfile(it))
-    return sorted(it for it in system.find(path) if PurePosixPath(it).suffix in suffixes)
+        return sorted(path for path in system.glob(path) if system.isfile(path))
+    return sorted(item for item in system.find(path) if PurePosixPath(item).suffix in suffixes)
 
 
 def _file(system: Any, place: str, path: str, file_path: str, secrets: Sequence[str]) -> RemoteFile:

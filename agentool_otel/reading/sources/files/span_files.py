@@ -279,7 +279,10 @@ def holds_spans(file: SpanFile) -> bool:
     if text.startswith((b"{", b"[")):
         if _NAMES_OF_SPANS.search(text) is not None:
             return True
-        members = [*(it.members for it in stores()), *(it.members for it in log_readers())]
+        members = [
+            *(store.members for store in stores()),
+            *(log_reader.members for log_reader in log_readers()),
+        ]
         return any(f'"{name}"'.encode() in text for name in chain.from_iterable(members))
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
     return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
@@ -383,6 +386,6 @@ def _seen(head: bytes, value: str) -> _Seen:
         text = head[:24].decode("utf-8", "strict" if len(head) < 24 else "ignore")
     except UnicodeDecodeError:
         text = "\0"
-    if all(it.isprintable() or it.isspace() for it in text) and b"\xff" not in head[:24]:
+    if all(item.isprintable() or item.isspace() for item in text) and b"\xff" not in head[:24]:
         return _Seen(f"text with {text!r} at its start")
     return _Seen(f"binary data with {head[:8].hex(' ')} at its start")

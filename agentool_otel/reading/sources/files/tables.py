@@ -47,8 +47,10 @@ def rows_of(value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
 
 
 def _rows_under(columns: list[Json], value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
-    if all(isinstance(it, dict) and isinstance(it.get("values"), list) for it in columns):
-        return _rows_by_column({_named(it): it["values"] for it in columns})
+    if all(
+        isinstance(column, dict) and isinstance(column.get("values"), list) for column in columns
+    ):
+        return _rows_by_column({_named(column): column["values"] for column in columns})
     for rows in (value.get("rows"), value.get("data")):
         if isinstance(rows, list) and rows and _cells(rows[0]) is not None:
             return _rows(list(map(_named, columns)), rows)

@@ -207,7 +207,7 @@ def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
     new = {key: event for event in logged if (key := _settled_text(event)) not in own}
     events = span.events + [new[key] for key in sorted(new)]
     events.sort(key=lambda event: event.time_ns or 0)
-    damaged = [it for record in (span, *fragments) for it in _damage_among(record, events)]
+    damaged = [damage for record in (span, *fragments) for damage in _damage_among(record, events)]
     return msgspec.structs.replace(span, events=events, damaged=tuple(damaged))
 
 

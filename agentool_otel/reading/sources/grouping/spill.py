@@ -213,7 +213,7 @@ class Bucket:
         self._blocks.append(place)
         if self._trace_id is None:
             self._trace_id = spans[0].trace_id
-        self.several = self.several or any(it.trace_id != self._trace_id for it in spans)
+        self.several = self.several or any(span.trace_id != self._trace_id for span in spans)
         self.size += sum(map(span_size, spans))
 
     def spans(self) -> Iterator[_Span]:

@@ -34,15 +34,15 @@ class Sockets:
         connected = info["return_value"].get_extra_info("socket")
         if not isinstance(connected, socket.socket):
             return
-        self._open = [it for it in self._open if it.fileno() >= 0] + [connected]
+        self._open = [item for item in self._open if item.fileno() >= 0] + [connected]
         if self._shut:  # the deadline passed while it connected
             _shut_down(connected)
 
     def shut_down(self) -> None:
         """End all waits for them, from any thread, until `reopen`."""
         self._shut = True
-        for it in self._open:
-            _shut_down(it)
+        for item in self._open:
+            _shut_down(item)
 
     def reopen(self) -> None:
         """Let new connections live again."""

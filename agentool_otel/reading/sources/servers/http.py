@@ -239,7 +239,7 @@ class Http:
         return f" ({words})" if words else ""
 
     def _clean(self, text: str) -> str:
-        printable = "".join(it if it.isprintable() else " " for it in text)
+        printable = "".join(item if item.isprintable() else " " for item in text)
         return self._credentials.hidden_in(printable)
 
     def _new_client(self) -> Any:

@@ -88,8 +88,8 @@ def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns)
     def one(parameter: str) -> str | None:
         return next(iter(values.get(parameter, ())), None)
 
-    traces = tuple(dict.fromkeys(_trace_id(it, name) for it in values.get("trace", ())))
-    beside = [it for it in values if it not in _BESIDE_TRACE]
+    traces = tuple(dict.fromkeys(_trace_id(item, name) for item in values.get("trace", ())))
+    beside = [value for value in values if value not in _BESIDE_TRACE]
     if traces and beside:
         raise SourceError(
             f"{name}: trace= names whole traces, and {beside[0]}= cannot be asked for beside it"
@@ -110,7 +110,7 @@ def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns)
         userinfo,
         traces,
         tuple(dict.fromkeys(values.get("service", ()))),
-        tuple(_attribute(it, name) for it in values.get("attribute", ())),
+        tuple(_attribute(item, name) for item in values.get("attribute", ())),
         since,
         until,
         since_text is None and not traces,
@@ -161,7 +161,7 @@ def _values(query: str, name: str) -> dict[str, list[str]]:
         key, sign, value = part.partition("=")
         key = unquote(key)
         if key not in _PARAMETERS:
-            known = ", ".join(f"{it}=" for it in _PARAMETERS)
+            known = ", ".join(f"{parameter}=" for parameter in _PARAMETERS)
             raise SourceError(f"{name} does not know {key + '='!r}; it takes {known}")
         if not sign or not value or "#" in value:
             raise SourceError(
@@ -197,7 +197,9 @@ def _time(text: str, parameter: str, name: str, now: int) -> int:
 
 
 def _limits(one: Callable[[str], str | None], name: str) -> Limits:
-    counts = {it: _count(text, it, name) for it in _COUNTS if (text := one(it)) is not None}
+    counts = {
+        count: _count(text, count, name) for count in _COUNTS if (text := one(count)) is not None
+    }
     limits = Limits(**counts)
     within_s = _seconds(one("within"), "within", name)
     return limits if within_s is None else limits._replace(within_s=within_s)

@@ -32,7 +32,7 @@ def _speaks(o: Object) -> bool:
     any other object with dotted names.
     """
     known = namespaces()
-    return any(it.startswith(known) for it in (*o, *flattened(o)))
+    return any(item.startswith(known) for item in (*o, *flattened(o)))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:

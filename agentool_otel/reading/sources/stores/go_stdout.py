@@ -102,7 +102,9 @@ def _value(typed: Json) -> Json:
     inner = typed.get("Value")
     if not isinstance(inner, list):
         return inner
-    return _map(inner) if str(typed.get("Type")).upper() == "MAP" else [_value(it) for it in inner]
+    return (
+        _map(inner) if str(typed.get("Type")).upper() == "MAP" else [_value(item) for item in inner]
+    )
 
 
 CONTAINER = Container(

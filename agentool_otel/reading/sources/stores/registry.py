@@ -25,4 +25,4 @@ def store_of(value: Object) -> Container | None:
 def inside(value: Json) -> Json:
     """Return what a store has wrapped an object or a list around; None if it is not wrapped."""
     unwrapped = (store.inside(value) for store in stores() if store.inside is not None)
-    return next((it for it in unwrapped if it is not None), None)
+    return next((item for item in unwrapped if item is not None), None)

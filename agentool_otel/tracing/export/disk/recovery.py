@@ -179,7 +179,7 @@ def _send(
     by = 0 if before.logs_remaining else deadline
     done["logs"] = _send_one(remains, "logs", senders, timeout_s, by, refused)
     if not any(one.waiting for one in done.values()):
-        if any(os.path.lexists(remains.sibling(it.refused)) for it in SUFFIXES.values()):
+        if any(os.path.lexists(remains.sibling(suffix.refused)) for suffix in SUFFIXES.values()):
             remains.empty()
         else:
             remains.remove()

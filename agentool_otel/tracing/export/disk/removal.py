@@ -84,7 +84,7 @@ def recordings_in(folder: Path) -> list[Recording]:
             found.append(
                 Recording(path, match["kind"], status.st_size, started_ns, written_ns, state)
             )
-    return sorted(found, key=lambda it: (it.started_ns, it.path), reverse=True)
+    return sorted(found, key=lambda recording: (recording.started_ns, recording.path), reverse=True)
 
 
 def _started_ns(match: re.Match[str], otherwise: int) -> int:
@@ -139,7 +139,7 @@ def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]
     only = {digest for path in paths for digest in _digests(path)} & stored
     if only:
         for root, folders, names in os.walk(folder):
-            folders[:] = [it for it in folders if Path(root, it) != texts]
+            folders[:] = [folder for folder in folders if Path(root, folder) != texts]
             for path in (Path(root, name) for name in names):
                 if path not in paths and path.is_file():
                     only.difference_update(_digests(path))

@@ -214,7 +214,7 @@ class Masking:
 
     def without_content(self, members: Mapping[str, Any], value: Any = None) -> Any:
         """Return an object without the members that hold content; `value` if it has none."""
-        kept = {key: it for key, it in members.items() if not holds_content(key)}
+        kept = {key: member for key, member in members.items() if not holds_content(key)}
         self.dropped += len(members) - len(kept)
         if len(kept) == len(members):
             return members if value is None else value
@@ -288,7 +288,7 @@ class Masking:
         """Return a context without credentials in its trace state, of which what is masked is left
         out: a vendor's entry is of no use in part."""
         state = context.trace_state
-        kept = [(key, it) for key, it in state.items() if self._is_clean(f"{key}={it}")]
+        kept = [(key, value) for key, value in state.items() if self._is_clean(f"{key}={value}")]
         if len(kept) == len(state):
             return context
         return SpanContext(
@@ -437,7 +437,7 @@ def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
     copied = copy.copy(span)
     for name, value in changes.items():
         held = getattr(span, f"_{name}")
-        inside = next((it for it in ("_dict", "_dq") if hasattr(held, it)), None)
+        inside = next((name for name in ("_dict", "_dq") if hasattr(held, name)), None)
         if inside is not None and held.dropped:
             bounded = copy.copy(held)
             setattr(bounded, inside, type(getattr(held, inside))(value))

@@ -36,7 +36,7 @@ class Tls:
 
     def __init__(self, signal: Signal | None):
         self._authority, self._certificate, self._key = (
-            otlp_settings.value(it, signal) if signal else "" for it in _FILES
+            otlp_settings.value(file, signal) if signal else "" for file in _FILES
         )
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
@@ -75,7 +75,7 @@ class Tls:
             if self._certificate:
                 context.load_cert_chain(self._certificate, self._key or None)
         except OSError as error:  # `SSLError` is one
-            names = ", ".join(it for it in (authority, self._certificate, self._key) if it)
+            names = ", ".join(item for item in (authority, self._certificate, self._key) if item)
             why = error.strerror or error
             raise OSError(f"{names} cannot be used for TLS ({why})") from error
         if not authority and not context.cert_store_stats()["x509_ca"]:
@@ -94,12 +94,12 @@ def files_usable(signal: Signal) -> bool:
     except ConfigurationError as error:
         names = [
             otlp_settings.variable(
-                it, signal if otlp_settings.value_of_signal(it, signal) else None
+                file, signal if otlp_settings.value_of_signal(file, signal) else None
             )
-            for it in _FILES
+            for file in _FILES
         ]
         named = [name for name in names if environment.is_set(name)]
-        unreadable = [it for it in named if not os.access(environment.value(it), os.R_OK)]
+        unreadable = [item for item in named if not os.access(environment.value(item), os.R_OK)]
         why = f"cannot be used, so nothing is sent: {error}"
         environment.refuse((unreadable or named)[0], why)
         return False
