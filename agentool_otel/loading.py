@@ -98,12 +98,12 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
         yield item if isinstance(item, ReasoningTrace) else item.trace
 
 
-def _source(given: object) -> Source:
-    if given is None:
+def _source(source: object) -> Source:
+    if source is None:
         return open_source()
-    several = isinstance(given, (list, tuple))
+    several = isinstance(source, (list, tuple))
     places: list[str] = []
-    for at, place in enumerate(given if isinstance(given, (list, tuple)) else [given]):
+    for at, place in enumerate(source if isinstance(source, (list, tuple)) else [source]):
         if not isinstance(place, (str, os.PathLike)):
             raise DecodeError(
                 "a file, a folder, a glob or `-`",
@@ -114,4 +114,4 @@ def _source(given: object) -> Source:
         places.append(os.fspath(place))
     if not places:
         raise DecodeError("a file, a folder, a glob or `-`", "an empty list")
-    return open_source(given) if isinstance(given, Path) else open_spans(places)
+    return open_source(source) if isinstance(source, Path) else open_spans(places)

@@ -130,8 +130,8 @@ def _parsed(json_text: str | bytes) -> Any:
     try:
         return loads(json_text)
     except ValueError as error:
-        found = f"text that is not ({error}); to replay a file: replay(load(path))"
-        raise DecodeError("JSON of a trace or of a list of them", found) from None
+        description = f"text that is not ({error}); to replay a file: replay(load(path))"
+        raise DecodeError("JSON of a trace or of a list of them", description) from None
 
 
 def plan(document: ReasoningTrace, dialect: WritingDialect | None = None) -> list[PlannedSpan]:
@@ -154,13 +154,13 @@ class _Planner:
         self._wanted = wanted
         self._steps: list[dict[str, Any]] = wanted["steps"]
         times = [_ns(step.get("timestamp")) for step in self._steps]
-        known = [time for time in times if time is not None]
+        times_ = [time for time in times if time is not None]
         start = _ns(wanted.get("started_at"))
         end = _ns(wanted.get("finished_at"))
         if start is None:
-            start = min(known, default=end if end is not None else time_ns())
+            start = min(times_, default=end if end is not None else time_ns())
         self._start: int = start
-        self._end: int = max(end if end is not None else max(known, default=start), start)
+        self._end: int = max(end if end is not None else max(times_, default=start), start)
         self._times = [time if time is not None else start for time in times]
         self.spans: list[PlannedSpan] = []
         self._carriers: dict[int, tuple[Attributes, str]] = {}
@@ -225,9 +225,11 @@ class _Planner:
 
     def _hand_down(self, root: PlannedSpan) -> None:
         """Copy the identity of the run to the spans of its steps, as live spans have it."""
-        held = {key: attribute for key, attribute in root.attributes.items() if key in _HANDED_DOWN}
+        attributes = {
+            key: attribute for key, attribute in root.attributes.items() if key in _HANDED_DOWN
+        }
         for span in self.spans[1:]:
-            span.attributes.update(held)
+            span.attributes.update(attributes)
 
     # ---- steps with a span of their own
     def _lay_out_steps(self) -> None:
@@ -393,14 +395,14 @@ class _Planner:
         """Add the residues, given what the plan reads back as without them."""
         read = natural.pop("steps")
         wanted = {key: value for key, value in self._wanted.items() if key != "steps"}
-        rest = residue.difference(natural, wanted)
-        if rest is not None:
-            self.spans[0].attributes[agentool.EXTRA] = dumps(rest)
+        difference = residue.difference(natural, wanted)
+        if difference is not None:
+            self.spans[0].attributes[agentool.EXTRA] = dumps(difference)
         for n, step in enumerate(self._steps):
             attributes, name = self._carriers[n]
-            rest = residue.difference(read[n] if n < len(read) else {}, step)
-            if rest is not None:
-                attributes[name] = dumps(rest)
+            difference = residue.difference(read[n] if n < len(read) else {}, step)
+            if difference is not None:
+                attributes[name] = dumps(difference)
 
 
 def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:

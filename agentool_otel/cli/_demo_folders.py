@@ -26,7 +26,7 @@ def new_demo_folder(base: Path) -> Path:
     while folder.exists():
         n += 1
         folder = base / f"{stamp}-{n}"
-    make_private_folder(folder, inside=base)
+    make_private_folder(folder, root=base)
     return folder
 
 

@@ -84,9 +84,9 @@ class DifferenceView:
 
     def _step(self, step: StepChange) -> Iterator[Text]:
         mark, style = _MARKS[step.kind]
-        what = _text.line(step.action.step.type)
+        kind = _text.line(step.action.step.type)
         head = Text.assemble(
-            "  ", (mark, style), (f" {_place(step):>7}", "dim"), "  ", f"{what:<14} "
+            "  ", (mark, style), (f" {_place(step):>7}", "dim"), "  ", f"{kind:<14} "
         )
         text = Text.assemble((_MOVES.get(step.kind, ""), "dim"), _summary(step))
         lines = 1 if step.changes and not self._full else _LINES
@@ -97,16 +97,16 @@ class DifferenceView:
     def _change(self, change: Change, indent: int) -> Iterator[Text]:
         """Yield a piece on one line if it fits, else on a line for each side."""
         path = _text.line(change.path)
-        whole = [self._value(value) for value in (change.a, change.b)]
+        values = [self._value(value) for value in (change.a, change.b)]
         room = self._console.width - indent
         one_line = Text.assemble(
-            f"{path}: ", (_text.line(whole[0]), "red"), " → ", (_text.line(whole[1]), "green")
+            f"{path}: ", (_text.line(values[0]), "red"), " → ", (_text.line(values[1]), "green")
         )
-        if max(map(len, whole)) < room and one_line.cell_len <= room:
+        if max(map(len, values)) < room and one_line.cell_len <= room:
             yield Text(" " * indent) + one_line
             return
         yield Text(f"{' ' * indent}{path}:")
-        shown = whole if self._full else _excerpts(whole[0], whole[1], _LINES * (room - 6))
+        shown = values if self._full else _excerpts(values[0], values[1], _LINES * (room - 6))
         for (mark, style), text in zip((_MARKS["lost"], _MARKS["added"]), shown, strict=True):
             line = Text.assemble(f"{' ' * (indent + 2)}{mark} ", (_text.clean(text), style))
             yield from self._wrapped(line, indent + 4, _LINES)
@@ -158,8 +158,8 @@ class DifferenceView:
             return
         first = [*text.wrap(self._console, width, overflow="fold", no_wrap=False)]
         if len(first) > 1:
-            rest = text[len(first[0].plain) :]
-            lines = [first[0], *_stripped(rest).wrap(self._console, width - indent)]
+            remainder = text[len(first[0].plain) :]
+            lines = [first[0], *_stripped(remainder).wrap(self._console, width - indent)]
         else:
             lines = first
         cut = None if self._full else most

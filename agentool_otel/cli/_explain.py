@@ -75,10 +75,10 @@ def _line(note: Note) -> Text:
         )
         if part
     )
-    kept = note.outcome == "kept"
+    is_kept = note.outcome == "kept"
     return Text.assemble(
         f"    {_text.line(note.field):<22} ",
-        (f"{' ' if kept else '!'} {_word(note.outcome):<13}", "" if kept else "yellow"),
+        (f"{' ' if is_kept else '!'} {_word(note.outcome):<13}", "" if is_kept else "yellow"),
         (f"{f'span {note.span_id[:_ID]}' if note.span_id else '':<14}  ", "dim"),
         _text.line(origin),
     )

@@ -130,14 +130,14 @@ class Exported:
 
     def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
         """Return the spans of a trace, without the limits of the environment."""
-        kept = _Kept()
+        collected = _Kept()
         provider = TracerProvider(
             ALWAYS_ON, _resource_of(trace), shutdown_on_exit=False, span_limits=_NO_LIMITS
         )
-        provider.add_span_processor(kept)
+        provider.add_span_processor(collected)
         replay(trace, provider, dialect=self._dialect.name)
-        self._note_replayed(trace, kept.spans)
-        return kept.spans
+        self._note_replayed(trace, collected.spans)
+        return collected.spans
 
     def _note_replayed(self, trace: ReasoningTrace, spans: list[ReadableSpan]) -> None:
         root = next((span for span in spans if span.parent is None), None)
@@ -164,8 +164,8 @@ def _without_sums(span: SpanRecord) -> SpanRecord:
     """Return a span without the tokens that a run of ours sums up of the model calls below."""
     if not has_summed_usage(span):
         return span
-    kept = {key: value for key, value in span.attributes.items() if key not in _SUMS}
-    return replace(span, attributes=kept)
+    attributes = {key: value for key, value in span.attributes.items() if key not in _SUMS}
+    return replace(span, attributes=attributes)
 
 
 def _resource_of(trace: ReasoningTrace) -> Resource:

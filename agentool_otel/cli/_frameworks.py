@@ -45,10 +45,10 @@ def frameworks() -> list[dict[str, Any]]:
         if library.own_spans is None
     }
     with collected("agentool_otel") as logged:
-        known = instrumentors()
+        by_name = instrumentors()
     for message in logged:
         entries.append({"name": message.split()[1], "error": message})
-    for name, instrumentor in sorted(known.items()):
+    for name, instrumentor in sorted(by_name.items()):
         entry: dict[str, Any] = {
             "name": name,
             "installed": instrumentor.version,
@@ -133,11 +133,11 @@ def thread_patches() -> list[dict[str, str]]:
 
 def not_instrumented() -> list[dict[str, Any]]:
     """Return the installed frameworks that no instrumentor, ours or of a plug-in, is for."""
-    known = {instrumentor.framework for instrumentor in instrumentors().values()}
+    own_names = {instrumentor.framework for instrumentor in instrumentors().values()}
     entries: list[dict[str, Any]] = []
     for library in _libraries():
         version = None if library.own_spans is None else installed(library.distribution)
-        if version is not None and library.distribution not in known:
+        if version is not None and library.distribution not in own_names:
             entry = {"name": library.distribution, "installed": version, "spans": library.own_spans}
             entries.append(
                 {**entry, "switch": library.switch, "instrumented_by": library.traced_by}
@@ -188,17 +188,17 @@ def _print_threads(console: Console, patches: list[dict[str, str]], verbose: boo
     wrong = [patch for patch in patches if patch["state"] not in GOOD]
     mark, style = ("✗", "red") if wrong else ("✓", "green")
     name = (f"{'threads':<14}", "bold")
-    what = f"and pools keep their context, {len(patches) - len(wrong)} functions wrapped"
-    console.print(Text.assemble("  ", (f"{mark} ", style), name, what), soft_wrap=True)
+    summary = f"and pools keep their context, {len(patches) - len(wrong)} functions wrapped"
+    console.print(Text.assemble("  ", (f"{mark} ", style), name, summary), soft_wrap=True)
     _print_patches(console, patches if verbose else wrong)
 
 
 def _print_mounting(console: Console, framework: dict[str, Any]) -> None:
     mark, style = ("✗", "red") if framework["error"] else ("✓", "green")
     supports = f"{framework['installed']} (supports {framework['supports'][0]}), "
-    said = _text.line(framework["error"]) if framework["error"] else f"by {framework['how']}"
+    status = _text.line(framework["error"]) if framework["error"] else f"by {framework['how']}"
     name = (f"{framework['name']:<14}", "bold")
-    console.print(Text.assemble("  ", (f"{mark} ", style), name, supports, said), soft_wrap=True)
+    console.print(Text.assemble("  ", (f"{mark} ", style), name, supports, status), soft_wrap=True)
 
 
 def _print_patches(console: Console, patches: list[dict[str, str]]) -> None:
@@ -255,5 +255,5 @@ def _print_framework(console: Console, framework: dict[str, Any], verbose: bool)
     for target, modules in framework["others"].items():
         line("    ", (f"also wrapped by {', '.join(modules)}: {target}", "yellow"))
     for other in framework["instrumented_by"]:
-        known = f"{other['name']} {other['version']}"
-        line("    ", (f"{known} instruments it too, where it is switched on", "yellow"))
+        label = f"{other['name']} {other['version']}"
+        line("    ", (f"{label} instruments it too, where it is switched on", "yellow"))

@@ -19,12 +19,12 @@ _secrets: list[str] = []
 
 def note(arguments: Iterable[str]) -> None:
     """Remember the credentials of a command's arguments, and forget those of the one before."""
-    found: set[str] = set()
+    options: set[str] = set()
     for argument in arguments:
-        found.update(credentials_in(argument, query=False))
+        options.update(credentials_in(argument, query=False))
         if url := _URL.search(argument):
-            found.update(credentials_in(url[0], query=not _is_of_server(url[0])))
-    _secrets[:] = sorted(found, key=len, reverse=True)
+            options.update(credentials_in(url[0], query=not _is_of_server(url[0])))
+    _secrets[:] = sorted(options, key=len, reverse=True)
 
 
 def _is_of_server(url: str) -> bool:

@@ -88,8 +88,8 @@ def _titles(group: str) -> list[str]:
     from agentool_otel.ground.integrations import integrations
     from agentool_otel.ground.plugins import plugins
 
-    known = integrations()
-    return [known[name].title if name in known else name for name in sorted(plugins(group))]
+    products = integrations()
+    return [products[name].title if name in products else name for name in sorted(plugins(group))]
 
 
 EXTRA_TOPICS = {"source": _source}

@@ -148,12 +148,12 @@ def say_judging(judge: OpenAIJudge | None) -> None:
         return
     used = judge.usage
     cost = "" if used.cost_usd is None else f", ${used.cost_usd:.4f}"
-    kept = f"; {_text.count(used.kept, 'answer')} known already" if used.kept else ""
+    cached = f"; {_text.count(used.kept, 'answer')} known already" if used.kept else ""
     given_up = ", then given up" if used.gave_up is not None else ""
     late = f", {used.timeouts:,} too late" if used.timeouts else ""
     say(
         f"judging: {_text.count(used.answers, 'answer')} of {_text.line(judge.model)},"
-        f" {used.input_tokens:,} input and {used.output_tokens:,} output tokens{cost}{kept}"
+        f" {used.input_tokens:,} input and {used.output_tokens:,} output tokens{cost}{cached}"
     )
     limits = f"{judge.concurrency:,} at a time, {judge.timeout_s:g} s each"
     say(f" {_calls(judge)}{late}{given_up}; {limits}, at {_text.line(judge.place)}")

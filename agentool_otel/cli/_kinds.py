@@ -139,12 +139,12 @@ def _read_by(converter: Converter, value: Any) -> list[Finding]:
     return []
 
 
-def _add(found: list[Finding], path: JsonPath, part: Part, checked: Checked) -> None:
-    if any(finding.level == "error" for finding in found):
+def _add(earlier: list[Finding], path: JsonPath, part: Part, checked: Checked) -> None:
+    if any(finding.level == "error" for finding in earlier):
         checked.invalid.append(path)
-    if any(finding.level == "warning" for finding in found):
+    if any(finding.level == "warning" for finding in earlier):
         checked.warned.append(path)
-    for finding in found:
+    for finding in earlier:
         line = part.line_of((*path, *parse_path(finding.path)))
         checked.lines.append(f"line {line}: {finding}")
 
@@ -192,5 +192,5 @@ def _unknown(value: Any) -> str:
     if not isinstance(value, Mapping):
         return f"not a document but {type(value).__name__}; accepted are {known_kinds()}"
     names = list(cast("Mapping[str, Any]", value))
-    seen = ", ".join(names[:_MEMBERS]) + (", ..." if len(names) > _MEMBERS else "")
-    return f"an unknown document with members {seen or '(none)'}; accepted are {known_kinds()}"
+    listed = ", ".join(names[:_MEMBERS]) + (", ..." if len(names) > _MEMBERS else "")
+    return f"an unknown document with members {listed or '(none)'}; accepted are {known_kinds()}"

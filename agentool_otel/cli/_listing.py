@@ -120,8 +120,8 @@ def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
     heads = [run for run in runs if run.head == run.number]
     # In the list a run inside another one follows that, even where only the inner one is selected.
     heads.sort(key=lambda run: (started(run.entry.place), run.position))
-    kept = {run.head for run in heads[-count:]}
-    return [run for run in runs if run.head in kept]
+    newest_heads = {run.head for run in heads[-count:]}
+    return [run for run in runs if run.head in newest_heads]
 
 
 def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:

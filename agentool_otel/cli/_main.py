@@ -130,8 +130,8 @@ class _Commands(click.Group):
             if (library := _LIBRARIES.get(_package(error.name))) is None:
                 raise
             _print_traceback()
-            what = f"{_last.name or 'this'} needs {library}, which is not installed"
-            print_error(what, f"pip install {library}")
+            message = f"{_last.name or 'this'} needs {library}, which is not installed"
+            print_error(message, f"pip install {library}")
             code = _USAGE
         except OSError as error:
             _print_traceback()

@@ -42,8 +42,8 @@ def in_order(places: Sequence[Place]) -> list[int]:
 
     def key(position: int) -> tuple[float, int, bool, float, int]:
         top = tops[position]
-        inside = position != top
-        return started(places[top]), top, inside, started(places[position]), position
+        is_nested = position != top
+        return started(places[top]), top, is_nested, started(places[position]), position
 
     return sorted(range(len(places)), key=key)
 
@@ -52,8 +52,8 @@ def newest(places: Sequence[Place], count: int) -> list[int]:
     """Return the positions of the last runs, with all that is inside them, in order."""
     tops = outermost(places)
     order = in_order(places)
-    kept = set([number for number in order if tops[number] == number][-count:])
-    return [position for position in order if tops[position] in kept]
+    heads = set([number for number in order if tops[number] == number][-count:])
+    return [position for position in order if tops[position] in heads]
 
 
 def outermost(places: Sequence[Place]) -> list[int]:

@@ -65,7 +65,7 @@ def _found(program: str) -> str:
     """Return a program by its name where PATH leads to it, else by its path."""
     name = os.path.basename(program).removesuffix(".exe")
     with suppress(OSError):
-        found = shutil.which(name)
-        if program == name or (found is not None and os.path.samefile(found, program)):
+        path = shutil.which(name)
+        if program == name or (path is not None and os.path.samefile(path, program)):
             return name
     return shlex.quote(program)

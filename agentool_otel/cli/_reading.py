@@ -82,18 +82,18 @@ class Reading:
             if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")
-                what = f"rebuilding {counted(self.count, 'span')}"
+                activity = f"rebuilding {counted(self.count, 'span')}"
                 share = int(total * done / self.count) if total is not None else 0
-                self._bar.update(self._task, completed=share, description=what)
+                self._bar.update(self._task, completed=share, description=activity)
             yield group
             done += len(group)
 
-    def doing(self, what: str) -> None:
+    def doing(self, activity: str) -> None:
         """Show on a terminal what is being waited for, until reading continues. Any thread may call
         this."""
         bar = self._bar
         if bar is not None:
-            bar.update(self._task, description=what)
+            bar.update(self._task, description=activity)
 
     def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
         without_ids = 0
@@ -105,12 +105,14 @@ class Reading:
                 continue
             self.count += 1
             if self._bar is not None and self.count % _EVERY == 0:
-                what = f"reading {counted(self.count, 'span')}"
-                self._bar.update(self._task, completed=self.source.bytes_read, description=what)
+                activity = f"reading {counted(self.count, 'span')}"
+                self._bar.update(self._task, completed=self.source.bytes_read, description=activity)
             yield span
         if without_ids:
-            came = counted(without_ids, "span")
-            say(f"{came} without ids: each is a trace of its own, under an id made of its content")
+            number = counted(without_ids, "span")
+            say(
+                f"{number} without ids: each is a trace of its own, under an id made of its content"
+            )
 
     def _stop(self) -> None:
         if self._bar is not None:

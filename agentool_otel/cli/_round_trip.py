@@ -98,9 +98,9 @@ def _differences(document: dict[str, Any], rebuilt: dict[str, Any]) -> Iterator[
     for key in sorted((document.keys() | rebuilt.keys()) - {"steps"}):
         if document.get(key) != rebuilt.get(key):
             yield f"{key} is {'missing' if key not in rebuilt else 'other'}"
-    there = {step.get("step_id"): step for step in rebuilt.get("steps", ())}
+    steps = {step.get("step_id"): step for step in rebuilt.get("steps", ())}
     for step in document["steps"]:
-        rebuilt_step = there.get(step["step_id"])
+        rebuilt_step = steps.get(step["step_id"])
         if rebuilt_step is None:
             yield f"the step {step['type']} is missing"
         elif rebuilt_step != step:
@@ -138,9 +138,9 @@ def _document() -> dict[str, Any]:
 
 
 def _spans_of(document: dict[str, Any]) -> list[ReadableSpan]:
-    kept = InMemorySpanExporter()
+    exporter = InMemorySpanExporter()
     resource = Resource({"service.name": "agentool-otel-doctor"})
     provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, span_limits=_NO_LIMITS)
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     replay(document, provider)
-    return list(kept.get_finished_spans())
+    return list(exporter.get_finished_spans())

@@ -141,8 +141,8 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
     is_number = may_be_number and len(wanted) <= _DIGITS
     matches: list[Run] = []
     places: list[Place] = []
-    kept: list[Run] = []
-    seen = 0
+    runs_kept: list[Run] = []
+    count = 0
     for run in runs.runs():
         is_whole = run.trace.trace_id == wanted
         if is_whole and not is_number:
@@ -151,15 +151,15 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
         if may_be_number:
             places.append(place_of(run.trace))
             if runs.once:
-                kept.append(run)
+                runs_kept.append(run)
         is_meant = is_whole if is_number else _begins(run.trace.trace_id, wanted)
         if is_meant and len(matches) < 10:
             matches.append(run)
-        seen += 1
+        count += 1
     number = int(wanted) if may_be_number else 0
     if 1 <= number <= len(places):
         position = in_order(places)[number - 1]
-        yield kept[position] if kept else _again(runs, places[position].trace_id)
+        yield runs_kept[position] if runs_kept else _again(runs, places[position].trace_id)
     elif len(matches) == 1:
         yield matches[0]
     elif matches:
@@ -173,7 +173,7 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
             )
         name = wanted if is_number else repr(wanted)
         raise ConfigurationError(
-            f"no run {name} among the {seen:,} of {runs.name}; hint: a run is named by its "
+            f"no run {name} among the {count:,} of {runs.name}; hint: a run is named by its "
             f"number in the list of agentool-otel show {quote(runs.name)}, or by its id"
         )
 

@@ -57,15 +57,15 @@ def _score(score: AssertionResult) -> Text:
     at = (f"  {_text.when(score.extra.get('evaluated_at'))}", "dim")
     label = score.extra.get("label")
     mark = _outcome(score.passed) if score.passed is not None else Text("score".ljust(_WIDTH))
-    beside = f"  {_text.line(label)}" if isinstance(label, str) and score.passed is None else ""
-    return Text.assemble("  ", mark, "  ", *_details(score, beside), at)
+    suffix = f"  {_text.line(label)}" if isinstance(label, str) and score.passed is None else ""
+    return Text.assemble("  ", mark, "  ", *_details(score, suffix), at)
 
 
-def _details(assertion_result: AssertionResult, beside: str = "") -> Iterator[Any]:
+def _details(assertion_result: AssertionResult, suffix: str = "") -> Iterator[Any]:
     yield _text.line(assertion_result.assertion_type)
     if assertion_result.score is not None and or_none(assertion_result.score) is not None:
         yield f"  {_text.number(assertion_result.score)}"
-    yield beside
+    yield suffix
     if isinstance(assertion_result.reason, str):
         yield (f"  {_text.line(assertion_result.reason)}", "dim")
 

@@ -53,10 +53,10 @@ def forest(title: str, roots: Sequence[Node]) -> Tree:
             above.add(item)
             continue
         branch = above.add(_label(item))
-        inside = _thoughts(item)
-        inside += [(child.start_ns or 0, child) for child in item.children]
-        inside.sort(key=lambda timed: timed[0], reverse=True)
-        waiting.extend((branch, below) for _, below in inside)
+        thoughts = _thoughts(item)
+        thoughts += [(child.start_ns or 0, child) for child in item.children]
+        thoughts.sort(key=lambda timed: timed[0], reverse=True)
+        waiting.extend((branch, below) for _, below in thoughts)
     return tree
 
 

@@ -209,13 +209,13 @@ def body(step: Step, names: dict[Any, str]) -> Text:
 def _result(result: Any, name: str | None) -> Text:
     took = or_none(result.duration_ms)
     time = f"({_text.duration(took)}) " if took is not None else ""
-    who = f"{_text.line(name)} {time}" if name else time
+    caller = f"{_text.line(name)} {time}" if name else time
     error = or_none(result.error)
     if error is not None:
-        return Text(f"✗ ERROR {who}→ {_text.value(error)}", "red")
+        return Text(f"✗ ERROR {caller}→ {_text.value(error)}", "red")
     if result.output is UNSET:
-        return Text(f"{who}→ (result not captured)", "dim")
-    return Text.assemble((who, "dim"), "→ ", _text.value(result.output))
+        return Text(f"{caller}→ (result not captured)", "dim")
+    return Text.assemble((caller, "dim"), "→ ", _text.value(result.output))
 
 
 def _contents(step: Step) -> Iterator[tuple[str, Any]]:

@@ -60,10 +60,10 @@ class AgentNames:
             near = _nearest(pattern, self._names, 0.5)
             names = near or sorted(self._names)
             more = f", {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            there = (
+            place = (
                 f"did you mean {_quoted(near)}?" if near else f"there are {_quoted(names)}{more}"
             )
-            say(f" hint: no run has the agent {_quoted([pattern])}; {there}")
+            say(f" hint: no run has the agent {_quoted([pattern])}; {place}")
 
 
 class ToolNames:

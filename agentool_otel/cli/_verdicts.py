@@ -49,11 +49,14 @@ class Summary:
         self._slices.add(result, subject)
         if result.passed is False and len(self._shown) < _SHOWN:
             self._shown.append(result)
-        for held in result.assertion_results:
-            if held.passed is None:
-                reason = held.reason if isinstance(held.reason, str) else ""
-                if len(self._reasons) < 1000 or (held.assertion_type, reason) in self._reasons:
-                    self._reasons[held.assertion_type, reason] += 1
+        for assertion_result in result.assertion_results:
+            if assertion_result.passed is None:
+                reason = assertion_result.reason if isinstance(assertion_result.reason, str) else ""
+                if (
+                    len(self._reasons) < 1000
+                    or (assertion_result.assertion_type, reason) in self._reasons
+                ):
+                    self._reasons[assertion_result.assertion_type, reason] += 1
 
     def lines(self) -> Iterator[Text]:
         """Yield what failed, with its steps, and what was not evaluated, with the reasons."""
@@ -91,9 +94,11 @@ def _failure(result: EvalResult) -> Iterator[Text]:
     yield Text.assemble(
         (mark, style), " ", ("  ".join(map(_text.line, words)), "bold"), f"{score}  {evaluated}"
     )
-    for held in result.assertion_results:
-        if held.passed is False:
-            reason = held.reason if isinstance(held.reason, str) else ""
+    for assertion_result in result.assertion_results:
+        if assertion_result.passed is False:
+            reason = assertion_result.reason if isinstance(assertion_result.reason, str) else ""
             yield Text.assemble(
-                "    ", (mark, style), f" {_text.line(held.assertion_type)}: {_text.line(reason)}"
+                "    ",
+                (mark, style),
+                f" {_text.line(assertion_result.assertion_type)}: {_text.line(reason)}",
             )

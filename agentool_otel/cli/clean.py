@@ -111,7 +111,7 @@ def _recordings(folder: Path) -> list[Recording]:
             raise SourceUnreachable(f"{folder} is a file; hint: name the folder that it is in")
         hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
         raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
-    found: list[Recording] = []
+    recordings: list[Recording] = []
     try:
         for inner in [folder, *demo_folders(folder)]:
             if (why := why_untrusted(inner)) is not None:
@@ -119,11 +119,13 @@ def _recordings(folder: Path) -> list[Recording]:
                     f"nothing is removed from {inner}: {why}; hint: ls -ld {quote(str(inner))} "
                     "shows whose it is"
                 )
-            found += recordings_in(inner)
+            recordings += recordings_in(inner)
     except OSError as error:
         where = error.filename or folder
         raise SourceDenied(f"{where} may not be read: {error.strerror or error}") from error
-    return sorted(found, key=lambda recording: (recording.started_ns, recording.path), reverse=True)
+    return sorted(
+        recordings, key=lambda recording: (recording.started_ns, recording.path), reverse=True
+    )
 
 
 def _chosen(
@@ -169,9 +171,9 @@ def _size(recordings: Sequence[Recording], texts: Sequence[Path]) -> str:
 def _list(recordings: Sequence[Recording], texts: Sequence[Path]) -> None:
     """List the folders, with the number and the size of what would be removed from each."""
     for folder in sorted({recording.path.parent for recording in recordings}):
-        inside = [recording for recording in recordings if recording.path.parent == folder]
+        in_folder = [recording for recording in recordings if recording.path.parent == folder]
         own_texts = [text for text in texts if text.parent.parent == folder]
-        say(f"{_count(inside)} in {folder}, {_size(inside, own_texts)}")
+        say(f"{_count(in_folder)} in {folder}, {_size(in_folder, own_texts)}")
 
 
 def _is_confirmed(amount: str) -> bool:

@@ -75,15 +75,15 @@ def command(
         raise ConfigurationError("--match needs cases; hint: --cases FILE")
     documents: list[EvalCase | Assertion] = []
     problems: list[Problem] = []
-    with ExitStack() as held:
+    with ExitStack() as stack:
         comparison = Comparison(by)
         evaluation = None
         if cases is not None:
             documents, problems = read_cases(cases)
-            evaluation = held.enter_context(closing(Evaluation(documents, match=match)))
+            evaluation = stack.enter_context(closing(Evaluation(documents, match=match)))
         every = [Runs(source) for source in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
-        data = held.enter_context(data_files({"--output": output}, inputs))
+        data = stack.enter_context(data_files({"--output": output}, inputs))
         agents = AgentNames(selection)
         unselected = 0
         for runs in every:
@@ -177,8 +177,8 @@ def _unsaid(group: Group, cases: int) -> Iterator[str]:
         yield f"{group.name}: no case for {group.caseless:,} of {runs}"
     if group.cases is not None and (untried := cases - len(group.cases)) > 0:
         yield f"{group.name}: no run for {untried:,} of {_text.count(cases, 'case')}"
-    for what, count in group.unsaid.items():
-        yield f"{group.name}: {what} not said by {count:,} of {runs}"
+    for figure, count in group.unsaid.items():
+        yield f"{group.name}: {figure} not said by {count:,} of {runs}"
     if group.not_evaluated:
         yield f"{group.name}: {_text.count(group.not_evaluated, 'result')} not evaluated"
 

@@ -113,8 +113,8 @@ def command(endpoint: str | None) -> int:
         (f"{program()} run -- python your_app.py", "your own agent, unchanged"),
     )
     width = max(len(line) for line, _ in commands)
-    for line, what in commands:
-        shown = Text.assemble("  ", (f"{line:<{width}}", "bold"), (f"  {what}", "dim"))
+    for line, comment in commands:
+        shown = Text.assemble("  ", (f"{line:<{width}}", "bold"), (f"  {comment}", "dim"))
         console.print(shown, soft_wrap=True)
     return code
 

@@ -288,12 +288,14 @@ def _content(network: bool) -> dict[str, Any]:
     requested = capture_requested(os.environ)
     capture = not network if requested is None else requested
     on = places(os.environ)
-    kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
+    destinations = (
+        "on spans and events" if on.spans and on.events else "on events" if on.events else ""
+    )
     reason = f"{environment.CAPTURE} says so"
     if requested is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
         reason += f"; {environment.CAPTURE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
-    return {"captured": capture, "on": kept or "on spans", "because": reason}
+    return {"captured": capture, "on": destinations or "on spans", "because": reason}
 
 
 def _try_recording(folder: Path) -> dict[str, Any]:

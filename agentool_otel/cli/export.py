@@ -159,8 +159,8 @@ def _send_with(
     if sent or not undelivered:
         say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
     if undelivered:
-        what = _text.count(undelivered, "trace")
-        say(f"{target} did not take {what}: {exporter.reason}", label="error:")
+        amount = _text.count(undelivered, "trace")
+        say(f"{target} did not take {amount}: {exporter.reason}", label="error:")
         say(f" hint: {hint}")
     failed = _send_others(exported, target, masking) if not undelivered else False
     return 1 if undelivered or failed or exported.problems else 0

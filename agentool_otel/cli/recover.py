@@ -47,8 +47,8 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     """
     folder = folder or recordings_folder()
     if not folder.is_dir():
-        what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
-        say(what, label="error:")
+        problem = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
+        say(problem, label="error:")
         hint = instead_of(folder, files=False) or "name the folder that the program recorded into"
         say(f" hint: {hint}")
         return 3
@@ -68,14 +68,16 @@ class Recovered(NamedTuple):
     """Whether some spans could not be recovered and are still in their folder."""
 
 
-def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:
+def recover(
+    folder: Path, target: OtlpTarget | None = None, own_destination: bool = False
+) -> Recovered:
     """Recover a folder, and print a summary.
 
     Args:
         folder: where the processes wrote.
         target: where to send, instead of where the spans were going.
-        own: send only what was going there, or where the environment says. The programs that record
-            in the folder say what waits for others.
+        own_destination: send only what was going there, or where the environment says. The programs
+            that record in the folder say what waits for others.
     """
     survey = RecoveryReport(folder)
     closed = complete_recordings(folder, survey)
@@ -85,10 +87,10 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     incomplete = False
     waiting = destinations(folder, survey)
     for destination in waiting:
-        where = _target_for(destination, target, own)
+        where = _target_for(destination, target, own_destination)
         if where is not None:
             incomplete = _send(folder, destination, where, survey) or incomplete
-        elif not own:
+        elif not own_destination:
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
@@ -101,13 +103,13 @@ def _send(
 ) -> bool:
     """Send the spans for a destination, and print a summary; return whether something remains."""
     senders = Senders(where)
-    seen = RecoveryReport(folder)
+    report = RecoveryReport(folder)
     try:
-        done = send_remains(folder, destination, senders, timeout_s(), seen, refused=True)
+        done = send_remains(folder, destination, senders, timeout_s(), report, refused=True)
     finally:
         senders.close()
-    survey.set_aside.update(seen.set_aside)
-    survey.failed.update(seen.failed)
+    survey.set_aside.update(report.set_aside)
+    survey.failed.update(report.failed)
     for number, name in ((done.sent, "span"), (done.logs, "log record")):
         if number:
             say(f"{_text.count(number, name)} sent to {where}")
@@ -116,8 +118,8 @@ def _send(
         say(f"{_text.count(done.unreadable, 'file')} cannot be read: {reason}", label="error:")
     if done.remaining or done.logs_remaining:
         both = (done.remaining, "span"), (done.logs_remaining, "log record")
-        what = " and ".join(_text.count(number, name) for number, name in both if number)
-        say(f"{where} did not take {what}: {reason}; kept in {folder}", label="error:")
+        amounts = " and ".join(_text.count(number, name) for number, name in both if number)
+        say(f"{where} did not take {amounts}: {reason}; kept in {folder}", label="error:")
         say(" hint: run this again when it does, or name another with --endpoint")
         if where.bare:
             say(
@@ -128,7 +130,7 @@ def _send(
 
 
 def _target_for(
-    destination: Destination, target: OtlpTarget | None, own: bool
+    destination: Destination, target: OtlpTarget | None, own_destination: bool
 ) -> OtlpTarget | None:
     """Return the target for what was addressed to a destination, None for nowhere.
 
@@ -138,6 +140,6 @@ def _target_for(
     ours = target or target_from_environment(os.environ, signal)
     if ours is not None and ours.destination == destination:
         return ours
-    if own:
+    if own_destination:
         return None
     return target or OtlpTarget.noted(destination)

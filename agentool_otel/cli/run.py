@@ -173,10 +173,10 @@ def _program_meant(name: str) -> str:
 def _name_of(arguments: Sequence[str]) -> str | None:
     """Return the name of the program that a command line runs: that of its script, module or
     command; None where it is given as text, as by `python -c`."""
-    name, *rest = arguments
+    name, *remainder = arguments
     if not _PYTHON.fullmatch(Path(name).name):
         return Path(name).stem
-    options = iter(rest)
+    options = iter(remainder)
     for option in options:
         if option in ("-W", "-X"):
             next(options, None)
@@ -194,12 +194,12 @@ def _keep_apart(options: dict[str, Any], notes: Path) -> None:
     """
     from agentool_otel.ground.urls import without_credentials
 
-    whole = options["instrument"].get("endpoint")
-    if whole is None or whole == (shown := without_credentials(whole)):
+    endpoint = options["instrument"].get("endpoint")
+    if endpoint is None or endpoint == (shown := without_credentials(endpoint)):
         return
     path = notes / "endpoint"
     with os.fdopen(create_own(path, os.O_WRONLY), "w", encoding="utf-8") as file:
-        file.write(whole)
+        file.write(endpoint)
     options["instrument"] = {**options["instrument"], "endpoint": shown}
     options["endpoint"] = str(path)
 
@@ -312,7 +312,7 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
 
     with suppress(AgentoolError):
         target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-        return recover(folder, target, own=True).had_work
+        return recover(folder, target, own_destination=True).had_work
     return False
 
 
@@ -343,8 +343,8 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
     if files:
         _sum_up_files(files, folder)
     if lost:
-        what = f"{counted(lost, 'span')} could not be recorded in {folder}"
-        say(f"agentool-otel: {what}", fg="yellow")
+        problem = f"{counted(lost, 'span')} could not be recorded in {folder}"
+        say(f"agentool-otel: {problem}", fg="yellow")
         say(f"  hint: {_room_hint(folder)}")
     elif sent and not files:
         _sum_up_sent(sent)
@@ -376,15 +376,15 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
     where = os.path.relpath(folder)
     where = str(folder) if where.startswith("..") else where
     size = sum(file.stat().st_size for file in files)
-    what = _text.size(size)
+    amount = _text.size(size)
     shown = ""
     if size <= _COUNTED:
         spans, runs, listed = _counted(files)
-        what = f"{counted(spans, 'span')}, {counted(runs, 'run')}"
+        amount = f"{counted(spans, 'span')}, {counted(runs, 'run')}"
         shown = f" --last {listed}" if listed else " --spans"
     names = [os.path.join(where, file.name) for file in files]
     place = names[0] if len(names) == 1 else f"{counted(len(names), 'file')} in {where}"
-    say(f"agentool-otel: {what} recorded in {place}")
+    say(f"agentool-otel: {amount} recorded in {place}")
     say(f"  agentool-otel show{shown}", bold=True)
 
 
@@ -408,12 +408,12 @@ def _counted(files: list[Path]) -> tuple[int, int, int]:
 
 def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
     for destination in sorted({str(note["destination"]) for note in notes}):
-        there = [note for note in notes if note["destination"] == destination]
-        spans = [note["spans"] for note in there]
+        of_destination = [note for note in notes if note["destination"] == destination]
+        spans = [note["spans"] for note in of_destination]
         created = sum(count["created"] for count in spans)
-        kept = sum(count["spooled"] + count["refused"] for count in spans)
-        failed = kept + sum(count["dropped"] for count in spans)
-        reasons = sorted({reason for note in there if (reason := note.get("reason"))})
+        number = sum(count["spooled"] + count["refused"] for count in spans)
+        failed = number + sum(count["dropped"] for count in spans)
+        reasons = sorted({reason for note in of_destination if (reason := note.get("reason"))})
         why = f": {'; '.join(reasons)}" if reasons else ""
         if destination.startswith("the application"):
             say(f"agentool-otel: spans went to {destination}")
@@ -423,17 +423,17 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 f"delivered to {destination}{why}",
                 fg="yellow",
             )
-            if kept:
-                verb = "is" if kept == 1 else "are"
-                say(f"  {kept:,} {verb} kept in {environment.recordings_folder()}")
+            if number:
+                verb = "is" if number == 1 else "are"
+                say(f"  {number:,} {verb} kept in {environment.recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:
             from agentool_otel.cli._read_back import command_to_read_back
 
-            is_bare = any(note.get("content") is False for note in there)
+            is_bare = any(note.get("content") is False for note in of_destination)
             without = "; without messages, which --content sends" if created and is_bare else ""
             say(f"agentool-otel: {counted(created, 'span')} sent to {destination}{without}")
             if created:
-                services = {name for note in there if (name := note.get("service"))}
+                services = {name for note in of_destination if (name := note.get("service"))}
                 say(f"  {command_to_read_back(destination, services)}", bold=True)

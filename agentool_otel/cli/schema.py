@@ -26,7 +26,7 @@ def command(path: bool) -> int:
     if path:
         click.echo(shipped_file())
         return 0
-    known = assertion_types()
-    schema = shipped() if known == own_types() else generate(known)
+    types = assertion_types()
+    schema = shipped() if types == own_types() else generate(types)
     click.echo(json.dumps(schema, indent=1, ensure_ascii=False))
     return 0

@@ -112,10 +112,10 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
             raise ConfigurationError(
                 f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
             )
-        said: list[Text] = []
+        texts: list[Text] = []
         with runs.at_own_cost(run, "it cannot be explained"):
-            said += explanation(run.rebuilt)
-        for line in said:
+            texts += explanation(run.rebuilt)
+        for line in texts:
             _print_line(console, line, full)
 
 
@@ -134,18 +134,18 @@ def _print_all(
             say(f"nothing is recorded in {runs.name}")
         return
     heads = [item for item in listed if item.number == item.head]
-    rest = listed
+    others_ = listed
     if len(heads) == 1:
         for run in chosen.of(heads):
             _print_run(console, runs, run, full)
-        rest = [item for item in listed if item.number != item.head]
-        if not rest:
+        others_ = [item for item in listed if item.number != item.head]
+        if not others_:
             return
         console.print()
-    for line in lines(rest, console.width):
+    for line in lines(others_, console.width):
         _print_line(console, line)
     if console.is_terminal:
-        number = (heads[-1] if rest is listed else rest[-1]).number
+        number = (heads[-1] if others_ is listed else others_[-1]).number
         say("")
         say(f"agentool-otel show{where} {number}    the steps of run {number}", dim=True)
 
@@ -195,8 +195,8 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
                 ids[run.trace.trace_id] = {note.span_id for note in notes}
     for nodes in runs.trees():
         present = {node.span.span_id for node in nodes}
-        for trace_id, own in ids.items():
-            tops = [] if own.isdisjoint(present) else _tops(nodes, own)
+        for trace_id, span_ids in ids.items():
+            tops = [] if span_ids.isdisjoint(present) else _tops(nodes, span_ids)
             if tops and _of_run(trace_id, tops):
                 console.print(_spans.forest(f"trace {_text.line(trace_id)}", tops))
 

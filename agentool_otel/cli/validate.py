@@ -157,8 +157,8 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     spoken = ", ".join(f"{n:,} {name}" for name, n in dialects.most_common())
     summary = f"recording, {_text.count(spans, 'span')} ({spoken or 'none'})"
     if ours:
-        held = "conform to" if not breaches else f"break in {len(breaches):,} ways"
-        summary += f"; {ours:,} of this package {held} the GenAI conventions"
+        verdict = "conform to" if not breaches else f"break in {len(breaches):,} ways"
+        summary += f"; {ours:,} of this package {verdict} the GenAI conventions"
     problems = tuple(source.problems)
     if problems:
         summary += f"; {_text.count(len(problems), 'problem')}"

@@ -97,8 +97,8 @@ def converter_named(name: str) -> Converter:
 def recognising(value: Json) -> list[Converter]:
     """Return the converters that recognise a document, by name."""
     points = plugins(_GROUP)
-    known = [cast("type[Converter]", points[name].load())() for name in sorted(points)]
-    return [item for item in known if item.recognises(value)]
+    installed = [cast("type[Converter]", points[name].load())() for name in sorted(points)]
+    return [item for item in installed if item.recognises(value)]
 
 
 def recognised(value: Json) -> Converter:
@@ -107,10 +107,10 @@ def recognised(value: Json) -> Converter:
     Raises:
         DecodeError: if no format recognises it, or several do.
     """
-    found = recognising(value)
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(converter.name for converter in found) or ", ".join(converters())
+    converters_ = recognising(value)
+    if len(converters_) == 1:
+        return converters_[0]
+    names = ", ".join(converter.name for converter in converters_) or ", ".join(converters())
     which = f"a document that one of these recognises alone, or the name of its format: {names}"
     raise DecodeError(which, _outline(value))
 

@@ -67,7 +67,7 @@ def judgings(cases: Iterable[EvalCase], judge: JudgePool | None) -> list[list[Ju
         MissingDependencyError: an assertion needs a library that is not installed.
     """
     problems: list[str] = []
-    made: list[list[Judging]] = []
+    checks: list[list[Judging]] = []
     for case in cases:
         of_case: list[Judging] = []
         for n, assertion in enumerate(case.assertions, 1):
@@ -81,10 +81,10 @@ def judgings(cases: Iterable[EvalCase], judge: JudgePool | None) -> list[list[Ju
                     of_case.append(_with_judge(check, judge))
                 else:
                     of_case.append(_without_judge(check))
-        made.append(of_case)
+        checks.append(of_case)
     if problems:
         raise CasesError(problems)
-    return made
+    return checks
 
 
 def _without_judge(check: Checking) -> Callable[[TraceView, EvalCase], Verdict]:

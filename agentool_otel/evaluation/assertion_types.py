@@ -73,10 +73,8 @@ def assertion_type(name: str) -> type:
         WrongAssertion: there is none of that name, or its plug-in cannot be loaded.
     """
     if name not in _points():
-        known = f"known types are {', '.join(assertion_types())}"
-        raise fault_at(
-            ("type",), f"unknown assertion type {name!r}; {near(name, _points(), known)}"
-        )
+        hint = f"known types are {', '.join(assertion_types())}"
+        raise fault_at(("type",), f"unknown assertion type {name!r}; {near(name, _points(), hint)}")
     try:
         kind = _loaded(name)
         inspect.type_info(kind)
@@ -105,8 +103,8 @@ def _assertion(word: str, meant: Any) -> dict[str, Any]:
     needed = [field.encode_name for field in fields if field.required]
     if isinstance(meant, dict) and meant.keys() <= {field.encode_name for field in fields}:
         return {"type": word, **dict.fromkeys(needed, "..."), **meant}
-    known = isinstance(meant, (str, int, float)) and len(needed) == 1
-    return {"type": word, **dict.fromkeys(needed, meant if known else "...")}
+    is_short = isinstance(meant, (str, int, float)) and len(needed) == 1
+    return {"type": word, **dict.fromkeys(needed, meant if is_short else "...")}
 
 
 def check_of(assertion: Any) -> Checking:
@@ -165,8 +163,8 @@ def _wrong_names(info: inspect.Type, value: Any, path: Path, word: str) -> Itera
             owner = f"{path_text(path)} of {word}" if path else word
             for name in unknown:
                 free = [field for field in fields if field not in value]
-                known = f"{owner} takes {', '.join(fields) or 'no parameters'}"
-                message = f"{owner} has no parameter {name!r}; {near(str(name), free, known)}"
+                hint = f"{owner} takes {', '.join(fields) or 'no parameters'}"
+                message = f"{owner} has no parameter {name!r}; {near(str(name), free, hint)}"
                 yield Fault((*path, str(name)), message)
             for name, field in fields.items():
                 if name in value:

@@ -80,9 +80,9 @@ def _may_be(expected: Any, shown: str) -> bool | None:
     if not isinstance(expected, str):
         return None
     parts = [_squeezed(part) for part in visible_parts(shown)]
-    whole = _squeezed(expected)
-    fits = whole.startswith(parts[0]) and whole.endswith(parts[-1])
-    return None if fits and len(whole) >= len(parts[0]) + len(parts[-1]) else False
+    text = _squeezed(expected)
+    fits = text.startswith(parts[0]) and text.endswith(parts[-1])
+    return None if fits and len(text) >= len(parts[0]) + len(parts[-1]) else False
 
 
 def _squeezed(text: str) -> str:
@@ -97,8 +97,8 @@ def _equal_objects(expected: dict[str, Any], actual: dict[str, Any]) -> bool | N
         return False
     if expected.keys() - shown.keys() and not open_ended:
         return False
-    inside = _all(equal(expected[key], value) for key, value in shown.items())
-    return None if inside and open_ended else inside
+    outcome = _all(equal(expected[key], value) for key, value in shown.items())
+    return None if outcome and open_ended else outcome
 
 
 def _equal_lists(expected: Any, actual: Any) -> bool | None:
@@ -106,13 +106,13 @@ def _equal_lists(expected: Any, actual: Any) -> bool | None:
     shown = actual[:-1] if open_ended else actual
     if len(shown) > len(expected) or (len(shown) < len(expected) and not open_ended):
         return False
-    inside = _all(equal(one, other) for one, other in zip(expected, shown, strict=False))
-    return None if inside and open_ended else inside
+    outcome = _all(equal(one, other) for one, other in zip(expected, shown, strict=False))
+    return None if outcome and open_ended else outcome
 
 
 def _all(outcomes: Iterable[bool | None]) -> bool | None:
-    known = list(outcomes)
-    return False if False in known else None if None in known else True
+    outcome_list = list(outcomes)
+    return False if False in outcome_list else None if None in outcome_list else True
 
 
 def _is_mark(key: str) -> bool:

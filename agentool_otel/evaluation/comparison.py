@@ -148,12 +148,12 @@ class Comparison:
 
     def groups(self) -> list[Group]:
         """Return the figures, by name; what is not known comes last."""
-        found: dict[str, list[list[_Run]]] = {}
+        groups: dict[str, list[list[_Run]]] = {}
         for task in self._tasks():
             name = next((run.name for run in task if run.name is not None), _UNKNOWN)
-            found.setdefault(name, []).append(task)
-        names = sorted(found, key=lambda name: (name == _UNKNOWN, name))
-        return [_group(name, found[name], self._verdicts) for name in names]
+            groups.setdefault(name, []).append(task)
+        names = sorted(groups, key=lambda name: (name == _UNKNOWN, name))
+        return [_group(name, groups[name], self._verdicts) for name in names]
 
     def _tasks(self) -> Iterator[list[_Run]]:
         """Yield each outermost run with those inside it, itself first."""
@@ -165,8 +165,8 @@ class Comparison:
                 assert above is not None
                 top = above
                 passed.add(above)
-            held = tasks.setdefault(top, [])
-            held.insert(0 if run.trace_id == top else len(held), run)
+            runs = tasks.setdefault(top, [])
+            runs.insert(0 if run.trace_id == top else len(runs), run)
         yield from tasks.values()
 
 
@@ -190,7 +190,7 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Ve
         tool_calls=fmean(calls) if calls else None,
         tool_errors=sum(run.tool_errors for task in tasks for run in task),
         errors=sum(task[0].failed for task in tasks),
-        unsaid={key: n for key, said in missing.items() if (n := len(tasks) - len(said))},
+        unsaid={key: n for key, runs in missing.items() if (n := len(tasks) - len(runs))},
     )
 
 
@@ -205,8 +205,8 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    found = _known(values)
-    return sum(found) if found else None
+    numbers_ = _known(values)
+    return sum(numbers_) if numbers_ else None
 
 
 def _latency(durations: list[float]) -> Latency | None:

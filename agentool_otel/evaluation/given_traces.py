@@ -37,5 +37,5 @@ def given_traces(traces: Any) -> Iterator[ReasoningTrace | Rebuilt]:
             yield decode(ReasoningTrace, item)
         else:
             hint = "rebuild(spans) makes traces of spans, load(place) reads them"
-            found = f"an object of type {type(item).__name__}"
-            raise DecodeError("a trace", found, f"$[{at}]", hint=hint)
+            description = f"an object of type {type(item).__name__}"
+            raise DecodeError("a trace", description, f"$[{at}]", hint=hint)

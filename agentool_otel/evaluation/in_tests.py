@@ -81,17 +81,17 @@ def outcome_of(
         raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
     runs = [trace] if isinstance(trace, (ReasoningTrace, Rebuilt)) else list(trace)
     judged = judged_trace(unit_of(runs))
-    held = [item for asserted in assertions for item in _held(judged, asserted)]
-    if not held:
+    checked = [item for asserted in assertions for item in _held(judged, asserted)]
+    if not checked:
         raise EvaluationError(
             "there is nothing to assert; hint: name an assertion, as {'type': 'status'}"
         )
     ids = [assertion.case_id for assertion in assertions if isinstance(assertion, EvalCase)]
     case = EvalCase(
         case_id=ids[0] if ids else _BY_ITSELF.case_id,
-        assertions=[Assertion(type=item.kind) for item in held],
+        assertions=[Assertion(type=item.kind) for item in checked],
     )
-    verdicts = [item.verdict for item in held]
+    verdicts = [item.verdict for item in checked]
     result = result_of(case, judged.trace.trace_id, verdicts, min_evaluated)
     return Outcome(result, None if result.passed else _message(judged, result))
 

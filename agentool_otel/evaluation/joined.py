@@ -214,14 +214,14 @@ class UnitTrace(TraceView):
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool may have ended in another way than its result shows, in any of the
         runs."""
-        found = (member.judged.unmatched_call(tool_name) for member in self._members)
-        return next((why for why in found if why), None)
+        reasons = (member.judged.unmatched_call(tool_name) for member in self._members)
+        return next((why for why in reasons if why), None)
 
     def uncounted(self, member: str) -> str | None:
         """Return why the runs may have used more than their metrics have."""
         self.looked_for_more = True
-        found = (item.uncounted(member) for item in self._members)
-        return self._absent or next((why for why in found if why), None)
+        reasons = (item.uncounted(member) for item in self._members)
+        return self._absent or next((why for why in reasons if why), None)
 
     @cached_property
     def _absent(self) -> str | None:
@@ -318,11 +318,11 @@ def _start(member: _Member) -> float:
 
 def _sum(values: Iterable[Any]) -> Any:
     """Return the sum of the values that are known and possible; UNSET where none is."""
-    found = [item for item in map(or_none, values) if item is not None and is_possible(item)]
-    return sum(found) if found else UNSET
+    figures = [item for item in map(or_none, values) if item is not None and is_possible(item)]
+    return sum(figures) if figures else UNSET
 
 
 def _whole_sum(values: Iterable[Any]) -> Any:
     """Return the sum; UNSET where one of the values is not known."""
-    found = [or_none(value) for value in values]
-    return UNSET if None in found else sum(found)
+    figures = [or_none(value) for value in values]
+    return UNSET if None in figures else sum(figures)

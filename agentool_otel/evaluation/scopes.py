@@ -95,12 +95,12 @@ class _Entry(NamedTuple):
     def of(cls, run: Run, place: int | None = None) -> _Entry:
         trace = document_of(run)
         session = or_none(trace.session_id)
-        inside = (or_none(trace.metadata) or {}).get("sub_traces")
+        sub_traces = (or_none(trace.metadata) or {}).get("sub_traces")
         return cls(
             trace.trace_id,
             parent_of(run),
-            tuple(item for item in inside if isinstance(item, str))
-            if isinstance(inside, list)
+            tuple(item for item in sub_traces if isinstance(item, str))
+            if isinstance(sub_traces, list)
             else (),
             session if isinstance(session, str) and session else None,
             started_ns(trace),
@@ -293,12 +293,12 @@ class Units:
             if units:
                 yield _Group(None, list(units.values()))
             return
-        inside = {place: set(_inside(children, place)) for place in units}
+        descendants = {place: set(_inside(children, place)) for place in units}
         heads = [
-            unit for unit in units if not any(unit in inside[by] for by in units if by != unit)
+            unit for unit in units if not any(unit in descendants[by] for by in units if by != unit)
         ]
         for head in heads or list(units)[:1]:
-            of = [unit for place, unit in units.items() if place in inside[head] or not heads]
+            of = [unit for place, unit in units.items() if place in descendants[head] or not heads]
             yield _Group(tree.entries[head].started_ns, of)
 
     def _units(
@@ -338,19 +338,19 @@ def _missing(entries: Iterable[_Entry]) -> tuple[str, ...]:
     """Return the ids of the runs inside, as the runs list them, that are not there."""
     entries = list(entries)
     present = {entry.trace_id for entry in entries}
-    listed = dict.fromkeys(inside for entry in entries for inside in entry.inside)
+    listed = dict.fromkeys(inner for entry in entries for inner in entry.inside)
     return tuple(item for item in listed if item not in present)
 
 
 def _inside(children: Mapping[int, Sequence[int]], place: int) -> list[int]:
     """Return the places of a run and of those inside it, itself first."""
-    found, waiting = {place}, [place]
+    places, waiting = {place}, [place]
     while waiting:
         for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
+            if child not in places:
+                places.add(child)
                 waiting.append(child)
-    return [place, *sorted(found - {place})]
+    return [place, *sorted(places - {place})]
 
 
 def _children(entries: Sequence[_Entry]) -> Mapping[int, Sequence[int]]:
@@ -367,8 +367,8 @@ def _parents(entries: Sequence[_Entry]) -> list[int | None]:
     listed: dict[str, int] = {}
     for place, entry in enumerate(entries):
         first.setdefault(entry.trace_id, place)
-        for inside in entry.inside:
-            listed.setdefault(inside, place)
+        for inner in entry.inside:
+            listed.setdefault(inner, place)
     return [
         first.get(entry.parent_id) if entry.parent_id is not None else listed.get(entry.trace_id)
         for entry in entries
@@ -400,14 +400,14 @@ def _trees(entries: Sequence[_Entry]) -> list[_Tree]:
         top = tops[place]
         of = trees.setdefault(top, {entries[top].trace_id: entries[top]})
         of.setdefault(entry.trace_id, entry)
-    found: list[_Tree] = []
-    whole: dict[str, dict[str, _Entry]] = {}
+    result: list[_Tree] = []
+    by_trace: dict[str, dict[str, _Entry]] = {}
     for top, of in trees.items():
         trace_id = entries[top].trace_id
-        inside = list(whole.setdefault(trace_id, of).values())[1:]
+        inner_entries = list(by_trace.setdefault(trace_id, of).values())[1:]
         parent = entries[top].parent_id if parents[top] is None else None
-        found.append(_Tree([entries[top], *inside], parent))
-    return found
+        result.append(_Tree([entries[top], *inner_entries], parent))
+    return result
 
 
 def _is_replayed(run: Rebuilt) -> bool:

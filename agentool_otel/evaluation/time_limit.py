@@ -121,11 +121,11 @@ def schema_fault(schema: str) -> str | None:
     return fault
 
 
-def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
+def _run(subject: str, work: str, kind: str, *arguments: Any) -> Any:
     """Return what the process makes of a request.
 
     Args:
-        what: kind of thing that it runs, for messages.
+        subject: kind of thing that it runs, for messages.
         work: the pattern or schema.
         kind: function of the process.
         arguments: its arguments.
@@ -133,13 +133,13 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
     shown = work if len(work) <= _SHOWN else f"{work[:_SHOWN]}…"
     if _reached[work] >= _TRIES:
         raise TimeLimit(
-            f"the {what} {shown!r} reached the limit of {LIMIT_S:g} s {_TRIES} times, and is not "
-            "tried again"
+            f"the {subject} {shown!r} reached the limit of {LIMIT_S:g} s {_TRIES} times, and is "
+            "not tried again"
         )
     budget = _budget.get() or _Budget()
     if budget.left <= 0:
         raise TimeLimit(
-            f"nothing is left of the {LIMIT_S:g} s of this check for the {what} {shown!r}"
+            f"nothing is left of the {LIMIT_S:g} s of this check for the {subject} {shown!r}"
         )
     began = time.monotonic()
     try:
@@ -147,12 +147,12 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
     except TimeoutError:
         _reached[work] += 1
         raise TimeLimit(
-            f"the {what} {shown!r} has not come to an end within {LIMIT_S:g} s, the limit of a "
-            f"check; hint: write a simpler {what}"
+            f"the {subject} {shown!r} has not come to an end within {LIMIT_S:g} s, the limit of a "
+            f"check; hint: write a simpler {subject}"
         ) from None
     except OSError as error:
         raise TimeLimit(
-            f"the {what} {shown!r} runs in a process of its own, which failed: {error}"
+            f"the {subject} {shown!r} runs in a process of its own, which failed: {error}"
         ) from None
     finally:
         budget.left -= time.monotonic() - began
@@ -160,7 +160,7 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
         return value
     if outcome == "ValueError":
         raise ValueError(value)
-    raise TimeLimit(f"the {what} {shown!r} could not be run: {value}")
+    raise TimeLimit(f"the {subject} {shown!r} could not be run: {value}")
 
 
 class _Process:

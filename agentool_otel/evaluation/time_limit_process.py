@@ -78,10 +78,10 @@ def schema_fault(text: str) -> str | None:
         schema.get("$schema", ""), default=referencing.DRAFT202012
     )
     registry = import_module("jsonschema_specifications").REGISTRY
-    known = registry.with_resource("", specification.create_resource(schema)).resolver()
+    resolver = registry.with_resource("", specification.create_resource(schema)).resolver()
     for name in names:
         try:
-            known.lookup(name)
+            resolver.lookup(name)
         except import_module("referencing.exceptions").Unresolvable:
             return f"$ref {name!r} is nowhere in this JSON Schema, and nothing is fetched"
     return None

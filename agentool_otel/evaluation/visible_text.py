@@ -85,13 +85,13 @@ def find(pattern: str, text: str, ends: bool = True) -> str | None:
         return None if span is None else parts[0][slice(*span)]
     if _LOOKS_AROUND.search(pattern):
         return None
-    beside = _LOOKS_BESIDE.search(pattern) is not None
+    looks_around = _LOOKS_BESIDE.search(pattern) is not None
     for n, part in enumerate(parts):
         span = search(pattern, part) if part else None
         if span is None or span[0] == span[1]:
             continue
         first, last = n == 0, n == len(parts) - 1
-        inside = (first or span[0] > 0) and (last or part[span[1] :] not in ("", "\n"))
-        if inside or not beside:
+        is_inside = (first or span[0] > 0) and (last or part[span[1] :] not in ("", "\n"))
+        if is_inside or not looks_around:
             return part[slice(*span)]
     return None

@@ -31,10 +31,10 @@ class EntryPoint(NamedTuple):
     def load(self) -> Any:
         """Import the object."""
         module, _, path = self.value.partition("[")[0].partition(":")
-        found: Any = import_module(module.strip())
+        target: Any = import_module(module.strip())
         for attribute in filter(None, path.strip().split(".")):
-            found = getattr(found, attribute)
-        return found
+            target = getattr(target, attribute)
+        return target
 
 
 def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
@@ -50,7 +50,7 @@ def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
     if not all(map(_is_folder, path)) or any(map(_finds_otherwise, sys.meta_path)):
         yield from _by_metadata(group, path)
         return
-    seen: set[str] = set()
+    visited: set[str] = set()
     for folder in path:
         try:
             names = os.listdir(folder or ".")
@@ -59,9 +59,9 @@ def entry_points(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
         for name in names:
             stem, ending = os.path.splitext(name)
             package = stem.partition("-")[0].lower().replace(".", "_")
-            if ending.lower() not in (".dist-info", ".egg-info") or package in seen:
+            if ending.lower() not in (".dist-info", ".egg-info") or package in visited:
                 continue
-            seen.add(package)
+            visited.add(package)
             yield from _read(os.path.join(folder, name, "entry_points.txt"), group)
 
 
@@ -94,9 +94,11 @@ def _read(file: str, group: str) -> Iterator[EntryPoint]:
 def _by_metadata(group: str, path: Sequence[str]) -> Iterator[EntryPoint]:
     from importlib.metadata import distributions
 
-    seen: set[str] = set()
-    for found in distributions(path=list(path)):
-        points = [entry_point for entry_point in found.entry_points if entry_point.group == group]
-        if points and found.name not in seen:
-            seen.add(found.name)
+    visited: set[str] = set()
+    for distribution in distributions(path=list(path)):
+        points = [
+            entry_point for entry_point in distribution.entry_points if entry_point.group == group
+        ]
+        if points and distribution.name not in visited:
+            visited.add(distribution.name)
             yield from (EntryPoint(point.name, point.value, point.group) for point in points)

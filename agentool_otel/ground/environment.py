@@ -454,10 +454,10 @@ def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def pairs(name: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the `key=value` pairs of a variable, separated by commas, without what is none."""
-    kept, whole = values.pairs(value(name, environ))
-    if not whole:
+    text, is_complete = values.pairs(value(name, environ))
+    if not is_complete:
         refuse(name, "has entries that are no key=value pairs; they are left out", environ)
-    return kept
+    return text
 
 
 def handed_down(environ: Mapping[str, str] | None = None) -> dict[str, str]:

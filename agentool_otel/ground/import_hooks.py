@@ -141,8 +141,8 @@ def _present(module: Any) -> ModuleSpec:
     spec: Any = object.__new__(type(before))
     vars(spec).update(vars(before), loader=_Present(module, before))
     module.__spec__ = spec
-    found: ModuleSpec = spec
-    return found
+    module_spec: ModuleSpec = spec
+    return module_spec
 
 
 class _Present:

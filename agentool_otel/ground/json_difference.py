@@ -82,8 +82,8 @@ def differences(before: Json, after: Json, path: str = "$") -> Iterator[Differen
     """Yield the places at which two values differ, each the innermost there is."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in [*before, *(name for name in after if name not in before)]:
-            here = path_of(path, name)
-            yield from differences(before.get(name, UNSET), after.get(name, UNSET), here)
+            place = path_of(path, name)
+            yield from differences(before.get(name, UNSET), after.get(name, UNSET), place)
     elif isinstance(before, list) and isinstance(after, list):
         for n in range(max(len(before), len(after))):
             old, new = (item[n] if n < len(item) else UNSET for item in (before, after))

@@ -40,10 +40,10 @@ def line_of(text: str, path: Path) -> int:
     line_at = at = _after_blanks(text, 0)
     try:
         for step in path:
-            found = _member(text, at, step) if isinstance(step, str) else _item(text, at, step)
-            if found is None:
+            span = _member(text, at, step) if isinstance(step, str) else _item(text, at, step)
+            if span is None:
                 break
-            line_at, at = found
+            line_at, at = span
     except (ValueError, IndexError, RecursionError, StopIteration):
         pass  # a text that Python's decoder reads otherwise: the place is known in part
     return text.count("\n", 0, line_at) + 1
@@ -51,7 +51,7 @@ def line_of(text: str, path: Path) -> int:
 
 def _member(text: str, at: int, name: str) -> tuple[int, int] | None:
     """Return where the name and the value of a member are; of several, those of the last."""
-    found = None
+    span = None
     while text[at] in "{,":
         key_at = _after_blanks(text, at + 1)
         if text[key_at] != '"':
@@ -59,9 +59,9 @@ def _member(text: str, at: int, name: str) -> tuple[int, int] | None:
         key, at = _DECODER.raw_decode(text, key_at)
         value_at = _after_blanks(text, _after_blanks(text, at) + 1)
         if key == name:
-            found = key_at, value_at
+            span = key_at, value_at
         at = _after_blanks(text, _DECODER.raw_decode(text, value_at)[1])
-    return found
+    return span
 
 
 def _item(text: str, at: int, index: int) -> tuple[int, int] | None:

@@ -28,10 +28,10 @@ def instead_of(path: Path, *, folders: bool = True, files: bool = True) -> str:
     try:
         with os.scandir(path.parent) as entries:
             for entry in islice(entries, _MOST):
-                if (found := _likeness(wanted, entry.name.lower())) < likeness:
+                if (score := _likeness(wanted, entry.name.lower())) < likeness:
                     continue
                 if folders if entry.is_dir() else files:
-                    nearest, likeness = entry.name, found
+                    nearest, likeness = entry.name, score
     except (OSError, ValueError):
         return ""
     return f"did you mean {str(path.with_name(nearest))!r}?" if nearest else ""

@@ -29,9 +29,9 @@ def _started_in() -> frozenset[str]:
     )
     with suppress(OSError):  # the folder was deleted
         first = sys.path[0] if sys.path else "."
-        here = [first] if os.path.realpath(first) == os.path.realpath("") else []
+        started_in = [first] if os.path.realpath(first) == os.path.realpath("") else []
         ours = os.path.realpath(Path(__file__).parents[2])
-        return frozenset(map(os.path.realpath, (*relative, *here))) - {ours}
+        return frozenset(map(os.path.realpath, (*relative, *started_in))) - {ours}
     return frozenset()
 
 
@@ -61,13 +61,13 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
 def loaded(group: str) -> dict[str, Any]:
     """Return the objects of a group by name, sorted. One that cannot be imported is logged and left
     out."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name, point in sorted(plugins(group).items()):
         try:
-            found[name] = point.load()
+            by_name[name] = point.load()
         except Exception as error:  # somebody else's code
             _log.warning("plug-in %r of group %s cannot be loaded: %s", name, group, error)
-    return found
+    return by_name
 
 
 def _real(folder: str) -> str:

@@ -19,21 +19,21 @@ _IGNORE_FILE = ".gitignore"
 _IGNORE_ALL = b"*\n"
 
 
-def make_private_folder(folder: Path, inside: Path | None = None) -> bool:
+def make_private_folder(folder: Path, root: Path | None = None) -> bool:
     """Make a folder and the missing folders above; return whether the folder is new.
 
     Args:
         folder: the folder to make.
-        inside: a folder above that is ours as well if it is missing. Its `.gitignore` covers both.
+        root: a folder above that is ours as well if it is missing. Its `.gitignore` covers both.
 
     Raises:
         OSError: the folder cannot be made.
     """
     ignored = False
-    if inside is not None and inside in folder.parents:
-        if _make(inside):
-            _ignore(inside)
-        ignored = os.path.lexists(inside / _IGNORE_FILE)
+    if root is not None and root in folder.parents:
+        if _make(root):
+            _ignore(root)
+        ignored = os.path.lexists(root / _IGNORE_FILE)
     new = _make(folder)
     if new and not ignored:
         _ignore(folder)

@@ -39,15 +39,15 @@ def without_credentials(url: str) -> str:
     head, *behind = re.split(r"[?#]", url, maxsplit=1)
     begins = _SCHEME.match(head)
     scheme = begins[0] if begins else ""
-    rest = head[len(scheme) :]
-    if not _PLACE.fullmatch(rest.partition("/")[0]):
+    credentials = head[len(scheme) :]
+    if not _PLACE.fullmatch(credentials.partition("/")[0]):
         # A password may hold a slash, unquoted by mistake: it is none of the path's then,
-        if "@" in rest:
-            rest = rest.rpartition("@")[2]
+        if "@" in credentials:
+            credentials = credentials.rpartition("@")[2]
         # nor is a mark of the query's.
         elif behind and "@" in behind[0]:
-            rest = without_credentials(behind[0].rpartition("@")[2])
-    return f"{scheme}{rest}"
+            credentials = without_credentials(behind[0].rpartition("@")[2])
+    return f"{scheme}{credentials}"
 
 
 def shown(place: str | Path) -> str:
@@ -67,19 +67,19 @@ def credentials_in(url: str, query: bool = True) -> list[str]:
     begins = _SCHEME.match(url)
     if begins is None and not _USER_INFO.match(url):
         return []
-    rest = url[begins.end() :] if begins else url
-    head, *behind = re.split(r"[?#]", rest, maxsplit=1)
-    found: list[str] = []
-    if not _PLACE.fullmatch(head.partition("/")[0]) and "@" in rest:
-        userinfo, _, after = rest.rpartition("@")
+    remainder = url[begins.end() :] if begins else url
+    head, *behind = re.split(r"[?#]", remainder, maxsplit=1)
+    credentials: list[str] = []
+    if not _PLACE.fullmatch(head.partition("/")[0]) and "@" in remainder:
+        userinfo, _, after = remainder.rpartition("@")
         behind = re.split(r"[?#]", after, maxsplit=1)[1:]
         password = userinfo.partition(":")[2] or userinfo
         # What parses a URL may see, and quote, a part of it: up to a mark that is not escaped.
-        found += [userinfo, password, *re.split(r"[/?#:@]", password)]
+        credentials += [userinfo, password, *re.split(r"[/?#:@]", password)]
     if query and behind:
-        found += [part.partition("=")[2] or part for part in behind[0].split("&")]
-    found += [unquote(item) for item in found]
-    return sorted({item for item in found if len(item) >= _SHORTEST}, key=len, reverse=True)
+        credentials += [part.partition("=")[2] or part for part in behind[0].split("&")]
+    credentials += [unquote(item) for item in credentials]
+    return sorted({item for item in credentials if len(item) >= _SHORTEST}, key=len, reverse=True)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

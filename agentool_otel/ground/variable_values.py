@@ -79,25 +79,25 @@ def switch(text: str) -> bool:
     raise ValueError("is neither on nor off: use on, true, 1 or yes, or off, false, 0 or no")
 
 
-def word(*known: str) -> Callable[[str], str]:
+def word(*choices: str) -> Callable[[str], str]:
     """Return a reader of one of some words, in capital or small letters."""
-    *others, last = known
+    *others, last = choices
 
     def read(text: str) -> str:
-        if text.lower() in known:
+        if text.lower() in choices:
             return text.lower()
         raise ValueError(f"is not supported: use {', '.join(others)} or {last}")
 
     return read
 
 
-def options(*known: str) -> Callable[[str], frozenset[str]]:
+def options(*choices: str) -> Callable[[str], frozenset[str]]:
     """Return a reader of some words in a list that may have others, separated by commas."""
-    read_one = word(*known)
+    read_one = word(*choices)
 
     def read(text: str) -> frozenset[str]:
-        found = {part.strip().lower() for part in text.split(",")} & set(known)
-        return frozenset(found or {read_one(text)})
+        chosen = {part.strip().lower() for part in text.split(",")} & set(choices)
+        return frozenset(chosen or {read_one(text)})
 
     return read
 
@@ -169,10 +169,10 @@ def url(text: str) -> str:
     """Read an HTTP URL with a host."""
     try:
         parts = urlsplit(text)
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        known = None
-    if not known:
+        is_valid = None
+    if not is_valid:
         raise ValueError("is not a URL: use http://host:4318")
     return text
 
@@ -180,8 +180,8 @@ def url(text: str) -> str:
 def pairs(text: str) -> tuple[str, bool]:
     """Read `key=value` pairs, separated by commas; return those there are, and whether all are."""
     entries = [part for part in text.split(",") if part.strip()]
-    kept = [entry for entry in entries if _PAIR.match(entry)]
-    return ",".join(kept), len(kept) == len(entries)
+    valid = [entry for entry in entries if _PAIR.match(entry)]
+    return ",".join(valid), len(valid) == len(entries)
 
 
 def checked(read: Reader) -> Callable[[str], str]:

@@ -66,9 +66,9 @@ def counted(number: int, noun: str) -> str:
 
 def logger(name: str) -> logging.Logger:
     """Return a logger whose messages are one clean line each; a traceback stays as it is."""
-    found = logging.getLogger(name)
-    found.addFilter(_flatten)
-    return found
+    log = logging.getLogger(name)
+    log.addFilter(_flatten)
+    return log
 
 
 def _flatten(record: logging.LogRecord) -> bool:

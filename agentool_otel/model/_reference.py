@@ -37,12 +37,12 @@ def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
     if written is not None and not fields.keys() >= set(required):
         return written
     json_members: dict[str, Any] = dict(written or {})
-    own = _OWN.get(_plain(getattr(value, "type", None)), frozenset[str]())
+    own_members = _OWN.get(_plain(getattr(value, "type", None)), frozenset[str]())
     for field in fields.values():
         name, item = _JSON_NAMES.get(field.name, field.name), _plain(getattr(value, field.name))
         if field.name in ("extra", "memory_content") or item is None:
             continue
-        if written is None or name in written or name in own or item != _default(field):
+        if written is None or name in written or name in own_members or item != _default(field):
             json_members[name] = item
     _add_memory_content(value, json_members)
     extra = getattr(value, "extra", None) if "extra" in fields else None

@@ -57,8 +57,8 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
         name = _object(trajectory.get("agent")).get("name")
         if not isinstance(name, str):
             continue
-        if isinstance(own := trajectory.get("trajectory_id"), str):
-            by_id[own] = name
+        if isinstance(trajectory_id := trajectory.get("trajectory_id"), str):
+            by_id[trajectory_id] = name
         if isinstance(session := trajectory.get("session_id"), str):
             by_session.setdefault(session, set()).add(name)
     return {session: min(names) for session, names in by_session.items() if len(names) == 1} | by_id

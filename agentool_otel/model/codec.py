@@ -170,7 +170,7 @@ def _read(cls: type[D], value: Any) -> D:
     members = cast("_Json", value) if type(value) is dict else _members(cls, value)
     layout = _layout(cls)
     slots = layout.slots
-    known: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     name = ""
     try:
@@ -179,16 +179,16 @@ def _read(cls: type[D], value: Any) -> D:
             if slot is None:
                 extra[name] = item
             elif type(item) in slot.plain:
-                known[name] = item
+                values[name] = item
             else:
-                known[name] = slot.read(item)
+                values[name] = slot.read(item)
     except _Mismatch as wrong:
         wrong.path.append(f".{name}")
         raise
     for field in layout.required:
-        if field.name not in known:
+        if field.name not in values:
             raise _Mismatch(f"an object with member {field.name!r}", value, "one without it")
-    return cls(**known, extra=extra) if extra else cls(**known)
+    return cls(**values, extra=extra) if extra else cls(**values)
 
 
 def _members(cls: type[Document], value: object) -> _Json:

@@ -218,14 +218,14 @@ class ToolSpec(Document, frozen=True, kw_only=True):
         description, parameters = tool.pop("description", None), tool.pop(schema, None)
         spec["description"] = "" if description is None else description
         spec["parameters"] = {} if parameters is None else parameters
-        kept = {**outer, inner: tool} if inner and tool else {**outer, **tool}
-        if kept:
-            spec["metadata"] = {vendor: patch({}, kept)}
+        merged = {**outer, inner: tool} if inner and tool else {**outer, **tool}
+        if merged:
+            spec["metadata"] = {vendor: patch({}, merged)}
         return cls.from_dict(spec)
 
     def _to_vendor(self, vendor: str, tool: Object) -> Object:
-        kept = self.metadata.get(vendor) if isinstance(self.metadata, dict) else None
-        return applied(tool, kept) if isinstance(kept, dict) else tool
+        vendor_data = self.metadata.get(vendor) if isinstance(self.metadata, dict) else None
+        return applied(tool, vendor_data) if isinstance(vendor_data, dict) else tool
 
 
 class ToolCall(Document, frozen=True, kw_only=True):

@@ -101,8 +101,8 @@ def from_ns(ns: int) -> str:
     Raises:
         ValueError: if the time lies outside the years 1 to 9999.
     """
-    minutes, rest = divmod(ns, _MINUTE_NS)
-    digits = str(rest + _DIGITS)
+    minutes, remainder = divmod(ns, _MINUTE_NS)
+    digits = str(remainder + _DIGITS)
     if fraction := digits[3:].rstrip("0"):
         return f"{_to_the_minute(minutes)}:{digits[1:3]}.{fraction}Z"
     return f"{_to_the_minute(minutes)}:{digits[1:3]}Z"

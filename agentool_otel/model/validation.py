@@ -97,8 +97,8 @@ def _decode(data: object, cls: type[d.Document] | None) -> d.Document:
         return decode(cls, data) if cls else data
     document_type = cls or (identify(cast("_Json", data)) if isinstance(data, Mapping) else None)
     if document_type is None:
-        known = ", ".join(signs[0].__name__ for signs in _SIGNS)
-        raise DecodeError(f"an agentool document ({known})", "something else")
+        names = ", ".join(signs[0].__name__ for signs in _SIGNS)
+        raise DecodeError(f"an agentool document ({names})", "something else")
     return decode(document_type, cast("Any", data))
 
 
@@ -136,17 +136,17 @@ def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
     calls = {call.id for call in trace.tool_calls() if isinstance(call.id, str)}
     first_with: dict[str, int] = {}
     for index, step in enumerate(trace.steps):
-        here = f"{path}[{index}]"
-        yield from _not_a_time(step.timestamp, f"{here}.timestamp")
+        place = f"{path}[{index}]"
+        yield from _not_a_time(step.timestamp, f"{place}.timestamp")
         if isinstance(step.step_id, str):
             first = first_with.setdefault(step.step_id, index)
             if first != index:
-                yield _warn(f"{here}.step_id", f"{step.step_id!r} is also the id of step {first}")
+                yield _warn(f"{place}.step_id", f"{step.step_id!r} is also the id of step {first}")
         result = step.tool_result
         if isinstance(result, d.ToolResult) and result.call_id not in calls:
             call_id = f"{result.call_id!r}" if isinstance(result.call_id, str) else "no call_id"
             yield _warn(
-                f"{here}.tool_result.call_id", f"{call_id}: matches no tool call of the trace"
+                f"{place}.tool_result.call_id", f"{call_id}: matches no tool call of the trace"
             )
 
 

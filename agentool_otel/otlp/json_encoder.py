@@ -62,8 +62,8 @@ def encode_span(span: ReadableSpan) -> bytes:
 
 def span_line(span: ReadableSpan) -> Line:
     """Return `encode_span` as a line; texts that `started_line` kept are not escaped again."""
-    apart = _Apart(_take)
-    return apart.line(_document_of(span, _span(span, apart)))
+    separate = _Apart(_take)
+    return separate.line(_document_of(span, _span(span, separate)))
 
 
 _STARTED = (
@@ -81,9 +81,9 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
     """
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that runs has one
-    apart = _Apart(_keep if keep else _text)
+    separate = _Apart(_keep if keep else _text)
     if span.links or span.start_time is None:
-        return apart.line(_document_of(span, _span(span, apart)))
+        return separate.line(_document_of(span, _span(span, separate)))
     parent = span.parent
     started = _STARTED % (
         context.trace_id,
@@ -92,10 +92,10 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
         _text(span.name),
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         unsigned_ns(span.start_time),
-        _attributes(span.attributes, apart),
+        _attributes(span.attributes, separate),
         _flags(parent),
     )
-    return apart.line(_document_of(span, started))
+    return separate.line(_document_of(span, started))
 
 
 class _Apart:
@@ -144,8 +144,8 @@ def _keep(text: str) -> bytes:
 
 
 def _take(text: str) -> bytes:
-    kept = _kept.pop(id(text), None)
-    return kept[1] if kept is not None and kept[0] is text else _text(text)
+    cached = _kept.pop(id(text), None)
+    return cached[1] if cached is not None and cached[0] is text else _text(text)
 
 
 def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
@@ -211,37 +211,37 @@ _scopes: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 
 def _resource(resource: Resource) -> tuple[bytes, bytes]:
     """Return a resource and its schema URL, encoded once: hashing a Resource takes longer."""
-    known = _resources.get(id(resource))
-    if known is None or known[0] is not resource:
+    cached = _resources.get(id(resource))
+    if cached is None or cached[0] is not resource:
         if len(_resources) >= _CACHED:
             _resources.clear()
         attributes = _attributes(resource.attributes)
-        known = (resource, (b"{%b}" % attributes[1:], _schema(resource.schema_url)))
-        _resources[id(resource)] = known
-    return known[1]
+        cached = (resource, (b"{%b}" % attributes[1:], _schema(resource.schema_url)))
+        _resources[id(resource)] = cached
+    return cached[1]
 
 
 def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
-    known = _scopes.get(id(scope))
-    if known is None or known[0] is not scope:
+    cached = _scopes.get(id(scope))
+    if cached is None or cached[0] is not scope:
         if len(_scopes) >= _CACHED:
             _scopes.clear()
-        known = (scope, (b"{}", b""))
+        cached = (scope, (b"{}", b""))
         if scope is not None:
             version = b',"version":%b' % _text(scope.version) if scope.version else b""
             # Scopes have attributes since SDK 1.26.
             attributes = _attributes(getattr(scope, "attributes", None))
             encoded = b'{"name":%b%b%b}' % (_text(scope.name), version, attributes)
-            known = (scope, (encoded, _schema(scope.schema_url)))
-        _scopes[id(scope)] = known
-    return known[1]
+            cached = (scope, (encoded, _schema(scope.schema_url)))
+        _scopes[id(scope)] = cached
+    return cached[1]
 
 
 def _schema(url: str | None) -> bytes:
     return b',"schemaUrl":%b' % _text(url) if url else b""
 
 
-def _span(span: ReadableSpan, apart: _Apart | None = None) -> bytes:
+def _span(span: ReadableSpan, separate: _Apart | None = None) -> bytes:
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that ran has one
     parent = span.parent
@@ -255,7 +255,7 @@ def _span(span: ReadableSpan, apart: _Apart | None = None) -> bytes:
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         b',"startTimeUnixNano":"%d"' % start if start else b"",
         b',"endTimeUnixNano":"%d"' % end if end else b"",
-        _attributes(span.attributes, apart),
+        _attributes(span.attributes, separate),
         _count(b"Attributes", span.dropped_attributes),
         _list(b"events", [_event(event) for event in span.events]),
         _count(b"Events", span.dropped_events),
@@ -304,39 +304,39 @@ def _flags(context: SpanContext | None) -> int:
     return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
 
 
-def _count(what: bytes, dropped: int) -> bytes:
-    return b',"dropped%bCount":%d' % (what, dropped) if dropped else b""
+def _count(member: bytes, dropped: int) -> bytes:
+    return b',"dropped%bCount":%d' % (member, dropped) if dropped else b""
 
 
 def _list(name: bytes, items: list[bytes]) -> bytes:
     return b',"%b":[%b]' % (name, b",".join(items)) if items else b""
 
 
-def _attributes(attributes: Mapping[str, Any] | None, apart: _Apart | None = None) -> bytes:
+def _attributes(attributes: Mapping[str, Any] | None, separate: _Apart | None = None) -> bytes:
     if not attributes:
         return b""
     # A view of the SDK's mapping calls Python for each item; its copy is a dict.
     plain: Mapping[str, Any] = getattr(attributes, "copy", lambda: attributes)()
-    return b',"attributes":[%b]' % _pairs(plain, apart)
+    return b',"attributes":[%b]' % _pairs(plain, separate)
 
 
-def _pairs(attributes: Mapping[str, Any], apart: _Apart | None = None) -> bytes:
-    known = _keys.get
-    large = _LARGE if apart is not None else sys.maxsize
-    put: Callable[[str], bytes] = _text if apart is None else apart.put
+def _pairs(attributes: Mapping[str, Any], separate: _Apart | None = None) -> bytes:
+    key_of = _keys.get
+    large = _LARGE if separate is not None else sys.maxsize
+    put: Callable[[str], bytes] = _text if separate is None else separate.put
     try:
         return b",".join(
             [
                 b'{"key":%b,"value":{"stringValue":%b}}'
-                % (known(key) or _key(key), _dumps(value) if len(value) < large else put(value))
+                % (key_of(key) or _key(key), _dumps(value) if len(value) < large else put(value))
                 if value.__class__ is str  # most are, and calls would double the time
-                else b'{"key":%b,"value":%b}' % (known(key) or _key(key), _value(value))
+                else b'{"key":%b,"value":%b}' % (key_of(key) or _key(key), _value(value))
                 for key, value in attributes.items()
             ]
         )
     except TypeError:  # a lone surrogate somewhere
-        if apart is not None:
-            apart.clear()
+        if separate is not None:
+            separate.clear()
         pairs = [(_key(key), _value(value)) for key, value in attributes.items()]
         return b",".join([b'{"key":%b,"value":%b}' % pair for pair in pairs])
 

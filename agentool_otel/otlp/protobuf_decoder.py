@@ -73,10 +73,10 @@ def _value(data: bytes) -> Any:
             return value
         if number == _DOUBLE:
             return _float64(value)[0]
-        whole = from_bytes(value, 0)[0]
+        integer = from_bytes(value, 0)[0]
         if number == _BOOL:
-            return bool(whole)
-        return whole - (1 << 64) if whole >> 63 else whole
+            return bool(integer)
+        return integer - (1 << 64) if integer >> 63 else integer
     return None
 
 

@@ -105,11 +105,11 @@ def merged(requests: Iterable[bytes]) -> bytes:
         spans.append(span)
     pieces: list[bytes] = []
     for (resource, resource_schema), scopes in resources.items():
-        inside: list[bytes] = [resource]
+        fields: list[bytes] = [resource]
         for (scope, scope_schema), spans in scopes.items():
-            inside += _field(b"\x12", [scope, *spans, scope_schema])
-        inside.append(resource_schema)
-        pieces += _field(b"\x0a", inside)
+            fields += _field(b"\x12", [scope, *spans, scope_schema])
+        fields.append(resource_schema)
+        pieces += _field(b"\x0a", fields)
     return b"".join(pieces)
 
 
@@ -180,30 +180,30 @@ _scopes: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 
 def _resource(resource: Resource) -> tuple[bytes, bytes]:
     """Return a resource and its schema URL as fields of ResourceSpans."""
-    known = _resources.get(id(resource))
-    if known is None or known[0] is not resource:
+    cached = _resources.get(id(resource))
+    if cached is None or cached[0] is not resource:
         if len(_resources) >= _CACHED:
             _resources.clear()
         encoded = b"\x0a" + _sized(_attributes(b"\x0a", resource.attributes))
-        known = (resource, (encoded, _text(b"\x1a", resource.schema_url)))
-        _resources[id(resource)] = known
-    return known[1]
+        cached = (resource, (encoded, _text(b"\x1a", resource.schema_url)))
+        _resources[id(resource)] = cached
+    return cached[1]
 
 
 def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
-    known = _scopes.get(id(scope))
-    if known is None or known[0] is not scope:
+    cached = _scopes.get(id(scope))
+    if cached is None or cached[0] is not scope:
         if len(_scopes) >= _CACHED:
             _scopes.clear()
-        known = (scope, (b"\x0a\x00", b""))
+        cached = (scope, (b"\x0a\x00", b""))
         if scope is not None:
             name, version = _text(b"\x0a", scope.name), _text(b"\x12", scope.version)
             # Scopes have attributes since SDK 1.26.
             attributes = _attributes(b"\x1a", getattr(scope, "attributes", None))
             encoded = b"\x0a" + _sized(name + version + attributes)
-            known = (scope, (encoded, _text(b"\x1a", scope.schema_url)))
-        _scopes[id(scope)] = known
-    return known[1]
+            cached = (scope, (encoded, _text(b"\x1a", scope.schema_url)))
+        _scopes[id(scope)] = cached
+    return cached[1]
 
 
 def _span(span: ReadableSpan) -> bytes:
@@ -301,11 +301,11 @@ def _attributes(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
         return b""
     # A view of the SDK's mapping calls Python for each item; its copy is a dict.
     plain: Mapping[str, Any] = getattr(attributes, "copy", lambda: attributes)()
-    known = _keys.get
+    key_of = _keys.get
     fields: list[bytes] = []
     add = fields.append
     for key, value in plain.items():
-        name = known(key) or _key(key)
+        name = key_of(key) or _key(key)
         if value.__class__ is str:  # most are, and calls would double the time
             try:
                 text = value.encode()

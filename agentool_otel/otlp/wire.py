@@ -72,18 +72,18 @@ def with_marks_in_texts(data: bytes, descriptor: Any) -> bytes:
     parts: list[bytes] = []
     for number, wire_type, value, encoded in fields(data):
         field = descriptor.fields_by_number.get(number)
-        whole = value
+        value_ = value
         if field is not None and wire_type == LENGTH_DELIMITED:
             if field.type == _TEXT:
-                whole = value.decode("utf-8", MARKING).encode()
+                value_ = value.decode("utf-8", MARKING).encode()
             elif field.type == _MESSAGE:
-                whole = with_marks_in_texts(value, field.message_type)
-        if whole == value:
+                value_ = with_marks_in_texts(value, field.message_type)
+        if value_ == value:
             parts.append(encoded)
         else:
             parts += (
                 varints.to_bytes(number << 3 | wire_type),
-                varints.to_bytes(len(whole)),
-                whole,
+                varints.to_bytes(len(value_)),
+                value_,
             )
     return b"".join(parts)

@@ -115,47 +115,47 @@ class Answer:
         """Return the call as the provider's response alone has it so far."""
         return self._request if self._reading is None else self._read(self._reading, False)
 
-    def operation(self, failed: bool, whole: bool = True) -> Inference:
+    def operation(self, failed: bool, complete: bool = True) -> Inference:
         """Return the call as far as it is known.
 
         Args:
             failed: whether an exception ended it.
-            whole: whether the program has read as much of the answer as it wanted.
+            complete: whether the program has read as much of the answer as it wanted.
         """
         self._close()
         failed = (failed or self._failure is not None) and not self.complete
-        known = self._request if self._reading is None else self._read(self._reading, failed)
-        output = self._messages or known.output or []
-        reasons = self._reasons(known, output)
+        inference = self._request if self._reading is None else self._read(self._reading, failed)
+        output = self._messages or inference.output or []
+        reasons = self._reasons(inference, output)
         if failed:
             reasons = [reason or "error" for reason in reasons] or ["error"]
         final_reasons = reasons or [None] * len(output)
         output = [
-            _ended(item, reason or ("stop" if whole else None))
+            _ended(item, reason or ("stop" if complete else None))
             for item, reason in zip(output, final_reasons, strict=False)
         ]
         known_reasons = [reason or "stop" for reason in reasons] if any(reasons) else None
-        known = replace(known, output=output or None, finish_reasons=known_reasons)
-        return known if self._failure is None else _failed(known, self._failure)
+        inference = replace(inference, output=output or None, finish_reasons=known_reasons)
+        return inference if self._failure is None else _failed(inference, self._failure)
 
     def _read(self, reading: Reading, failed: bool) -> Inference:
         read = reading.operation(failed)
         return read if isinstance(read, Inference) else self._request
 
-    def _reasons(self, known: Inference, output: list[Message]) -> Sequence[str | None]:
+    def _reasons(self, inference: Inference, output: list[Message]) -> Sequence[str | None]:
         """Return the finish reason of each message, None if it is neither stated nor inferable."""
         if self._finish is not None:
             return [self._finish] * max(1, len(output))
-        seen = [
+        reasons = [
             finish_reason(item.get("finish_reason")) or _inferred_reason(item) for item in output
         ]
-        reported = known.finish_reasons
+        reported = inference.finish_reasons
         if reported is None or len(reported) < len(output):
-            return seen
+            return reasons
         return (
             reported
             if not self._messages
-            else [a or b for a, b in zip(seen, reported, strict=False)]
+            else [a or b for a, b in zip(reasons, reported, strict=False)]
         )
 
 
@@ -167,14 +167,14 @@ def _ended(item: Message, reason: str | None) -> Message:
     return item if reason is None else {**item, "finish_reason": reason}
 
 
-def _failed(known: Inference, failure: dict[str, Any]) -> Inference:
+def _failed(inference: Inference, failure: dict[str, Any]) -> Inference:
     """Return a call whose answer was an error of the server's.
 
     Source: the error bodies of OpenAI (`code`, `type`), Anthropic (`type`), Google (`status`).
     """
     named = (string(failure, name) for name in ("code", "status", "type"))
     return replace(
-        known,
+        inference,
         error_type=next((item for item in named if item), "error"),
         error_message=string(failure, "message"),
     )

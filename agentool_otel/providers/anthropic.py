@@ -122,8 +122,8 @@ def _parts(block: Any) -> list[Part]:
         case "tool_use":
             return [call_part(string(block, "name"), get(block, "input"), call_id)]
         case "tool_result":
-            held = get(block, "content")
-            response = tool_response(result_of(held, parts_of(held)), call_id)
+            blocks = get(block, "content")
+            response = tool_response(result_of(blocks, parts_of(blocks)), call_id)
             return [response | ({"is_error": True} if get(block, "is_error") is True else {})]
         case "server_tool_use" | "mcp_tool_use":
             name = string(block, "name") or "unknown"
@@ -142,8 +142,8 @@ def _other(block: Any, kind: str, call_id: str | None) -> list[Part]:
         answer = {"type": kind.removesuffix("_tool_result"), "output": output}
         part: Part = {"type": "server_tool_call_response", "server_tool_call_response": answer}
         return [part | _known(id=call_id)]
-    known = record(jsonable(block))
-    return [] if known is None else [{**known, "type": kind}]
+    members = record(jsonable(block))
+    return [] if members is None else [{**members, "type": kind}]
 
 
 def _known(**fields: str | None) -> dict[str, Any]:

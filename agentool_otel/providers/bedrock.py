@@ -41,17 +41,20 @@ def part_of(block: Any) -> Part:
     return _medium(get(block, kind), kind)
 
 
-def _thought(held: Any) -> Part:
-    said = get(held, "reasoningText")
-    part = reasoning(string(said, "text") or "")
-    kept = {"signature": get(said, "signature"), "encrypted_content": get(held, "redactedContent")}
-    return part | {name: _text(value) for name, value in kept.items() if value is not None}
+def _thought(block: Any) -> Part:
+    text = get(block, "reasoningText")
+    part = reasoning(string(text, "text") or "")
+    members = {
+        "signature": get(text, "signature"),
+        "encrypted_content": get(block, "redactedContent"),
+    }
+    return part | {name: _text(value) for name, value in members.items() if value is not None}
 
 
-def _medium(held: Any, modality: str) -> Part:
-    source = get(held, "source")
+def _medium(block: Any, modality: str) -> Part:
+    source = get(block, "source")
     others = {
-        name: value for name, value in (record(jsonable(held)) or {}).items() if name != "source"
+        name: value for name, value in (record(jsonable(block)) or {}).items() if name != "source"
     }
     content, address = get(source, "bytes"), string(get(source, "s3Location"), "uri")
     if address is not None:

@@ -48,8 +48,10 @@ def parts_of(content: Any) -> list[Part]:
     parts: list[Part] = []
     blocks = listed(content)
     for block in [content] if blocks is None else blocks:
-        known = block_parts(block)
-        parts += [{"type": "unknown", "content": jsonable(block)}] if known is None else known
+        own_parts = block_parts(block)
+        parts += (
+            [{"type": "unknown", "content": jsonable(block)}] if own_parts is None else own_parts
+        )
     return parts
 
 
@@ -62,8 +64,8 @@ def block_parts(block: Any) -> list[Part] | None:
     kind = string(block, "type")
     if kind is None:
         return _untyped(block)
-    if _REQUIRED.get(kind) in (known := record(block) or {}) and "args" not in known:
-        return [jsonable(known)]
+    if _REQUIRED.get(kind) in (members := record(block) or {}) and "args" not in members:
+        return [jsonable(members)]
     if kind in ("reasoning", "reasoning_content"):
         return thoughts_of(block)
     if kind in ("server_tool_call", "server_tool_result"):
@@ -93,15 +95,15 @@ def thoughts_of(block: Any) -> list[Part]:
     parts = [
         reasoning(item) for item in (*texts, *(string(each, "text") for each in summary)) if item
     ]
-    kept = {
+    members = {
         name: item
         for name in ("signature", "encrypted_content", "data")
         if (item := string(source, name))
     }
-    if not kept:
+    if not members:
         return parts
     first, *others = parts or [reasoning("")]
-    return [first | kept, *others]
+    return [first | members, *others]
 
 
 def _server_tool(block: Any, kind: str) -> Part:

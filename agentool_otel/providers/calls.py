@@ -58,11 +58,11 @@ _ARGUMENTS = ("arguments", "args", "input")
 
 def call_of(call: Any) -> Part:
     """Return a call of OpenAI's (of a function or a custom tool) or of LangChain's."""
-    held = get(call, "function")
-    held = get(call, "custom") if held is None else held
-    source = call if held is None else held
-    found = (get(source, name) for name in _ARGUMENTS)
-    arguments = next((item for item in found if item is not None), None)
+    function = get(call, "function")
+    function = get(call, "custom") if function is None else function
+    source = call if function is None else function
+    values = (get(source, name) for name in _ARGUMENTS)
+    arguments = next((item for item in values if item is not None), None)
     return call_part(
         string(source, "name"), arguments, string(call, "call_id") or string(call, "id")
     )

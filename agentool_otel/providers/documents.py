@@ -50,8 +50,8 @@ def _own_id(metadata: Any) -> str | None:
     for name in _IDS:
         if words := string(metadata, name):
             return words
-        if (whole := integer(metadata, name)) is not None:
-            return str(whole)
+        if (integral := integer(metadata, name)) is not None:
+            return str(integral)
     return None
 
 

@@ -81,15 +81,15 @@ def get(value: Any, name: str) -> Any:
     fields = record(value)
     if fields is not None:
         return fields.get(name)
-    held = attribute(value, name)
-    return None if held is MISSING else held
+    member = attribute(value, name)
+    return None if member is MISSING else member
 
 
 def string(value: Any, name: str) -> str | None:
-    held = get(value, name)
-    if held is None or type(held) is str:
-        return held
-    return plain_text(held)
+    member = get(value, name)
+    if member is None or type(member) is str:
+        return member
+    return plain_text(member)
 
 
 def integer(value: Any, name: str) -> int | None:
@@ -100,8 +100,8 @@ def number(value: Any, name: str) -> float | None:
     member = get(value, name)
     if is_a(member, float):
         return float.__float__(member)
-    whole = _integer(member)
-    return None if whole is None else float(whole)
+    integral = _integer(member)
+    return None if integral is None else float(integral)
 
 
 def items(value: Any, name: str | None = None) -> list[Any]:

@@ -176,12 +176,12 @@ class GenerateContentReading:
                 why = "tool_call"  # the API has no reason of its own for it
             reasons.append(why)
             output.append(message("assistant", parts, why))
-        known = failed or any(reasons)
+        is_over = failed or any(reasons)
         return replace(
             self._request,
             response_id=self._response_id,
             response_model=self._version,
-            finish_reasons=[reason or "error" for reason in reasons] or None if known else None,
+            finish_reasons=[reason or "error" for reason in reasons] or None if is_over else None,
             output=output if any(item["parts"] for item in output) else None,
             usage=usage_of(self._usage),
         )

@@ -25,11 +25,11 @@ _OWN = frozenset({"additional_kwargs", "response_metadata", "usage_metadata", "i
 
 def is_message(value: Any) -> bool:
     """True for the JSON of a message that only LangChain has; others may be OpenAI's."""
-    known = record(value) or {}
-    if not known.keys().isdisjoint(_OWN):
+    members = record(value) or {}
+    if not members.keys().isdisjoint(_OWN):
         return True
     kind = string(value, "type")
-    return kind is not None and "content" in known and _type(kind) in _TYPES
+    return kind is not None and "content" in members and _type(kind) in _TYPES
 
 
 def _type(name: str) -> str:
@@ -37,38 +37,38 @@ def _type(name: str) -> str:
     return name.removesuffix("Chunk").removesuffix("Message").lower()
 
 
-def from_message(given: Any, finish: str | None = None) -> Message:
+def from_message(value: Any, finish: str | None = None) -> Message:
     """Return one message; users may give dicts, tuples and plain text for one."""
-    if (words := plain_text(given)) is not None:
+    if (words := plain_text(value)) is not None:
         return message("user", [text(words)])
-    if (pair := pair_in(given)) is not None:
+    if (pair := pair_in(value)) is not None:
         return message(role_of(pair[0]), parts_of(pair[1]))
-    role = role_of(string(given, "role") or _type(string(given, "type") or "user"))
+    role = role_of(string(value, "role") or _type(string(value, "type") or "user"))
     if role == "tool":
-        response = tool_response(structured(get(given, "content")), string(given, "tool_call_id"))
-        failed = {"is_error": True} if string(given, "status") == "error" else {}
-        made = message("tool", [response | failed])
+        response = tool_response(structured(get(value, "content")), string(value, "tool_call_id"))
+        failed = {"is_error": True} if string(value, "status") == "error" else {}
+        result = message("tool", [response | failed])
     else:
-        made = message(role, _parts(given), finish)
-    name = string(given, "name")
+        result = message(role, _parts(value), finish)
+    name = string(value, "name")
     if name:
-        made["name"] = name
-    return made
+        result["name"] = name
+    return result
 
 
-def pair_in(given: Any) -> tuple[str, Any] | None:
+def pair_in(value: Any) -> tuple[str, Any] | None:
     """Return role and content of a message that is given as a pair, None for any other value."""
-    pair = items(given) if is_a(given, tuple) else []
+    pair = items(value) if is_a(value, tuple) else []
     role = plain_text(pair[0]) if len(pair) == 2 else None
     return None if role is None else (role, pair[1])
 
 
-def _parts(given: Any) -> list[Part]:
-    others = get(given, "additional_kwargs")
+def _parts(value: Any) -> list[Part]:
+    others = get(value, "additional_kwargs")
     thought = string(others, "reasoning_content")
-    calls = calls_of(given) + [call_of(each) for each in items(given, "invalid_tool_calls")]
+    calls = calls_of(value) + [call_of(each) for each in items(value, "invalid_tool_calls")]
     calls = calls or calls_of(others)
-    content = get(given, "content")
+    content = get(value, "content")
     if calls:  # the content may repeat them, with arguments as far as a stream had got
         content = [item for item in items(content) if string(item, "type") not in CALLS] or (
             plain_text(content)
@@ -88,14 +88,17 @@ def finish_reason(*sources: Any) -> str | None:
 
 def usage_of(counts: Any) -> Usage | None:
     """Return token counts as LangChain has them for every provider: subsets are in the totals."""
-    given, made = get(counts, "input_token_details"), get(counts, "output_token_details")
+    input_details, output_details = (
+        get(counts, "input_token_details"),
+        get(counts, "output_token_details"),
+    )
     usage = Usage(
         input_tokens=integer(counts, "input_tokens"),
         output_tokens=integer(counts, "output_tokens"),
-        cache_read_tokens=integer(given, "cache_read") or None,
-        cache_write_tokens=integer(given, "cache_creation") or None,
-        reasoning_tokens=integer(made, "reasoning") or None,
-        audio_input_tokens=integer(given, "audio") or None,
-        audio_output_tokens=integer(made, "audio") or None,
+        cache_read_tokens=integer(input_details, "cache_read") or None,
+        cache_write_tokens=integer(input_details, "cache_creation") or None,
+        reasoning_tokens=integer(output_details, "reasoning") or None,
+        audio_input_tokens=integer(input_details, "audio") or None,
+        audio_output_tokens=integer(output_details, "audio") or None,
     )
     return None if usage == Usage() else usage

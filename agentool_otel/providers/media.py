@@ -46,8 +46,8 @@ def media(part: Any) -> Part:
     elif kind in _MEDIA and (medium := _medium(part, kind)) is not None:
         return _others(part, kind) | medium
     plain = jsonable(part)
-    known = record(plain)
-    return {"type": kind, "content": plain} if known is None else {**known, "type": kind}
+    members = record(plain)
+    return {"type": kind, "content": plain} if members is None else {**members, "type": kind}
 
 
 def _medium(part: Any, kind: str) -> Part | None:
@@ -78,9 +78,9 @@ def _others(part: Any, kind: str) -> Part:
     plain = record(jsonable(part)) or {}
     inner = (record(plain.get(name)) or {} for name in (kind, "source"))
     fields: Part = plain | {k: v for item in inner for k, v in item.items()}
-    known = {"type", kind, "source", *_READ}
+    names = {"type", kind, "source", *_READ}
     return {
-        name: field for name, field in fields.items() if name not in known and field is not None
+        name: field for name, field in fields.items() if name not in names and field is not None
     }
 
 

@@ -141,7 +141,7 @@ class _Choice:
         self._refusals: list[str | None] = []
         self._calls: list[_ToolCall] = []
 
-    def add(self, delta: Any, whole: bool = False) -> None:
+    def add(self, delta: Any, complete: bool = False) -> None:
         self._texts.append(string(delta, "content"))
         self._thoughts.append(_thought(delta))
         self._refusals.append(string(delta, "refusal"))
@@ -149,7 +149,7 @@ class _Choice:
             self._texts.append(string(audio, "transcript"))
         for position, fragment in enumerate(items(delta, "tool_calls")):
             function, custom = get(fragment, "function"), get(fragment, "custom")
-            index = position if whole else integer(fragment, "index")
+            index = position if complete else integer(fragment, "index")
             call = self._call_for(index, string(fragment, "id"))
             if custom is None:
                 _extend(call, function, "arguments")
@@ -236,7 +236,7 @@ class ChatReading:
             answer = get(choice, "message")
             if answer is None:  # of a text completion
                 answer = {"content": get(choice, "text")}
-            self._choice(choice, position).add(answer, whole=True)
+            self._choice(choice, position).add(answer, complete=True)
         self._envelope(response)
 
     def add(self, chunk: Any) -> None:
@@ -247,11 +247,11 @@ class ChatReading:
     def _choice(self, choice: Any, position: int) -> _Choice:
         index = integer(choice, "index")
         index = position if index is None else index
-        known = self._choices.get(index)
-        if known is None:
-            known = self._choices[index] = _Choice()
-        known.finish = string(choice, "finish_reason") or known.finish
-        return known
+        state = self._choices.get(index)
+        if state is None:
+            state = self._choices[index] = _Choice()
+        state.finish = string(choice, "finish_reason") or state.finish
+        return state
 
     def _envelope(self, response: Any) -> None:
         for name in ("id", "model", "service_tier", "system_fingerprint"):
@@ -272,13 +272,13 @@ class ChatReading:
             if name in fields:
                 extra[attribute] = fields[name]
         messages = [choice.message(reason) for choice, reason in zip(choices, reasons, strict=True)]
-        known = failed or any(reasons)
+        is_over = failed or any(reasons)
         return replace(
             self._request,
             response_id=fields.get("id"),
             response_model=fields.get("model"),
             # Spec: one per choice; `error` for one that ended abnormally or never said
-            finish_reasons=[reason or "error" for reason in reasons] or None if known else None,
+            finish_reasons=[reason or "error" for reason in reasons] or None if is_over else None,
             output=messages if any(item["parts"] for item in messages) else None,
             usage=usage_of(self._usage),
             extra=extra,

@@ -132,8 +132,8 @@ def is_item(value: Any) -> bool:
         return plain_text(body) is not None or any(
             string(item, "type") in _TEXTS for item in items(body)
         )
-    known = kind in _ANSWERS or kind in _CLIENT_CALLS
-    return known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
+    is_known = kind in _ANSWERS or kind in _CLIENT_CALLS
+    return is_known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
 
 
 def parts_of_item(item: Any, kind: str) -> list[Part]:
@@ -160,7 +160,7 @@ def parts_of_item(item: Any, kind: str) -> list[Part]:
 
 def _server_call(kind: str, fields: dict[str, Any]) -> list[Part]:
     name, call_id = fields.get("name"), fields.get("id")
-    known = _known(id=call_id if isinstance(call_id, str) else None)
+    call = _known(id=call_id if isinstance(call_id, str) else None)
     kind = kind.removesuffix("_call")
     results = {key: fields.pop(key) for key in _SERVER_RESULTS if fields.get(key) is not None}
     parts: list[Part] = [
@@ -171,13 +171,13 @@ def _server_call(kind: str, fields: dict[str, Any]) -> list[Part]:
                 **{key: value for key, value in fields.items() if value is not None},
                 "type": kind,
             },
-            **known,
+            **call,
         }
     ]
     if results:
         response = {**results, "type": kind}
         parts.append(
-            {"type": "server_tool_call_response", "server_tool_call_response": response, **known}
+            {"type": "server_tool_call_response", "server_tool_call_response": response, **call}
         )
     return parts
 
@@ -219,12 +219,12 @@ class _Item:
         """Return the item, assembled from its fragments if the stream ended before it did."""
         if self.finished is not None:
             return self.finished
-        contents = {what: joined(fragments) for what, fragments in self.fragments.items()}
+        contents = {member: joined(fragments) for member, fragments in self.fragments.items()}
         kind = string(self.announced, "type") or "message"
         fields = {name: get(self.announced, name) for name in ("id", "call_id", "name", "role")}
         texts = [
-            {"type": what, "refusal" if what == "refusal" else "text": value}
-            for what, value in contents.items()
+            {"type": member, "refusal" if member == "refusal" else "text": value}
+            for member, value in contents.items()
         ]
         return {**fields, **contents, "type": kind, "content": texts}
 
@@ -263,10 +263,10 @@ class ResponsesReading:
             self._response = get(event, "response")
 
     def _item(self, index: int) -> _Item:
-        known = self._items.get(index)
-        if known is None:
-            known = self._items[index] = _Item()
-        return known
+        item = self._items.get(index)
+        if item is None:
+            item = self._items[index] = _Item()
+        return item
 
     def operation(self, failed: bool) -> Inference:
         response = self._response

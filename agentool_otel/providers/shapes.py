@@ -74,12 +74,14 @@ def _is_chat(value: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    known = record(value)
-    if known is None:
+    members = record(value)
+    if members is None:
         return False
-    if isinstance(known.get("parts"), list) or not known.keys().isdisjoint(("role", "tool_calls")):
+    if isinstance(members.get("parts"), list) or not members.keys().isdisjoint(
+        ("role", "tool_calls")
+    ):
         return True
-    if "content" in known and "type" not in known:
+    if "content" in members and "type" not in members:
         return True
     return responses.is_item(value) or langchain.is_message(value)
 
@@ -103,8 +105,8 @@ def _messages(item: dict[str, Any], role: str) -> list[Message]:
 
 
 def _parts(value: Any) -> list[Part]:
-    known = None if record(value) is None else block_parts(value)
-    return known if known is not None else [] if value is None else [text(as_text(value))]
+    parts = None if record(value) is None else block_parts(value)
+    return parts if parts is not None else [] if value is None else [text(as_text(value))]
 
 
 # -------------------------------------------------------------------------------------- answers

@@ -24,17 +24,19 @@ _SCHEMAS = (
 """Names of what the conventions and OpenAI call `parameters`."""
 
 
-def definitions(tools: Any, whole: bool = False) -> list[dict[str, Any]] | None:
+def definitions(tools: Any, complete: bool = False) -> list[dict[str, Any]] | None:
     """Return tool definitions: `{type, name, description?, parameters?}`; None if there are none.
 
     A tool that the server has may be its type alone, and is named so.
 
     Args:
         tools: a list of dicts or of a library's objects; what is no tool is left out.
-        whole: whether to keep the members of a dict that the conventions have no name for.
+        complete: whether to keep the members of a dict that the conventions have no name for.
     """
-    found = [_definition(item, whole) for tool in items(tools) for item in _declared(tool)]
-    return [item for item in found if item is not None] or None
+    definitions_ = [
+        _definition(item, complete) for tool in items(tools) for item in _declared(tool)
+    ]
+    return [item for item in definitions_ if item is not None] or None
 
 
 def _declared(tool: Any) -> list[Any]:
@@ -42,13 +44,13 @@ def _declared(tool: Any) -> list[Any]:
     for name in _DECLARED:
         if declared := items(tool, name):
             return declared
-    known = record(tool)
-    if known is None or not known.keys().isdisjoint(("name", "type", "function", "toolSpec")):
+    members = record(tool)
+    if members is None or not members.keys().isdisjoint(("name", "type", "function", "toolSpec")):
         return [tool]
-    return [{"type": name} for name, settings in known.items() if isinstance(settings, dict)]
+    return [{"type": name} for name, settings in members.items() if isinstance(settings, dict)]
 
 
-def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
+def _definition(tool: Any, complete: bool) -> dict[str, Any] | None:
     kind = string(tool, "type")
     nested = (get(tool, name) for name in (kind, "function", "toolSpec") if name)
     fields = next((item for item in nested if string(item, "name") is not None), tool)
@@ -65,9 +67,9 @@ def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
         definition["description"] = description
     if schema is not None:
         definition["parameters"] = schema
-    if whole:
-        kept = record(jsonable(fields)) or {}
-        others = {name: value for name, value in kept.items() if name != key}
+    if complete:
+        members = record(jsonable(fields)) or {}
+        others = {name: value for name, value in members.items() if name != key}
         definition = {**others, **definition}
     return definition
 

@@ -96,8 +96,8 @@ def rebuild_in_processes(
     traces = _batches((_rows(spans, decoders) for spans in groups), len)
     try:
         for done in _ahead(pool, jobs, _rebuild, traces):
-            for number, where, what in done.problems:
-                list(decoders)[number].report(where, what)
+            for number, where, problem in done.problems:
+                list(decoders)[number].report(where, problem)
             for call in done.answered:
                 waiting.add(call)
             for spans in done.waiting:
@@ -150,13 +150,13 @@ def _ahead(
 
 def _batches(items: Iterable[S], size: Callable[[S], int]) -> Iterator[list[S]]:
     batch: list[S] = []
-    held = 0
+    spans_held = 0
     for item in items:
         batch.append(item)
-        held += size(item)
-        if held >= _SPANS:
+        spans_held += size(item)
+        if spans_held >= _SPANS:
             yield batch
-            batch, held = [], 0
+            batch, spans_held = [], 0
     if batch:
         yield batch
 
@@ -196,7 +196,7 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
         fields, number = span
         if number not in decoders:
             decoders[number] = span_decoder(
-                lambda where, what: done.problems.append((number, where, what))
+                lambda where, problem: done.problems.append((number, where, problem))
             )
         return UndecodedSpan(*fields, decoders[number])
 

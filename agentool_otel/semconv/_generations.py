@@ -139,11 +139,11 @@ def generation(name: str) -> Generation:
     Raises:
         ConfigurationError: if it is not known.
     """
-    found = GENERATIONS.get(gen_ai.BASELINE if name == _LATEST else name)
-    if found is None:
-        known = ", ".join([_LATEST, *GENERATIONS])
-        raise ConfigurationError(f"unknown semconv generation {name!r}; known are {known}")
-    return found
+    match = GENERATIONS.get(gen_ai.BASELINE if name == _LATEST else name)
+    if match is None:
+        names = ", ".join([_LATEST, *GENERATIONS])
+        raise ConfigurationError(f"unknown semconv generation {name!r}; known are {names}")
+    return match
 
 
 _CORE_METRICS = (

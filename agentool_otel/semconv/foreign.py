@@ -40,31 +40,31 @@ class Names:
         self._known: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
-        known = self._known.get(name)
-        return self._look_up(name) if known is None else known
+        cached = self._known.get(name)
+        return self._look_up(name) if cached is None else cached
 
     def _look_up(self, name: str) -> bool:
         bare = name.removeprefix(OURS) if name.startswith(NAMED_BY_US) else name
-        found = bare in self._whole or bare.startswith(self._prefixes) or self._is_like(bare)
-        found = found and bare not in self._keeps
+        matches = bare in self._whole or bare.startswith(self._prefixes) or self._is_like(bare)
+        matches = matches and bare not in self._keeps
         if len(self._known) >= _CACHED:  # names with an id in them
             self._known.clear()
-        self._known[name] = found
-        return found
+        self._known[name] = matches
+        return matches
 
     def _is_like(self, name: str) -> bool:
         """Return whether a name is like one with a `*`."""
         segments = name.split(".")
-        whole, prefixes = self._patterns.get(segments[-1], ()), self._patterns.get("", ())
+        patterns, prefixes = self._patterns.get(segments[-1], ()), self._patterns.get("", ())
         return any(
-            len(segments) == len(pattern) and _fits(pattern, segments) for pattern in whole
+            len(segments) == len(pattern) and _fits(pattern, segments) for pattern in patterns
         ) or any(
             len(segments) >= len(pattern) and _fits(pattern[:-1], segments) for pattern in prefixes
         )
 
 
 def _fits(pattern: list[str], segments: list[str]) -> bool:
-    return all(item in ("*", own) for item, own in zip(pattern, segments, strict=False))
+    return all(item in ("*", segment) for item, segment in zip(pattern, segments, strict=False))
 
 
 _attributes = Names(names.ATTRIBUTES, names.KEEPS)

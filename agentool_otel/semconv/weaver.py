@@ -70,10 +70,10 @@ def _group(group_id: str, brief: str, meanings: Mapping[str, str]) -> Iterator[s
 
 
 def _totals() -> Iterator[str]:
-    for name, what in PREFIXES.items():
+    for name, description in PREFIXES.items():
         if name.startswith(OURS):
             meaning = "totals that a trace document has beside ours"
-            yield from _template(name.rstrip("."), what, meaning)
+            yield from _template(name.rstrip("."), description, meaning)
 
 
 def _absent() -> Iterator[str]:
@@ -98,24 +98,24 @@ def _events(meanings: Mapping[str, str]) -> Iterator[str]:
             yield from _event(name, meaning.removeprefix(_EVENT))
 
 
-def _attribute(name: str, what: Attribute, meaning: str) -> Iterator[str]:
+def _attribute(name: str, attribute: Attribute, meaning: str) -> Iterator[str]:
     yield f"      - id: {name}"
-    if what.type == "e" and what.only:
+    if attribute.type == "e" and attribute.only:
         yield "        type:"
         yield "          members:"
-        for value in what.only:
+        for value in attribute.only:
             yield f"            - {{id: {value}, value: {value}, stability: development}}"
     else:
-        yield f"        type: {_TYPES.get(what.type, 'any')}"
+        yield f"        type: {_TYPES.get(attribute.type, 'any')}"
     yield "        stability: development"
     yield f"        brief: {json.dumps(meaning)}"
-    if what.type in ("s", "s[]"):
-        yield f"        examples: {json.dumps(['text'] if what.type == 's' else [['text']])}"
+    if attribute.type in ("s", "s[]"):
+        yield f"        examples: {json.dumps(['text'] if attribute.type == 's' else [['text']])}"
 
 
-def _template(name: str, what: Attribute, meaning: str) -> Iterator[str]:
+def _template(name: str, attribute: Attribute, meaning: str) -> Iterator[str]:
     yield f"      - id: {name}"
-    yield f"        type: template[{_TYPES.get(what.type, 'any')}]"
+    yield f"        type: template[{_TYPES.get(attribute.type, 'any')}]"
     yield "        stability: development"
     yield f"        brief: {json.dumps(meaning)}"
     yield '        examples: ["text"]'

@@ -281,8 +281,8 @@ _SCOPE_OF_RECORD = "otel.scope.name"
 _Shapes = Mapping[str, Schema]
 
 
-def _check_event(event: SpanEvent, known: frozenset[str], shapes: _Shapes) -> Iterator[_Finding]:
-    if event.name.startswith(RESERVED) and event.name not in known:
+def _check_event(event: SpanEvent, names: frozenset[str], shapes: _Shapes) -> Iterator[_Finding]:
+    if event.name.startswith(RESERVED) and event.name not in names:
         yield _Finding("unknown", None, f"event {event.name} is not defined")
     for name in sorted(_REQUIRED_OF.get(event.name, frozenset()) - event.attributes.keys()):
         yield _Finding("required", name, f"event {event.name}: {name} is missing")
@@ -300,13 +300,13 @@ _REQUIRED_OF = {
 
 def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Finding]:
     for name, value in attributes.items():
-        known = _known(name)
-        if known is None:
+        attribute = _known(name)
+        if attribute is None:
             yield from _check_unknown(name)
-        elif known.mark == "P":
+        elif attribute.mark == "P":
             yield _Finding("proposed", name, f"{name} is not in the conventions, do not write it")
         else:
-            yield from _check_value(name, value, known, shapes)
+            yield from _check_value(name, value, attribute, shapes)
 
 
 def _known(name: str) -> Attribute | None:
@@ -340,12 +340,14 @@ _TYPES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 }
 
 
-def _check_value(name: str, value: Any, known: Attribute, shapes: _Shapes) -> Iterator[_Finding]:
-    expected, fits = _TYPES[known.type]
+def _check_value(
+    name: str, value: Any, attribute: Attribute, shapes: _Shapes
+) -> Iterator[_Finding]:
+    expected, fits = _TYPES[attribute.type]
     if not fits(value):
         yield _Finding("type", name, f"{name} must be {expected}, is {_type_name(value)}")
-    elif known.only and value not in known.only:
-        allowed = " or ".join(map(str, known.only))
+    elif attribute.only and value not in attribute.only:
+        allowed = " or ".join(map(str, attribute.only))
         yield _Finding("value", name, f"{name} must be {allowed} or absent, is {value!r}")
     elif name in shapes:
         yield from _check_shape(name, value, shapes[name])
@@ -356,7 +358,7 @@ def _check_no_content(span: SpanRecord) -> Iterator[_Finding]:
     places += [(f"event {event.name}: ", event.attributes) for event in span.events]
     for place, attributes in places:
         for name in attributes:
-            if (known := _known(name)) and known.content:
+            if (attribute := _known(name)) and attribute.content:
                 yield _Finding("content", name, f"{place}{name} is content")
 
 

@@ -16,7 +16,7 @@ def _run(wrapped: Any, agent: Any, args: Any, kwargs: Any) -> Any:
     (question,) = args or kwargs.values()
     with start_step(
         AgentInvocation(agent_name=agent.name),
-        what="a run of Tiny Agents",
+        description="a run of Tiny Agents",
         scope=__name__,
         content=lambda: {"input": [message("user", [text(question)])]},
     ) as step:
@@ -28,7 +28,7 @@ def _run(wrapped: Any, agent: Any, args: Any, kwargs: Any) -> Any:
 def _ask(wrapped: Any, agent: Any, args: Any, kwargs: Any) -> Any:
     with start_step(
         Inference(provider="tiny", request_model=getattr(agent.model, "__name__", None)),
-        what="a model call of Tiny Agents",
+        description="a model call of Tiny Agents",
         scope=__name__,
         content=lambda: {"input": messages_of(args[0])},  # copies: the list grows
     ) as step:
@@ -48,7 +48,7 @@ def _use(wrapped: Any, agent: Any, args: Any, kwargs: Any) -> Any:
     name, arguments, call_id = args
     with start_step(
         ToolExecution(name=name, call_id=call_id, tool_type="function"),
-        what="a tool call of Tiny Agents",
+        description="a tool call of Tiny Agents",
         scope=__name__,
         content=lambda: {"arguments": arguments},
     ) as step:

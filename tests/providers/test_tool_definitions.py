@@ -55,4 +55,4 @@ def test_what_is_no_tool_is_left_out(nothing: Any) -> None:
 def test_other_members_stay_where_the_whole_is_wanted() -> None:
     strict = {"type": "function", "function": {**ABOUT, "parameters": SCHEMA, "strict": True}}
     assert definitions([strict]) == EXPECTED
-    assert definitions([strict], whole=True) == [{**EXPECTED[0], "strict": True}]
+    assert definitions([strict], complete=True) == [{**EXPECTED[0], "strict": True}]

@@ -64,7 +64,7 @@ def _chain() -> None:
         raise
 
 
-def _note(options: "Dict[str, Any]", **what: "Any") -> None:  # noqa: UP006
+def _note(options: "Dict[str, Any]", **entries: "Any") -> None:  # noqa: UP006
     """Write a note about this process for `run`, replacing an earlier one."""
     folder = options.get("notes")
     if not isinstance(folder, str):
@@ -72,15 +72,15 @@ def _note(options: "Dict[str, Any]", **what: "Any") -> None:  # noqa: UP006
     try:
         path = os.path.join(folder, str(os.getpid()))
         with open(path + ".part", "w", encoding="utf-8") as file:
-            json.dump(what, file)
+            json.dump(entries, file)
         os.replace(path + ".part", path)
     except OSError:  # `run` has ended before us
         pass
 
 
 def _instrument(options: "Dict[str, Any]") -> None:  # noqa: UP006
-    def note(**what: "Any") -> None:
-        _note(options, **what)
+    def note(**entries: "Any") -> None:
+        _note(options, **entries)
 
     def at_exit() -> None:
         runtime = sys.modules.get("agentool_otel.tracing.setup.runtime")
@@ -123,13 +123,13 @@ def _begin(options: "Dict[str, Any]", arguments: "Dict[str, Any]") -> None:  # n
 
             instrument_for_run(**arguments)
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
-            what = f"agentool_otel cannot be used by {sys.executable} ({error})"
+            message = f"agentool_otel cannot be used by {sys.executable} ({error})"
         reported = os.getppid() == options.get("runner")
-        _note(options, error=what, reported=reported)
+        _note(options, error=message, reported=reported)
         if reported:
-            sys.stderr.write(f"agentool-otel: not recording: {what}\n")
+            sys.stderr.write(f"agentool-otel: not recording: {message}\n")
 
 
 def _waits(names: "Any") -> bool:
@@ -213,10 +213,10 @@ def _start() -> None:
 def _forget() -> None:
     """Let the children of this process be as without us."""
     os.environ.pop(_VARIABLE, None)
-    rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    rest = [entry for entry in rest if entry and os.path.abspath(entry) != _HERE]
-    os.environ["PYTHONPATH"] = os.pathsep.join(rest)
-    if not rest:
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [entry for entry in paths if entry and os.path.abspath(entry) != _HERE]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    if not paths:
         del os.environ["PYTHONPATH"]
 
 
@@ -227,8 +227,8 @@ def _program() -> str:
     """
     arguments = list(getattr(sys, "argv", None) or [""])
     if arguments[0] == "-m":
-        whole = getattr(sys, "orig_argv", [])  # since Python 3.10; before it nobody tells
-        module = whole[-len(arguments)] if len(whole) >= len(arguments) else ""
+        command = getattr(sys, "orig_argv", [])  # since Python 3.10; before it nobody tells
+        module = command[-len(arguments)] if len(command) >= len(arguments) else ""
         name = module.rpartition("-m")[2].partition(".")[0]
         return "" if os.path.exists(name + ".py") else name
     folder, script = os.path.split(os.path.realpath(arguments[0]))

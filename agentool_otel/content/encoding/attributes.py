@@ -117,9 +117,9 @@ class _Places:
         if self._wrapped is not None:  # a proxy pretends to have the dict of another object
             return attribute(self._wrapped(value), name)
         if self._dict_of is not None:
-            held = self._dict_of(value)
-            if type(held) is dict and name in held:
-                return held[name]
+            members = self._dict_of(value)
+            if type(members) is dict and name in members:
+                return members[name]
         for read in self._extra:
             more = read(value)
             if type(more) is dict and name in more:
@@ -133,13 +133,13 @@ class _Places:
             space = class_dict(base)
             if name not in space:
                 continue
-            found = space[name]
-            if type(found) in _STORED_BY_C:
-                reader = _slot(found)
-            elif type(found) in _RUNS and name in _allowed.get(_package(base), ()):
-                reader = _running(found)
-            elif not _is_descriptor(found):
-                return self._or_default(name, found)
+            descriptor = space[name]
+            if type(descriptor) in _STORED_BY_C:
+                reader = _slot(descriptor)
+            elif type(descriptor) in _RUNS and name in _allowed.get(_package(base), ()):
+                reader = _running(descriptor)
+            elif not _is_descriptor(descriptor):
+                return self._or_default(name, descriptor)
             break
         if name in ("value", "name") and _has_base(cls, Enum):
             reader = self._or_default(f"_{name}_", MISSING)
@@ -151,8 +151,8 @@ class _Places:
         """Return what reads an attribute that the class has a value for, too."""
 
         def read(value: Any) -> Any:
-            held = self.stored(value, name)
-            return default if held is MISSING else held
+            content = self.stored(value, name)
+            return default if content is MISSING else content
 
         return read
 
@@ -174,8 +174,8 @@ def _slot(descriptor: Any) -> _Reader:
     return read
 
 
-def _running(found: property | types.FunctionType) -> _Reader:
-    get = found.__get__
+def _running(descriptor: property | types.FunctionType) -> _Reader:
+    get = descriptor.__get__
 
     def read(value: Any) -> Any:
         try:

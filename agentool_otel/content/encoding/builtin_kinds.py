@@ -132,15 +132,15 @@ def _exception(value: BaseException) -> Items:
 
 def _held(name: str) -> Look:
     def look(value: Any) -> Any:
-        held = stored(value, name)
-        return unencodable(value) if held is MISSING else held
+        content = stored(value, name)
+        return unencodable(value) if content is MISSING else content
 
     return look
 
 
 def _namespace(value: Any) -> Any:
-    held = instance_dict(value)
-    return unencodable(value) if held is None else _dict(held)
+    members = instance_dict(value)
+    return unencodable(value) if members is None else _dict(members)
 
 
 def _named(name_of: Callable[[Any], str]) -> Look:

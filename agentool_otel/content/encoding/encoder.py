@@ -103,10 +103,10 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
     if not (kind is dict or kind is list or kind is tuple):
         return _look_at_scalar(value, limits)
     plain = True
-    join, known = NAMES, HARMLESS
+    join, shapes = NAMES, HARMLESS
     room, depth = limits.characters, limits.depth
     opened = 0
-    seen: set[int] = set()
+    ids: set[int] = set()
     level = [value]
     try:
         while level:
@@ -115,7 +115,7 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
                 count = len(container)
                 room -= count << 6
                 if type(container) is dict:
-                    if plain and (count > _MANY or join(container) not in known):
+                    if plain and (count > _MANY or join(container) not in shapes):
                         plain = harmless(container)
                     members = container.values()
                 else:
@@ -140,7 +140,7 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
                 return None
             level = below
             opened += len(level)
-            if opened > _OPENED and _repeats(level, seen):
+            if opened > _OPENED and _repeats(level, ids):
                 return None
     except (TypeError, RuntimeError):  # a name that is no text; a dict changed by another thread
         return None
@@ -161,18 +161,18 @@ _OPENED = 1024
 """Containers from which on repetitions are looked for."""
 
 
-def _repeats(level: list[Any], seen: set[int]) -> bool:
+def _repeats(level: list[Any], ids: set[int]) -> bool:
     """Return whether a container occurs several times or contains itself: orjson would write each
     copy.
 
     Args:
         level: containers equally deep in the value.
-        seen: ids of those above; the present ones are added.
+        ids: ids of those above; the present ones are added.
     """
     present = set(map(id, level))
-    if len(present) < len(level) or not seen.isdisjoint(present):
+    if len(present) < len(level) or not ids.isdisjoint(present):
         return True
-    seen |= present
+    ids |= present
     return False
 
 
@@ -224,16 +224,16 @@ class _Walk:
                 frames.pop()
                 continue
             key, inner = member if source.mapping else (None, member)
-            plain, inside = self._opened(inner)
-            if inside is not None:
+            plain, children = self._opened(inner)
+            if children is not None:
                 if id(inner) in self._path:
                     plain = unencodable(inner, "circular")
                 elif len(frames) > self._limits.depth:
-                    plain = truncated(inner, "depth", inside.length)
+                    plain = truncated(inner, "depth", children.length)
                 else:
-                    plain = {} if inside.mapping else []
+                    plain = {} if children.mapping else []
                     self._path.add(id(inner))
-                    frames.append(_Frame(id(inner), inside, plain))
+                    frames.append(_Frame(id(inner), children, plain))
             if source.mapping:
                 copied[self._key(key, copied)] = plain
             else:
@@ -268,27 +268,27 @@ class _Walk:
             if value is None or kind is bool or (kind is int and -_64 < value < _64):
                 return value, None
             try:
-                inside = self._look(value, kind)
+                inner = self._look(value, kind)
             except Exception as error:  # a value of the user, stranger than all we know
                 return unencodable(value, type_name(type(error))), None
-            if type(inside) is Items:
-                return None, inside
-            if type(inside) in (Marker, int, float):
-                return inside, None
-            value = inside  # an enum's value, the text of a path
+            if type(inner) is Items:
+                return None, inner
+            if type(inner) in (Marker, int, float):
+                return inner, None
+            value = inner  # an enum's value, the text of a path
         return unencodable(value, "depth"), None
 
     def _look(self, value: Any, kind: type) -> Any:
-        known = EXACT.get(id(kind))
-        if known is not None:
-            return known(value)
+        encoder = EXACT.get(id(kind))
+        if encoder is not None:
+            return encoder(value)
         for base in mro(kind):
-            known = BASES.get(id(base)) or self._kinds.get(id(base))
-            if known is not None:
-                return known(value)
-            inside = declared(value, base)
-            if inside is not None:
-                return inside
+            encoder = BASES.get(id(base)) or self._kinds.get(id(base))
+            if encoder is not None:
+                return encoder(value)
+            inner = declared(value, base)
+            if inner is not None:
+                return inner
         return unencodable(value)
 
     def _text(self, value: str) -> str:

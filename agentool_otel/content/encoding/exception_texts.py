@@ -44,8 +44,8 @@ def cause_of(error: BaseException) -> BaseException | None:
 
 def str_of(error: BaseException) -> str:
     """Return an exception's text; its class where the text cannot be made."""
-    own = not _is_pythons(error, "__str__")
-    if not own and not _holds_scalars(error):
+    has_own = not _is_pythons(error, "__str__")
+    if not has_own and not _holds_scalars(error):
         return _text_of_args(error)
     try:
         return str(error)
@@ -77,10 +77,10 @@ def _holds_scalars(error: BaseException) -> bool:
 
 def _member(error: BaseException, name: str) -> Any:
     for base in mro(type(error)):
-        found: Any = class_dict(base).get(name)
-        if type(found) is _MEMBER and type_name(base) == class_name(base):
+        attribute: Any = class_dict(base).get(name)
+        if type(attribute) is _MEMBER and type_name(base) == class_name(base):
             try:
-                return found.__get__(error)
+                return attribute.__get__(error)
             except AttributeError:
                 return None
     return None
@@ -105,10 +105,10 @@ def _text_of_args(error: BaseException) -> str:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and those that it came of, newest first."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     present: BaseException | None = error
-    while present is not None and id(present) not in seen and len(seen) < _CHAIN:
-        seen.add(id(present))
+    while present is not None and id(present) not in ids and len(ids) < _CHAIN:
+        ids.add(id(present))
         yield present
         cause = _cause(present)
         if cause is None and not _suppressed(present):
@@ -126,8 +126,8 @@ def _is_simple(error: BaseException) -> bool:
     if any(is_a(error, hint) for hint in _HINTS) and not _is_plain(_member(error, "obj")):
         return False
     if any(class_name(base) == "BaseExceptionGroup" for base in mro(cls)):
-        inside = cast("Any", error).exceptions
-        return all(_is_simple(item) for item in inside)
+        exceptions = cast("Any", error).exceptions
+        return all(_is_simple(item) for item in exceptions)
     return not _is_pythons(error, "__str__") or _holds_scalars(error)
 
 

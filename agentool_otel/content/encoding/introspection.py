@@ -112,8 +112,8 @@ def stored(value: Any, name: str) -> Any:
                 return slot.__get__(value)
             except AttributeError:
                 return MISSING
-    held = instance_dict(value)
-    return MISSING if held is None else held.get(name, MISSING)
+    members = instance_dict(value)
+    return MISSING if members is None else members.get(name, MISSING)
 
 
 def instance_dict(value: Any) -> dict[str, Any] | None:
@@ -121,8 +121,8 @@ def instance_dict(value: Any) -> dict[str, Any] | None:
     for base in mro(type(value)):
         slot: Any = class_dict(base).get("__dict__")
         if type(slot) in (types.GetSetDescriptorType, types.MemberDescriptorType):
-            held = slot.__get__(value)
-            return held if type(held) is dict else None
+            content = slot.__get__(value)
+            return content if type(content) is dict else None
     return None
 
 
@@ -131,7 +131,7 @@ def fields(value: Any, names: list[str]) -> Items:
 
     def members() -> Iterator[tuple[str, Any]]:
         for name in names:
-            held = stored(value, name)
-            yield name, unencodable(value, "not set") if held is MISSING else held
+            content = stored(value, name)
+            yield name, unencodable(value, "not set") if content is MISSING else content
 
     return Items(members(), len(names), mapping=True)

@@ -35,10 +35,10 @@ def declared(value: Any, base: type) -> Any:
         # Source: CPython dataclasses.py; class variables and init-only arguments are listed too.
         real = getattr(dataclasses, "_FIELD", None)
         listed: Any = namespace["__dataclass_fields__"]
-        kept = listed.values() if type(listed) is dict else ()
+        field_names = listed.values() if type(listed) is dict else ()
         names = [
             item.name
-            for item in kept
+            for item in field_names
             if type(item) is dataclasses.Field and getattr(item, "_field_type", real) is real
         ]
         return fields(value, names)
@@ -65,13 +65,13 @@ def _struct(value: Any) -> Items:
 
 
 def _pydantic(value: Any) -> Any:
-    held = instance_dict(value)
-    if held is None:
+    members = instance_dict(value)
+    if members is None:
         return unencodable(value)
-    if list(held) == ["root"]:  # a RootModel is its only field
-        return held["root"]
+    if list(members) == ["root"]:  # a RootModel is its only field
+        return members["root"]
     more = stored(value, "__pydantic_extra__")
-    pairs = [*held.items(), *(more.items() if type(more) is dict else ())]
+    pairs = [*members.items(), *(more.items() if type(more) is dict else ())]
     return Items(iter(pairs), len(pairs), mapping=True)
 
 

@@ -140,10 +140,10 @@ def fit(
 
 def _noted(text: str, store: Store | None) -> dict[str, Any]:
     """Return how long a text is and, if it could be stored, where it is whole."""
-    whole = text.encode("utf-8", "replace")
-    digest = hashlib.sha256(whole).hexdigest()
-    note: dict[str, Any] = {"bytes": len(whole), "sha256": digest}
-    place = store.put(digest, whole) if store is not None else None
+    data = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(data).hexdigest()
+    note: dict[str, Any] = {"bytes": len(data), "sha256": digest}
+    place = store.put(digest, data) if store is not None else None
     if place is not None:
         note["stored"] = place
     return note

@@ -25,15 +25,15 @@ _REMEMBERED = 4096
 class Folder:
     """Keeps each text in a file of its own, readable by its owner only."""
 
-    def __init__(self, folder: str | os.PathLike[str], inside: Path | None = None):
+    def __init__(self, folder: str | os.PathLike[str], root: Path | None = None):
         """Keep texts in a folder.
 
         Args:
             folder: the folder; made with the first text.
-            inside: the folder of recordings above; None if the folder stands alone.
+            root: the folder of recordings above; None if the folder stands alone.
         """
         self.folder = Path(folder).absolute()
-        self._inside = None if inside is None else inside.absolute()
+        self._inside = None if root is None else root.absolute()
         self._failed = False
 
     def put(self, digest: str, data: bytes) -> str | None:

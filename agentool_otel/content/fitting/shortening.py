@@ -31,9 +31,9 @@ _check = msgspec.json.Decoder(_Raw).decode
 def shorten(text: str, most: int) -> str:
     """Return at most so many bytes of a text, and a mark where there is no room for more."""
     try:
-        whole = text.encode()
-        _check(whole)
-        return _cut(whole, most).decode()
+        data = text.encode()
+        _check(data)
+        return _cut(data, most).decode()
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _mark(len(text)).decode() if _is_json(text) else _plain_head(text, most)
 
@@ -71,8 +71,8 @@ def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: by
     """Return members with their commas; a last one stands for those without room."""
     mark = mark_as % _mark(len(members))[1:-1]
     room -= 2
-    around = sum(map(len, names)) + len(names)
-    least = max(_LEAST, min(_WHOLE, room // 16), (room - around) // len(members))
+    overhead = sum(map(len, names)) + len(names)
+    least = max(_LEAST, min(_WHOLE, room // 16), (room - overhead) // len(members))
     values: list[bytes] = []
     used: list[int] = []
     end = 0
@@ -88,15 +88,15 @@ def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: by
         while used and used[-1] > room:
             used.pop()
         values = values[: len(used)]
-        around = sum(map(len, names[: len(used)])) + len(used)
-    share = _fair_share([*map(len, values)], room - around)
-    kept = [
+        overhead = sum(map(len, names[: len(used)])) + len(used)
+    share = _fair_share([*map(len, values)], room - overhead)
+    shortened = [
         name + (value if len(value) <= share else _cut(value, share))
         for name, value in zip(names, values, strict=False)
     ]
-    if len(kept) < len(members):
-        kept.append(mark)
-    return b",".join(kept)
+    if len(shortened) < len(members):
+        shortened.append(mark)
+    return b",".join(shortened)
 
 
 def _fair_share(sizes: list[int], room: int) -> int:
@@ -112,12 +112,12 @@ def _fair_share(sizes: list[int], room: int) -> int:
 
 def _cut_string(value: str, room: int) -> bytes:
     end = TRUNCATED_TEXT.format(len(value))
-    kept = max(0, room - len(end) - 2)
+    length = max(0, room - len(end) - 2)
     while True:
-        cut = dumps(f"{value[:kept]}{end}").encode()
-        if len(cut) <= room or not kept:
+        cut = dumps(f"{value[:length]}{end}").encode()
+        if len(cut) <= room or not length:
             return cut
-        kept = max(0, min(kept - 1, kept * room // len(cut)))  # escapes take more than a byte
+        length = max(0, min(length - 1, length * room // len(cut)))  # escapes take more than a byte
 
 
 def _plain_head(text: str, most: int) -> str:

@@ -222,8 +222,8 @@ def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
 def _piped(text: str, before: re.Pattern[str]) -> Iterator[_Span]:
     """Yield where values stand that are piped into commands, each read once."""
     end = 0
-    for found in before.finditer(text):
-        if found.end() >= end and (value := _piped_value(text, found)) is not None:
+    for match in before.finditer(text):
+        if match.end() >= end and (value := _piped_value(text, match)) is not None:
             end = value[1]
             yield value
 

@@ -137,8 +137,8 @@ def _shapes() -> Iterator[tuple[str, re.Pattern[str], ValueTest | None]]:
         for start in row.starts:
             before = _BEFORE.format(re.escape(start))
             yield start, re.compile(before + row.rest), row.judge
-    for start, rest, _, judge in _ANYWHERE:
-        yield start, re.compile(re.escape(start) + rest), judge
+    for start, pattern, _, judge in _ANYWHERE:
+        yield start, re.compile(re.escape(start) + pattern), judge
 
 
 _SHAPES = tuple(_shapes())
@@ -227,9 +227,9 @@ def shaped(text: str) -> list[tuple[int, int]]:
     for start, shape, judge in shapes:
         if start in text:
             part = "secret" if "secret" in shape.groupindex else 0
-            for found in shape.finditer(text):
-                if found.lastgroup != "vain" and (judge is None or judge(found[part])):
-                    spans.append(found.span(part))
+            for match in shape.finditer(text):
+                if match.lastgroup != "vain" and (judge is None or judge(match[part])):
+                    spans.append(match.span(part))
     return spans
 
 

@@ -288,9 +288,9 @@ def _mask_names(members: dict[Any, Any]) -> None:
     clean = {name: mask_name(name) if isinstance(name, str) else name for name in members}
     if all(name == after for name, after in clean.items()):
         return
-    kept = list(members.items())
+    items = list(members.items())
     members.clear()
-    for name, value in kept:
+    for name, value in items:
         members[distinct(clean[name], members)] = value
 
 

@@ -33,8 +33,8 @@ def _to(pattern: str) -> Callable[[str, int], _Span | None]:
     run = re.compile(pattern)
 
     def read(text: str, at: int) -> _Span | None:
-        found = run.match(text, at)
-        return None if found is None else found.span()
+        match = run.match(text, at)
+        return None if match is None else match.span()
 
     return read
 
@@ -369,8 +369,8 @@ def _columns(line: str) -> _Columns | None:
     if not all(_CELLS.fullmatch(name) for name in names if name):
         return None
     judges = ((number, value_test(name)) for number, name in enumerate(names))
-    found = {number: judge for number, judge in judges if judge is not None}
-    return _Columns(delimiter, len(names) - 1, found) if found else None
+    columns = {number: judge for number, judge in judges if judge is not None}
+    return _Columns(delimiter, len(names) - 1, columns) if columns else None
 
 
 def _cells(line: str, begins: int, columns: _Columns) -> Iterator[_Span]:

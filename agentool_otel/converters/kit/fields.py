@@ -54,15 +54,15 @@ def member(
     Raises:
         DecodeError: with the path of the member inside the object.
     """
-    held = value.get(name, UNSET)
-    if default is not _REQUIRED and (held is UNSET or held is None):
+    entry = value.get(name, UNSET)
+    if default is not _REQUIRED and (entry is UNSET or entry is None):
         return default
     expected = f"{'non-empty ' if filled else ''}{_NAMES[kind]}"
-    if not isinstance(held, kind) or (isinstance(held, bool) and kind is not bool):
-        raise DecodeError(expected, described(held), path_of("$", name))
-    if filled and not held:
+    if not isinstance(entry, kind) or (isinstance(entry, bool) and kind is not bool):
+        raise DecodeError(expected, described(entry), path_of("$", name))
+    if filled and not entry:
         raise DecodeError(expected, "an empty one", path_of("$", name))
-    return held
+    return entry
 
 
 def each(values: Sequence[Json], path: str, read: Callable[[Any], T]) -> list[T]:
@@ -71,16 +71,16 @@ def each(values: Sequence[Json], path: str, read: Callable[[Any], T]) -> list[T]
     Raises:
         DecodeError: if one is no object, or `read` raises it.
     """
-    found: list[T] = []
+    results: list[T] = []
     for n, value in enumerate(values):
-        here = f"{path}[{n}]"
+        place = f"{path}[{n}]"
         if not isinstance(value, dict):
-            raise DecodeError("object", described(value), here)
+            raise DecodeError("object", described(value), place)
         try:
-            found.append(read(value))
+            results.append(read(value))
         except DecodeError as error:
-            raise below(here, error) from None
-    return found
+            raise below(place, error) from None
+    return results
 
 
 def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
@@ -91,10 +91,10 @@ def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
     """
     first: dict[Any, int] = {}
     for n, value in enumerate(values):
-        held = value.get(name)
-        if isinstance(held, str) and first.setdefault(held, n) != n:
-            found = f"{held!r}, which is also that of {path}[{first[held]}]"
-            raise DecodeError(f"a {name} of its own", found, path_of(f"{path}[{n}]", name))
+        key = value.get(name)
+        if isinstance(key, str) and first.setdefault(key, n) != n:
+            description = f"{key!r}, which is also that of {path}[{first[key]}]"
+            raise DecodeError(f"a {name} of its own", description, path_of(f"{path}[{n}]", name))
 
 
 def below(path: str, error: DecodeError) -> DecodeError:

@@ -50,10 +50,10 @@ class Translation:
         Raises:
             DecodeError: if `value` is not valid.
         """
-        rest = at(value, self._room) if self._room else None
-        if not self._room or not isinstance(rest, dict):
+        patch_ = at(value, self._room) if self._room else None
+        if not self._room or not isinstance(patch_, dict):
             return self._translated(value)
-        return applied(self._translated(without(value, self._room)), rest)
+        return applied(self._translated(without(value, self._room)), patch_)
 
     def from_agentool(self, spec: Object) -> Object:
         """Return the object of the format.
@@ -69,19 +69,19 @@ class Translation:
 
     def _translated(self, value: Object) -> Object:
         spec = self._read(value)
-        kept = patch(self._write(spec), value)
-        return put(spec, self._kept_at, kept) if kept else spec
+        difference = patch(self._write(spec), value)
+        return put(spec, self._kept_at, difference) if difference else spec
 
-    def _with_kept(self, spec: Object, kept: Any) -> Object:
+    def _with_kept(self, spec: Object, difference: Any) -> Object:
         """Return the format's object with what was kept of it, as far as that does not contradict
         the spec's: someone may have edited one and not the other."""
         plain = self._write(spec)
-        if not isinstance(kept, dict):
+        if not isinstance(difference, dict):
             return plain
         agreed = self._agreed(plain, spec) or set()
-        for value in _candidates(plain, kept):
-            given = self._agreed(value, spec)
-            if given is not None and agreed <= given:
+        for value in _candidates(plain, difference):
+            agreement = self._agreed(value, spec)
+            if agreement is not None and agreed <= agreement:
                 return value
         return plain
 
@@ -96,10 +96,10 @@ class Translation:
         return {name for name in names if same(read.get(name, UNSET), spec.get(name, UNSET))}
 
 
-def _candidates(plain: Object, kept: Object) -> Iterator[Object]:
+def _candidates(plain: Object, difference: Object) -> Iterator[Object]:
     """Yield an object with all that was kept, then with those members alone that are new."""
-    yield applied(plain, kept)
-    yield {**applied({}, kept), **plain}
+    yield applied(plain, difference)
+    yield {**applied({}, difference), **plain}
 
 
 def at(value: Any, path: Path) -> Any:
@@ -109,24 +109,24 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def put(value: Mapping[str, Any], path: Path, held: Any) -> Object:
+def put(value: Mapping[str, Any], path: Path, content: Any) -> Object:
     """Return a copy with something at a path, objects made on the way."""
-    name, *rest = path
+    name, *remainder = path
     inner = value.get(name)
-    if rest:
-        held = put(inner if isinstance(inner, dict) else {}, tuple(rest), held)
-    return {**value, name: held}
+    if remainder:
+        content = put(inner if isinstance(inner, dict) else {}, tuple(remainder), content)
+    return {**value, name: content}
 
 
 def without(value: Mapping[str, Any], path: Path) -> Object:
     """Return a copy with nothing at a path, nor an object that is empty without it."""
-    name, *rest = path
-    if not rest:
+    name, *remainder = path
+    if not remainder:
         return without_each(value, (name,))
     inner = value.get(name)
-    if not isinstance(inner, dict) or rest[0] not in inner:
+    if not isinstance(inner, dict) or remainder[0] not in inner:
         return dict(value)
-    left = without(inner, tuple(rest))
+    left = without(inner, tuple(remainder))
     return {**value, name: left} if left else without_each(value, (name,))
 
 

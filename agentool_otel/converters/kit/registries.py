@@ -51,9 +51,11 @@ def joined(specs: Sequence[Object], path: str) -> list[Document]:
         DecodeError: if one of them is none, naming its place below `path`.
     """
     if specs and all(map(is_marked, specs)):
-        around = [at(spec, (*_PATH, "registry")) for spec in specs]
-        if isinstance(around[0], dict) and all(same(item, around[0]) for item in around):
-            registry = {**around[0], "tools": [*map(unmarked, specs)]}
+        registries = [at(spec, (*_PATH, "registry")) for spec in specs]
+        if isinstance(registries[0], dict) and all(
+            same(item, registries[0]) for item in registries
+        ):
+            registry = {**registries[0], "tools": [*map(unmarked, specs)]}
             return [decoded(ToolRegistry, registry, path)]
     return [decoded(ToolSpec, spec, f"{path}[{n}]") for n, spec in enumerate(specs)]
 
@@ -77,8 +79,8 @@ def is_marked(spec: Object) -> bool:
 def unmarked(spec: Object) -> Object:
     """Return the registered tool that a marked spec is."""
     mark: Object = at(spec, _PATH)
-    held: Object = {"metadata": mark["metadata"]} if "metadata" in mark else {}
-    return {**mark["tool"], "spec": {**held, **without(spec, _PATH)}}
+    metadata: Object = {"metadata": mark["metadata"]} if "metadata" in mark else {}
+    return {**mark["tool"], "spec": {**metadata, **without(spec, _PATH)}}
 
 
 def decoded(cls: type[D], value: Object, path: str) -> D:

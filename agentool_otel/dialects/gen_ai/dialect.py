@@ -258,30 +258,30 @@ def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     usage: dict[str, Any] = {}
-    rest: Attributes = {}
+    remainder: Attributes = {}
     others: list[tuple[str, Entry]] = []
     find, placeholders = table.get, span.placeholders
     for key, value in span.rest.items():
         entry = find(key)
         if entry is None:
-            rest[key] = value
+            remainder[key] = value
         elif type(value) is entry[2] and value not in placeholders:
             (usage if entry[3] else values)[entry[0]] = value
         else:
-            rest[key] = value
+            remainder[key] = value
             others.append((key, entry))
-    span.rest = rest
+    span.rest = remainder
     for key, (name, read, _, of_usage) in others:
         value = read(span, key)
         if value is not UNSET and (value is not None or read in NULLABLE):
             (usage if of_usage else values)[name] = value
-    if gen_ai.USAGE_TOTAL_TOKENS in rest and gen_ai.USAGE_INPUT_TOKENS in table:
+    if gen_ai.USAGE_TOTAL_TOKENS in remainder and gen_ai.USAGE_INPUT_TOKENS in table:
         total = span.integer(gen_ai.USAGE_TOTAL_TOKENS)
         if total is not None:
             usage["total_tokens"] = total
     if usage:
         values["usage"] = Usage(**usage)
-    if core.ERROR_TYPE in rest or span.span.status == STATUS_ERROR:
+    if core.ERROR_TYPE in remainder or span.span.status == STATUS_ERROR:
         _read_error(span, values)
     elif span.span.events:
         _read_exception(span, values)

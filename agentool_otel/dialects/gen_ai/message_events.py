@@ -139,10 +139,10 @@ def instructions_in(body: Mapping[str, Any]) -> list[Part] | None:
 
 def message_in(name: str, body: Mapping[str, Any]) -> Message | None:
     """Return the message in an event; None if it has none, or no longer has it."""
-    whole = body.get(agentool.MESSAGE)
-    if isinstance(whole, str):
+    full_message = body.get(agentool.MESSAGE)
+    if isinstance(full_message, str):
         try:
-            item = loads(whole)
+            item = loads(full_message)
         except ValueError:
             item = None
         if item is None or isinstance(item, dict):

@@ -83,20 +83,20 @@ def _renamed_members(notes: str, generation: Generation) -> str:
 
 def upgrade(span: Reader) -> None:
     """Rewrite older attributes and events of a span as baseline attributes, in place."""
-    rest = span.rest
-    if not _current.issuperset(rest) and _has_older(rest):
-        _rename(rest)
+    attributes = span.rest
+    if not _current.issuperset(attributes) and _has_older(attributes):
+        _rename(attributes)
         _restructure(span)
     for event in span.span.events:
         if event.name.startswith("gen_ai."):
-            _read_events(rest, span.span)
+            _read_events(attributes, span.span)
             break
     for key, role in _MESSAGES.items():
-        if (value := rest.get(key)) is not None and not _in_parts(value):
+        if (value := attributes.get(key)) is not None and not _in_parts(value):
             _reshape(span, key, json_or_text(value), role)
-    system = rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
+    system = attributes.get(gen_ai.SYSTEM_INSTRUCTIONS)
     if isinstance(system, str) and system[:1] not in "[{" and system not in span.placeholders:
-        rest[gen_ai.SYSTEM_INSTRUCTIONS] = [text(system)]
+        attributes[gen_ai.SYSTEM_INSTRUCTIONS] = [text(system)]
 
 
 def _in_parts(value: Any) -> bool:
@@ -130,8 +130,8 @@ _current: set[str] = set()
 is one operation; looking at each of them would cost as much as reading the span."""
 
 
-def _has_older(rest: Attributes) -> bool:
-    for key in rest.keys() - _current:
+def _has_older(attributes: Attributes) -> bool:
+    for key in attributes.keys() - _current:
         if is_older(key):
             return True
         if len(_current) < 4096:
@@ -139,44 +139,46 @@ def _has_older(rest: Attributes) -> bool:
     return False
 
 
-def _rename(rest: Attributes) -> None:
-    for ours in [key for key in rest if key.startswith(NAMED_BY_US)]:
-        rest.setdefault(ours.removeprefix(OURS), rest.pop(ours))
-    for old in rest.keys() & RENAMES.keys():
+def _rename(attributes: Attributes) -> None:
+    for ours in [key for key in attributes if key.startswith(NAMED_BY_US)]:
+        attributes.setdefault(ours.removeprefix(OURS), attributes.pop(ours))
+    for old in attributes.keys() & RENAMES.keys():
         rename = RENAMES[old]
-        value = rest[old]
+        value = attributes[old]
         if isinstance(value, str):
             value = rename.values.get(value, value)
-        if rest.setdefault(rename.new, value) == value:  # else both say something of their own
-            del rest[old]
+        if (
+            attributes.setdefault(rename.new, value) == value
+        ):  # else both say something of their own
+            del attributes[old]
 
 
 def _restructure(span: Reader) -> None:
-    rest = span.rest
-    kind = rest.get("llm.request.type")
-    if isinstance(kind, str) and kind in _REQUEST_TYPES and gen_ai.OPERATION_NAME not in rest:
-        rest[gen_ai.OPERATION_NAME] = _REQUEST_TYPES[rest.pop("llm.request.type")]
+    attributes = span.rest
+    kind = attributes.get("llm.request.type")
+    if isinstance(kind, str) and kind in _REQUEST_TYPES and gen_ai.OPERATION_NAME not in attributes:
+        attributes[gen_ai.OPERATION_NAME] = _REQUEST_TYPES[attributes.pop("llm.request.type")]
     for old, new in (
         ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
         ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
     ):
-        if old in rest and new not in rest:
+        if old in attributes and new not in attributes:
             role = "user" if old == "gen_ai.prompt" else "assistant"
-            rest[new] = messages_from(rest.pop(old), role)
+            attributes[new] = messages_from(attributes.pop(old), role)
     for old, new in STRUCTURAL.items():
-        if new == gen_ai.RESPONSE_FINISH_REASONS and old in rest and new not in rest:
-            rest[new] = [str(finish_reason(rest.pop(old)))]
-    if gen_ai.OUTPUT_MESSAGES not in rest and not rest.keys().isdisjoint(_ANSWER):
-        words = json_or_text(rest.pop(_RESPONSE_TEXT, None))
-        calls = calls_from(rest.pop(_RESPONSE_CALLS, None))
-        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *calls])]
-    _read_indexed(rest)
+        if new == gen_ai.RESPONSE_FINISH_REASONS and old in attributes and new not in attributes:
+            attributes[new] = [str(finish_reason(attributes.pop(old)))]
+    if gen_ai.OUTPUT_MESSAGES not in attributes and not attributes.keys().isdisjoint(_ANSWER):
+        words = json_or_text(attributes.pop(_RESPONSE_TEXT, None))
+        calls = calls_from(attributes.pop(_RESPONSE_CALLS, None))
+        attributes[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *calls])]
+    _read_indexed(attributes)
 
 
-def _read_indexed(rest: Attributes) -> None:
+def _read_indexed(attributes: Attributes) -> None:
     sides: dict[str, dict[int, dict[str, Any]]] = {}
     keys: list[str] = []
-    for key, value in rest.items():
+    for key, value in attributes.items():
         if match := re.fullmatch(_INDEXED, key, re.ASCII):
             side = gen_ai.INPUT_MESSAGES
             if (match[1] or match[2]).startswith(("completion", "output")):
@@ -184,11 +186,11 @@ def _read_indexed(rest: Attributes) -> None:
             sides.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
             keys.append(key)
     for side, by_index in sides.items():
-        if side not in rest:
+        if side not in attributes:
             default = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
-            rest[side] = [_indexed_message(by_index[n], default) for n in sorted(by_index)]
+            attributes[side] = [_indexed_message(by_index[n], default) for n in sorted(by_index)]
     for key in keys:
-        del rest[key]
+        del attributes[key]
 
 
 def _indexed_message(fields: dict[str, Any], role: str) -> Message:
@@ -217,19 +219,19 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     return message(role, parts, finish_reason(fields.get("finish_reason")))
 
 
-def _read_events(rest: Attributes, span: SpanRecord) -> None:
+def _read_events(attributes: Attributes, span: SpanRecord) -> None:
     """Set the attributes that a span's events stand for."""
     inputs: list[Message] = []
     outputs: list[Message] = []
     for event in sorted(span.events, key=lambda e: e.time_ns or 0):
         body = _event_body(event.attributes)
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
-            _merge_details(rest, body)
+            _merge_details(attributes, body)
         elif event.name in _CONTENT_EVENTS:
             key, role = _CONTENT_EVENTS[event.name]
             (inputs if role == "user" else outputs).extend(messages_from(body.get(key), role))
         elif event.name in ROLES and (instructions := instructions_in(body)) is not None:
-            rest.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
+            attributes.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
         elif (one := _event_message(event.name, body)) is None:
             continue
         elif event.name == CHOICE:
@@ -237,14 +239,14 @@ def _read_events(rest: Attributes, span: SpanRecord) -> None:
         else:
             inputs += [*outputs, one]  # earlier choices are history, too (Koog)
             outputs = []
-    operation = rest.get(gen_ai.OPERATION_NAME)
+    operation = attributes.get(gen_ai.OPERATION_NAME)
     if not outputs:
         start = _answer_start(inputs, span, whole_run=operation == "invoke_agent")
         inputs, outputs = inputs[:start], inputs[start:]
     if inputs and operation != "embeddings":  # which has no messages
-        rest.setdefault(gen_ai.INPUT_MESSAGES, inputs)
+        attributes.setdefault(gen_ai.INPUT_MESSAGES, inputs)
     if outputs:
-        rest.setdefault(gen_ai.OUTPUT_MESSAGES, outputs)
+        attributes.setdefault(gen_ai.OUTPUT_MESSAGES, outputs)
 
 
 def _event_body(attributes: Attributes) -> Attributes:
@@ -262,13 +264,13 @@ def _event_message(name: str, body: Attributes) -> Message | None:
     return message_in(name, body) if name == CHOICE or name in ROLES else None
 
 
-def _merge_details(rest: Attributes, body: Attributes) -> None:
+def _merge_details(attributes: Attributes, body: Attributes) -> None:
     """Add the attributes of an event that repeats those of its span, with content."""
     details = dict(body)
     _rename(details)
     for key, value in details.items():
         if key.startswith("gen_ai."):
-            rest.setdefault(key, value)
+            attributes.setdefault(key, value)
 
 
 def _answer_start(messages: list[Message], span: SpanRecord, *, whole_run: bool) -> int:

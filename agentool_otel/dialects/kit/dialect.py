@@ -250,11 +250,11 @@ def dialects() -> tuple[Dialect, ...]:
 @cache
 def namespaces() -> tuple[str, ...]:
     """Return the prefixes of attribute names that belong to one of the installed dialects."""
-    found: set[str] = set()
+    names: set[str] = set()
     for dialect in dialects():
         markers: Markers = getattr(dialect, "markers", Markers())
-        found |= {f"{dialect.name}.", f"{dialect.name}:", *markers.namespaces}
-    return tuple(sorted(found))
+        names |= {f"{dialect.name}.", f"{dialect.name}:", *markers.namespaces}
+    return tuple(sorted(names))
 
 
 @cache
@@ -314,13 +314,13 @@ def classify(span: SpanRecord) -> tuple[str | None, Operation]:
     A span that no dialect recognises is `Unclassified`, with None for the name.
     """
     shape = (span.scope, *span.attributes)
-    known = _readers.get(shape)
-    if known is not None and (operation := known[1](span)) is not None:
-        return known[0], operation
+    reader = _readers.get(shape)
+    if reader is not None and (operation := reader[1](span)) is not None:
+        return reader[0], operation
     candidates = _by_shape.get(shape)
     if not candidates:
         candidates = _candidates(span)
-    elif known is None:
+    elif reader is None:
         _add_reader(shape, candidates)
     if len(candidates) == 1:
         (best,) = candidates

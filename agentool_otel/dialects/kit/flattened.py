@@ -24,9 +24,9 @@ def tree(span: Reader, prefix: str) -> Any:
     Objects whose members are all numbered become lists in that order, gaps closed. Where one name
     is both a value and the beginning of longer names, the value is left in the span's rest.
     """
-    whole = span.json(prefix, keep_text=False) if prefix in span.rest else None
-    if isinstance(whole, (list, dict)):
-        return whole
+    value = span.json(prefix, keep_text=False) if prefix in span.rest else None
+    if isinstance(value, (list, dict)):
+        return value
     start = prefix + "."
     root: dict[str, Any] = {}
     keys: list[str] = []

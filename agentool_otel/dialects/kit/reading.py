@@ -208,8 +208,8 @@ class Reader:
         text = self.rest.get(key)
         if type(text) is str:
             value = lazy_objects(text)
-            if value is UNSET and isinstance(whole := lazy_json(text), LazyList):
-                value = whole
+            if value is UNSET and isinstance(items := lazy_json(text), LazyList):
+                value = items
             if value is not UNSET:
                 del self.rest[key]
                 return value

@@ -44,21 +44,21 @@ ReadOwn = Callable[[Reader, "str | None"], Operation]
 they name themselves (None), or as that one without any guessing ("")."""
 
 
-def read_around(span: Reader, prefixes: tuple[str, ...], own: ReadOwn) -> Operation:
+def read_around(span: Reader, prefixes: tuple[str, ...], read_own: ReadOwn) -> Operation:
     """Read a span by the vocabulary inside, and what that lacks by the store's own attributes.
 
     Args:
         span: the span.
         prefixes: how the store's own names begin.
-        own: reads those.
+        read_own: reads those.
     """
-    inside = {key: value for key, value in span.rest.items() if not key.startswith(prefixes)}
-    inner = _read_inside(span, inside)
+    attributes = {key: value for key, value in span.rest.items() if not key.startswith(prefixes)}
+    inner = _read_inside(span, attributes)
     if inner is None:
-        return own(span, None)
+        return read_own(span, None)
     outside = {key: value for key, value in span.rest.items() if key.startswith(prefixes)}
     operation = _OPERATIONS.get(type(inner), "")
-    outer = own(Reader(span.span, outside), operation)
+    outer = read_own(Reader(span.span, outside), operation)
     if isinstance(inner, Unclassified) and not isinstance(outer, Unclassified):
         return msgspec.structs.replace(outer, extra={**inner.extra, **outer.extra})
     return _filled(inner, outer)

@@ -88,8 +88,8 @@ def read_call(
         onto.put(span, gen_ai.TOOL_NAME, name)
         _read_tool(span, input_value, output_value)
     elif operation in ("invoke_agent", "invoke_workflow"):
-        own = gen_ai.AGENT_NAME if operation == "invoke_agent" else gen_ai.WORKFLOW_NAME
-        onto.put(span, own, name)
+        name_key = gen_ai.AGENT_NAME if operation == "invoke_agent" else gen_ai.WORKFLOW_NAME
+        onto.put(span, name_key, name)
         onto.put_input(span, _only_argument(input_value))
         onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(output_value) or None)
     elif operation == "retrieval":
@@ -274,12 +274,12 @@ def read_costs(costs: Any) -> float | None:
         return None
     if isinstance(costs, (int, float)):
         return costs
-    known = {
+    costs_ = {
         key: value
         for key, value in costs.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
     for key in ("total", "total_cost", "totalCost"):
-        if key in known:
-            return known[key]
-    return sum(known.values()) if known else None
+        if key in costs_:
+            return costs_[key]
+    return sum(costs_.values()) if costs_ else None

@@ -107,13 +107,13 @@ def rename(span: Reader, names: Mapping[str, str]) -> None:
     Of several with the same meaning the first in `names` is used. Equal ones are removed;
     one with another value stays.
     """
-    rest = span.rest
+    attributes = span.rest
     for old, new in names.items():
-        if old in rest and old != new:
-            if new not in rest:
-                rest[new] = rest.pop(old)
-            elif rest[new] == rest[old]:
-                del rest[old]
+        if old in attributes and old != new:
+            if new not in attributes:
+                attributes[new] = attributes.pop(old)
+            elif attributes[new] == attributes[old]:
+                del attributes[old]
 
 
 def put(span: Reader, key: str, value: Any) -> None:
@@ -192,17 +192,17 @@ def include_cache(span: Reader) -> None:
     Providers differ, and SDKs pass their counts on: Anthropic and Bedrock count cached tokens
     apart from input tokens, OpenAI and the conventions among them.
     """
-    rest = span.rest
-    tokens = rest.get(gen_ai.USAGE_INPUT_TOKENS)
+    attributes = span.rest
+    tokens = attributes.get(gen_ai.USAGE_INPUT_TOKENS)
     cached = total(
-        rest.get(gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
-        rest.get(gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
+        attributes.get(gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
+        attributes.get(gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
     )
     if not cached or not isinstance(tokens, int):
         return
-    apart = total(tokens, cached, rest.get(gen_ai.USAGE_OUTPUT_TOKENS))
-    if apart == rest.get(gen_ai.USAGE_TOTAL_TOKENS):
-        rest[gen_ai.USAGE_INPUT_TOKENS] = tokens + cached
+    separate = total(tokens, cached, attributes.get(gen_ai.USAGE_OUTPUT_TOKENS))
+    if separate == attributes.get(gen_ai.USAGE_TOTAL_TOKENS):
+        attributes[gen_ai.USAGE_INPUT_TOKENS] = tokens + cached
 
 
 def as_messages(value: Any, role: str) -> list[Message]:
@@ -263,9 +263,9 @@ def _are_messages(value: Any) -> bool:
 def _is_item(value: dict[str, Any]) -> bool:
     """Return whether a value is a content block, or an item of a responses API."""
     kind = value.get("type")
-    known = ("text", "message", "function_call", "function_call_output", "reasoning", "tool_use")
+    types = ("text", "message", "function_call", "function_call_output", "reasoning", "tool_use")
     return (
-        kind in known
+        kind in types
         or "toolCallId" in value
         or (len(value) == 1 and ("text" in value or "toolUse" in value))
     )
@@ -277,17 +277,17 @@ def set_system(span: Reader, value: Any) -> None:
         span.rest[gen_ai.SYSTEM_INSTRUCTIONS] = parts
 
 
-def definitions(tools: Any, whole: bool = False) -> list[Any]:
+def definitions(tools: Any, complete: bool = False) -> list[Any]:
     """Return tool definitions, which may be JSON text or names alone, as the conventions have them.
 
     Args:
         tools: a list of them, an object of them by name, or one.
-        whole: whether everything stays that is known of them, also of what is no tool.
+        complete: whether everything stays that is known of them, also of what is no tool.
     """
     results: list[Any] = []
     for tool in map(json_or_text, _each(tools)):
         named = {"name": tool} if isinstance(tool, str) and tool else tool
-        results += provider_tools.definitions([named], whole) or ([tool] if whole else [])
+        results += provider_tools.definitions([named], complete) or ([tool] if complete else [])
     return results
 
 
@@ -320,7 +320,7 @@ def mend_definitions(span: Reader) -> None:
     """Make tool definitions flat, where an SDK has left them in a provider's shape."""
     tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
     if isinstance(tools, str) and ('"function":' in tools or '"function_declarations":' in tools):
-        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools, whole=True) or tools
+        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools, complete=True) or tools
 
 
 def mend_responses(span: Reader) -> None:
@@ -385,8 +385,8 @@ def _response(item: dict[str, Any]) -> dict[str, Any]:
 
 def total(*counts: Any) -> int | None:
     """Return the sum of the counts that are known; None if none is."""
-    known = [count for count in counts if isinstance(count, int) and not isinstance(count, bool)]
-    return sum(known) if known else None
+    integers = [count for count in counts if isinstance(count, int) and not isinstance(count, bool)]
+    return sum(integers) if integers else None
 
 
 def set_query(span: Reader, value: Any) -> None:

@@ -197,9 +197,9 @@ def _read_kind(span: Reader, kind: str) -> Operation | None:
 
 
 def _rename(span: Reader, table: dict[str, str]) -> None:
-    rest = span.rest
-    for old in rest.keys() & table.keys():
-        rest[table[old]] = rest.pop(old)
+    attributes = span.rest
+    for old in attributes.keys() & table.keys():
+        attributes[table[old]] = attributes.pop(old)
 
 
 def _read_as(span: Reader, operation: str) -> Any:
@@ -211,23 +211,23 @@ def _read_as(span: Reader, operation: str) -> Any:
 
 
 def _read_llm(span: Reader) -> Inference:
-    rest = span.rest
+    attributes = span.rest
     values.take_parameters(span, oi.LLM_INVOCATION_PARAMETERS)
     _rename(span, names.USAGE)
     _rename(span, names.COST)
     _take_cached(span)
-    if gen_ai.USAGE_INPUT_TOKENS not in rest:
+    if gen_ai.USAGE_INPUT_TOKENS not in attributes:
         values.take_usage(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
     if tools:
-        rest[gen_ai.TOOL_DEFINITIONS] = tools
+        attributes[gen_ai.TOOL_DEFINITIONS] = tools
     reason = span.text(oi.LLM_FINISH_REASON)
     if reason is not None:
-        rest[gen_ai.RESPONSE_FINISH_REASONS] = [reason]
+        attributes[gen_ai.RESPONSE_FINISH_REASONS] = [reason]
     response_id = values.response_id(span)
     if response_id is not None:
-        rest.setdefault(gen_ai.RESPONSE_ID, response_id)
+        attributes.setdefault(gen_ai.RESPONSE_ID, response_id)
     inputs, outputs = _messages(span)
     if response_id is not None and response_id.startswith("resp_"):
         outputs = values.joined(outputs)
@@ -256,26 +256,26 @@ def _take_models(span: Reader) -> None:
 
     `llm.model_name` is the response's if the request's is known from elsewhere.
     """
-    rest = span.rest
+    attributes = span.rest
     request_model = span.text(oi.LLM_REQUEST_MODEL_NAME)
     response_model = span.text(oi.LLM_RESPONSE_MODEL_NAME)
     model = span.text(oi.LLM_MODEL_NAME)
     if request_model is None:
-        request_model = rest.get(gen_ai.REQUEST_MODEL) or (
+        request_model = attributes.get(gen_ai.REQUEST_MODEL) or (
             model if response_model is None else None
         )
     if response_model is None and model != request_model:
         response_model = model
     if request_model is not None:
-        rest[gen_ai.REQUEST_MODEL] = request_model
+        attributes[gen_ai.REQUEST_MODEL] = request_model
     if response_model is not None:
-        rest[gen_ai.RESPONSE_MODEL] = response_model
+        attributes[gen_ai.RESPONSE_MODEL] = response_model
     provider = span.text(oi.LLM_PROVIDER)
-    if provider is None or provider == rest.get(oi.LLM_SYSTEM):
+    if provider is None or provider == attributes.get(oi.LLM_SYSTEM):
         provider = span.text(oi.LLM_SYSTEM) or provider
     if provider is not None:
-        rest[gen_ai.PROVIDER_NAME] = provider
-        rest.pop("gen_ai.system", None)
+        attributes[gen_ai.PROVIDER_NAME] = provider
+        attributes.pop("gen_ai.system", None)
 
 
 def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
@@ -300,12 +300,12 @@ def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
 
 
 def _read_tool(span: Reader) -> ToolExecution:
-    rest = span.rest
+    attributes = span.rest
     values.take_call(span)
     _rename(span, names.TOOL)
-    if gen_ai.TOOL_NAME not in rest and span.span.name:
+    if gen_ai.TOOL_NAME not in attributes and span.span.name:
         name = span.span.name.removeprefix("execute_tool ").removesuffix(".__call__")  # DSPy's
-        rest[gen_ai.TOOL_NAME] = beeai.tool_of(span.span) or name
+        attributes[gen_ai.TOOL_NAME] = beeai.tool_of(span.span) or name
     arguments, result = values.arguments(span), values.result(span)
     operation: ToolExecution = _read_as(span, "execute_tool")
     operation = structs.replace(
@@ -329,16 +329,16 @@ def _read_tool(span: Reader) -> ToolExecution:
 
 
 def _read_agent(span: Reader) -> Operation:
-    rest = span.rest
+    attributes = span.rest
     record = span.span
     named = span.one_of(span.text, oi.AGENT_NAME, oi.GRAPH_NODE_NAME, oi.GRAPH_NODE_ID)
     if named is None and values.is_whole_run(record):
         return _read_workflow(span, record.name)
     if named is None:
-        named = rest.get(gen_ai.AGENT_NAME) or values.crewai_role(span)
+        named = attributes.get(gen_ai.AGENT_NAME) or values.crewai_role(span)
         named = named or values.agent_of(record.name)
     if named is not None:
-        rest[gen_ai.AGENT_NAME] = named
+        attributes[gen_ai.AGENT_NAME] = named
     return _invocation(span)
 
 
@@ -364,10 +364,14 @@ def _agent_messages(span: Reader) -> tuple[list[Message], list[Message]]:
     task = values.task(span)
     if not task:
         return _messages(span)
-    rest = span.rest
-    arguments = {key: rest.pop(key) for key in (oi.INPUT_VALUE, oi.INPUT_MIME_TYPE) if key in rest}
+    attributes = span.rest
+    arguments = {
+        key: attributes.pop(key)
+        for key in (oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
+        if key in attributes
+    }
     _, outputs = _messages(span)
-    rest.update(arguments)
+    attributes.update(arguments)
     return task, outputs
 
 

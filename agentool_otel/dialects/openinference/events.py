@@ -25,15 +25,15 @@ _VALUES = {"input": oi.INPUT_VALUE, "output": oi.OUTPUT_VALUE}
 
 def take_values(span: Reader) -> None:
     """Give a span the values that are in its event, and its kind where it has none."""
-    scope, rest = span.span.scope, span.rest
+    scope, remainder = span.span.scope, span.rest
     for event in span.span.events:
         if event.name != scope or not _VALUES.keys() & event.attributes.keys():
             continue
         for name, key in _VALUES.items():
             value = _as_text(event.attributes.get(name))
             if value is not None:
-                rest.setdefault(key, value)
-        if oi.SPAN_KIND not in rest:
+                remainder.setdefault(key, value)
+        if oi.SPAN_KIND not in remainder:
             _take_kind(span)
         return
 

@@ -126,7 +126,7 @@ def _media(kind: str, block: dict[str, Any]) -> Part:
 def tools_from(items: Any) -> list[Any]:
     """Return the tool definitions below `llm.tools`, flat as the conventions have them."""
     tools = [tool.get("json_schema", tool) for tool in members(items, "tool")]
-    return onto.definitions(tools, whole=True)
+    return onto.definitions(tools, complete=True)
 
 
 def documents_from(items: Any) -> list[dict[str, Any]]:
@@ -195,7 +195,7 @@ def _written_call(part: Part) -> dict[str, Any]:
 
 
 def _written_part(part: Part) -> dict[str, Any]:
-    rest = {key: value for key, value in part.items() if key not in ("type", "content")}
+    attributes = {key: value for key, value in part.items() if key not in ("type", "content")}
     modality = part.get("modality")
     match part:
         case {"type": "uri", "uri": str(url)} if modality in _MEDIA:
@@ -203,14 +203,14 @@ def _written_part(part: Part) -> dict[str, Any]:
         case {"type": "blob", "mime_type": str(mime), "content": str(data)} if modality in _MEDIA:
             url = f"data:{mime};base64,{data}"
         case {"type": kind, "content": str(words)}:
-            return {"type": kind, "text": words, **rest}
+            return {"type": kind, "text": words, **attributes}
         case {"type": kind}:
-            return {"type": kind, **rest, "content": part.get("content")}
+            return {"type": kind, **attributes, "content": part.get("content")}
         case _:
-            return {"type": "unknown", **rest}
+            return {"type": "unknown", **attributes}
     for key in ("modality", "uri", "mime_type"):
-        rest.pop(key, None)
-    return {"type": modality, str(modality): {str(modality): {"url": url}}, **rest}
+        attributes.pop(key, None)
+    return {"type": modality, str(modality): {str(modality): {"url": url}}, **attributes}
 
 
 def write_tools(prefix: str, tools: Iterable[Any], into: Attributes) -> None:

@@ -58,8 +58,12 @@ def beside(span: SpanRecord) -> Attributes:
 
     Only what the span has is repeated. A name that is there already keeps its value.
     """
-    there = span.attributes
-    if not span.scope.startswith(_OURS) or oi.SPAN_KIND in there or agentool.ALSO in there:
+    attributes = span.attributes
+    if (
+        not span.scope.startswith(_OURS)
+        or oi.SPAN_KIND in attributes
+        or agentool.ALSO in attributes
+    ):
         return {}
     dialect, operation = classify(span)
     if dialect not in ("gen_ai", None):
@@ -74,11 +78,11 @@ def beside(span: SpanRecord) -> Attributes:
         flat.write_documents(oi.RETRIEVAL_DOCUMENTS, operation.documents or (), added)
     if isinstance(operation, Inference):
         _add_numbers(operation, span.start_ns, added)
-    foreign = {_family(key) for key in there} & _ADDED
-    kept = {key: value for key, value in added.items() if _family(key) not in foreign}
-    if not kept:
+    foreign = {_family(key) for key in attributes} & _ADDED
+    names = {key: value for key, value in added.items() if _family(key) not in foreign}
+    if not names:
         return {}
-    return {**kept, agentool.ALSO: " ".join((agentool.VOCABULARIES[0], *sorted(foreign)))}
+    return {**names, agentool.ALSO: " ".join((agentool.VOCABULARIES[0], *sorted(foreign)))}
 
 
 def without(span: SpanRecord) -> SpanRecord:

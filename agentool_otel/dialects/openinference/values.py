@@ -452,13 +452,13 @@ def take_parameters(span: Reader, key: str) -> None:
         return
     others: dict[str, Any] = {}
     for name, value in parameters.items():
-        known = _PARAMETERS.get(name)
+        parameter = _PARAMETERS.get(name)
         if value is None:
             continue
-        if known is None or not isinstance(value, known[1]) or known[0] in span.rest:
+        if parameter is None or not isinstance(value, parameter[1]) or parameter[0] in span.rest:
             others[name] = value
         elif value is not False:
-            span.rest[known[0]] = (
+            span.rest[parameter[0]] = (
                 [value] if name in ("stop", "encoding_format") and isinstance(value, str) else value
             )
     tools = others.pop("tools", None)

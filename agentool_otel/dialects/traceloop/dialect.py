@@ -146,27 +146,27 @@ class Traceloop:
 
 
 def _take_session(span: Reader) -> None:
-    rest = span.rest
-    if gen_ai.CONVERSATION_ID not in rest:
+    attributes = span.rest
+    if gen_ai.CONVERSATION_ID not in attributes:
         for name in ("session_id", "thread_id"):
-            if isinstance(session_id := rest.get(tl.ASSOCIATION + name), str) and session_id:
-                rest[gen_ai.CONVERSATION_ID] = session_id
-                del rest[tl.ASSOCIATION + name]
+            if isinstance(session_id := attributes.get(tl.ASSOCIATION + name), str) and session_id:
+                attributes[gen_ai.CONVERSATION_ID] = session_id
+                del attributes[tl.ASSOCIATION + name]
                 return
-    elif rest.get(tl.ASSOCIATION + "session_id") == rest[gen_ai.CONVERSATION_ID]:
-        rest.pop(tl.ASSOCIATION + "session_id", None)
+    elif attributes.get(tl.ASSOCIATION + "session_id") == attributes[gen_ai.CONVERSATION_ID]:
+        attributes.pop(tl.ASSOCIATION + "session_id", None)
 
 
 def _read_by_role(span: Reader) -> Operation:
     """Read a span by its kind or its GenAI operation; the first case that fits decides."""
-    rest = span.rest
+    attributes = span.rest
     kind, operation = _mend_role(span)
     match kind, operation:
-        case _ if mcp.METHOD_NAME in rest:
+        case _ if mcp.METHOD_NAME in attributes:
             return _read_mcp(span)
         case (tl.HANDOFF, _) | (_, "handoff"):
             return _read_handoff(span)
-        case _ if tl.GOTO_TO in rest:
+        case _ if tl.GOTO_TO in attributes:
             return _read_goto(span)
         case (tl.TOOL, _) | (None, "execute_tool"):
             return _read_tool(span)
@@ -176,7 +176,7 @@ def _read_by_role(span: Reader) -> Operation:
             return _read_agent(span)
         case (tl.WORKFLOW, _):
             return _read_agent(span) if _is_agent(span) else _read_workflow(span)
-        case _ if _is_plain_task(kind, rest) or _is_wrapper(span):
+        case _ if _is_plain_task(kind, attributes) or _is_wrapper(span):
             return onto.unclassified(span)
         case _:
             return _read_gen_ai(span)
@@ -184,15 +184,17 @@ def _read_by_role(span: Reader) -> Operation:
 
 def _mend_role(span: Reader) -> tuple[Any, Any]:
     """Return the span's kind and GenAI operation, which some versions leave out or misname."""
-    rest = span.rest
-    if rest.get(gen_ai.OPERATION_NAME) == "response":  # of openai-agents, in 0.45
-        rest[gen_ai.OPERATION_NAME] = "chat"
-    kind = rest.get(tl.SPAN_KIND)
+    attributes = span.rest
+    if attributes.get(gen_ai.OPERATION_NAME) == "response":  # of openai-agents, in 0.45
+        attributes[gen_ai.OPERATION_NAME] = "chat"
+    kind = attributes.get(tl.SPAN_KIND)
     if kind is None and span.span.name == "crewai.workflow":
         kind = tl.WORKFLOW
     if kind == tl.TOOL and span.span.scope.startswith(_SCOPE + "mcp"):
-        rest.setdefault(mcp.METHOD_NAME, "tools/call")  # the span's name had it, in older versions
-    return kind, rest.get(gen_ai.OPERATION_NAME)
+        attributes.setdefault(
+            mcp.METHOD_NAME, "tools/call"
+        )  # the span's name had it, in older versions
+    return kind, attributes.get(gen_ai.OPERATION_NAME)
 
 
 def _read_gen_ai(span: Reader) -> Operation:
@@ -262,13 +264,13 @@ def _read_tool(span: Reader) -> ToolExecution:
 
 def _read_agent(span: Reader) -> AgentInvocation:
     name = _entity(span)
-    rest = span.rest
-    if name is not None and rest.get(tl.WORKFLOW_NAME) == name:
-        del rest[tl.WORKFLOW_NAME]
+    attributes = span.rest
+    if name is not None and attributes.get(tl.WORKFLOW_NAME) == name:
+        del attributes[tl.WORKFLOW_NAME]
     named = span.text(_CREW_AGENT_ROLE) or name
     if named is not None:
-        rest.setdefault(gen_ai.AGENT_NAME, named)
-    run_id = rest.pop(gen_ai.AGENT_ID) if _names_run(span) else None
+        attributes.setdefault(gen_ai.AGENT_NAME, named)
+    run_id = attributes.pop(gen_ai.AGENT_ID) if _names_run(span) else None
     inputs, outputs = _content(span)
     operation: AgentInvocation = _with_content(_read_as(span, "invoke_agent"), inputs, outputs)
     if run_id is not None:
@@ -284,14 +286,14 @@ def _names_run(span: Reader) -> bool:
 
 def _read_workflow(span: Reader) -> WorkflowInvocation:
     name = _entity(span)
-    rest = span.rest
+    attributes = span.rest
     named = span.text(tl.WORKFLOW_NAME) or span.text(_CREW_NAME) or name
     if named is not None:
-        rest.setdefault(gen_ai.WORKFLOW_NAME, named)
+        attributes.setdefault(gen_ai.WORKFLOW_NAME, named)
     if (
-        name is not None and rest.get(gen_ai.AGENT_NAME) == name
+        name is not None and attributes.get(gen_ai.AGENT_NAME) == name
     ):  # what a workflow is called as an agent
-        del rest[gen_ai.AGENT_NAME]
+        del attributes[gen_ai.AGENT_NAME]
     inputs, outputs = _content(span)
     operation: WorkflowInvocation = _with_content(
         _read_as(span, "invoke_workflow"), inputs, outputs
@@ -338,13 +340,13 @@ def _read_retrieval(span: Reader) -> Retrieval:
 
 def _read_handoff(span: Reader) -> ToolExecution:
     """Read a handoff of openai-agents; where it went is often not known when its span ends."""
-    rest = span.rest
-    rest.pop(tl.SPAN_KIND, None)
-    if rest.get(gen_ai.AGENT_NAME) == rest.get(tl.HANDOFF_FROM):
-        rest.pop(gen_ai.AGENT_NAME, None)
-    if rest.get(tl.HANDOFF_TO) == "unknown":
-        del rest[tl.HANDOFF_TO]
-    rest[gen_ai.OPERATION_NAME] = "handoff"
+    attributes = span.rest
+    attributes.pop(tl.SPAN_KIND, None)
+    if attributes.get(gen_ai.AGENT_NAME) == attributes.get(tl.HANDOFF_FROM):
+        attributes.pop(gen_ai.AGENT_NAME, None)
+    if attributes.get(tl.HANDOFF_TO) == "unknown":
+        del attributes[tl.HANDOFF_TO]
+    attributes[gen_ai.OPERATION_NAME] = "handoff"
     operation = _GEN_AI.read(span)
     assert isinstance(operation, ToolExecution)
     return operation
@@ -352,35 +354,35 @@ def _read_handoff(span: Reader) -> ToolExecution:
 
 def _read_goto(span: Reader) -> Operation:
     """Read where LangGraph's `Command(goto=…)` of one node leads; the end is no agent."""
-    rest = span.rest
-    if rest[tl.GOTO_TO] == "__end__":
+    attributes = span.rest
+    if attributes[tl.GOTO_TO] == "__end__":
         return onto.unclassified(span)
-    rest.pop(tl.SPAN_KIND, None)
-    rest[tl.HANDOFF_TO] = rest.pop(tl.GOTO_TO)
-    if tl.GOTO_FROM in rest:
-        rest[tl.HANDOFF_FROM] = rest.pop(tl.GOTO_FROM)
-    rest[gen_ai.OPERATION_NAME] = "handoff"
+    attributes.pop(tl.SPAN_KIND, None)
+    attributes[tl.HANDOFF_TO] = attributes.pop(tl.GOTO_TO)
+    if tl.GOTO_FROM in attributes:
+        attributes[tl.HANDOFF_FROM] = attributes.pop(tl.GOTO_FROM)
+    attributes[gen_ai.OPERATION_NAME] = "handoff"
     return _GEN_AI.read(span)
 
 
 def _read_mcp(span: Reader) -> Operation:
     """Read an MCP request; its span is INTERNAL, made where the request is sent."""
-    rest = span.rest
+    attributes = span.rest
     if span.span.kind not in ("CLIENT", "SERVER"):
         span.span = structs.replace(span.span, kind="CLIENT")
     name = span.text(tl.ENTITY_NAME)
-    if name and gen_ai.TOOL_NAME not in rest and rest[mcp.METHOD_NAME] == "tools/call":
-        rest[gen_ai.TOOL_NAME] = name
-    rest.pop(tl.SPAN_KIND, None)
-    rest.setdefault(gen_ai.OPERATION_NAME, "execute_tool")
+    if name and gen_ai.TOOL_NAME not in attributes and attributes[mcp.METHOD_NAME] == "tools/call":
+        attributes[gen_ai.TOOL_NAME] = name
+    attributes.pop(tl.SPAN_KIND, None)
+    attributes.setdefault(gen_ai.OPERATION_NAME, "execute_tool")
     for key, new, opened in (
         (tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS, entities.mcp_arguments),
         (tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT, entities.mcp_result),
     ):
-        if key in rest and new not in rest:
+        if key in attributes and new not in attributes:
             value = opened(entities.envelope(span, key))
             if value is not UNSET:
-                rest[new] = dumps(value) if isinstance(value, str) else value
+                attributes[new] = dumps(value) if isinstance(value, str) else value
     return _GEN_AI.read(span)
 
 
@@ -391,13 +393,13 @@ _REQUEST_TYPES = {"text_completion": "completion", "embeddings": "embedding"}
 
 def _write(op: Operation) -> WrittenSpan:
     name, span_kind, attributes = _GEN_AI.write(op)
-    own: Attributes = {}
+    own_attributes: Attributes = {}
     match op:
         case Inference() | Embeddings():
             operation = str(attributes[gen_ai.OPERATION_NAME])
-            own[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(operation, "chat")
+            own_attributes[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(operation, "chat")
         case ToolExecution():
-            name, own = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
+            name, own_attributes = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
             for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT):
                 attributes.pop(key, None)
             attributes.pop(agentool.TOOL_WRAPPED, None)
@@ -409,18 +411,18 @@ def _write(op: Operation) -> WrittenSpan:
             ):
                 if value is not UNSET:
                     encoded = value.text if isinstance(value, LazyJson) else dumps(value)
-                    own[key] = f'{{"{member}":{encoded}}}'
+                    own_attributes[key] = f'{{"{member}":{encoded}}}'
         case AgentInvocation():
-            name, own = _titled(name, tl.AGENT, op.agent_name)
+            name, own_attributes = _titled(name, tl.AGENT, op.agent_name)
         case WorkflowInvocation():
-            name, own = _titled(name, tl.WORKFLOW, op.workflow_name)
+            name, own_attributes = _titled(name, tl.WORKFLOW, op.workflow_name)
         case McpRequest():
-            own[tl.SPAN_KIND] = tl.TOOL if op.method == "tools/call" else tl.TASK
+            own_attributes[tl.SPAN_KIND] = tl.TOOL if op.method == "tools/call" else tl.TASK
         case _:
-            own[tl.SPAN_KIND] = str(op.extra.get(tl.SPAN_KIND, tl.TASK))
+            own_attributes[tl.SPAN_KIND] = str(op.extra.get(tl.SPAN_KIND, tl.TASK))
     if op.conversation_id is not None:
-        own[tl.ASSOCIATION + "session_id"] = op.conversation_id
-    return WrittenSpan(name, span_kind, {**attributes, **own})
+        own_attributes[tl.ASSOCIATION + "session_id"] = op.conversation_id
+    return WrittenSpan(name, span_kind, {**attributes, **own_attributes})
 
 
 def _named(kind: str, name: str) -> Attributes:

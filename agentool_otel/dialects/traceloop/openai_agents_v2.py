@@ -31,14 +31,14 @@ _CALL = "ResponseFunctionToolCall"
 
 def mend(span: Reader) -> None:
     """Drop the default names of an agent, and take the calls out of the messages of a span."""
-    rest = span.rest
-    onto.drop(span, *(key for key, default in _DEFAULTS.items() if rest.get(key) == default))
+    attributes = span.rest
+    onto.drop(span, *(key for key, default in _DEFAULTS.items() if attributes.get(key) == default))
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
-        text = rest.get(key)
+        text = attributes.get(key)
         if isinstance(text, str) and f'"{_CALL}(' in text:
             messages = span.json(key)
             if isinstance(messages, list):
-                rest[key] = [_with_calls(message) for message in messages]
+                attributes[key] = [_with_calls(message) for message in messages]
 
 
 def _with_calls(message: Any) -> Any:

@@ -60,10 +60,10 @@ class ExpectedArguments(NamedTuple):
         marked = gap_in(call.arguments) if hides_members(call.arguments) else None
         gap = call.gap or marked
         # Of an object that was cut, what is there is whole.
-        inside = None if (call.gap or "").startswith(HIDING["truncated"]) else call.gap
+        gap_inside = None if (call.gap or "").startswith(HIDING["truncated"]) else call.gap
         for name in names:
             if name in call.arguments:
-                yield self._one(name, call.arguments[name], inside)
+                yield self._one(name, call.arguments[name], gap_inside)
             elif self.mode != "superset":
                 one = Difference(name, self._expected(name), f"no {name}")
                 detail = f"no {name}, expected {self._words(name)}"
@@ -100,8 +100,8 @@ class ExpectedArguments(NamedTuple):
             holds = violation(self.schemas[name], value) is None
             return holds if gap is None else None
         text = value if isinstance(value, str) else json_text(value)
-        found = find(self.patterns[name], text, ends=call_gap is None) is not None
-        return found if found or gap is None else None
+        matches = find(self.patterns[name], text, ends=call_gap is None) is not None
+        return matches if matches or gap is None else None
 
     def _words(self, name: str) -> str:
         if name in self.values:

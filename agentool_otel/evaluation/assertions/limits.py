@@ -27,8 +27,8 @@ class Latency(Check, frozen=True, kw_only=True):
         between = _between(or_none(trace.trace.started_at), or_none(trace.trace.finished_at))
         if duration_ms is None or (between is not None and not is_possible(duration_ms)):
             duration_ms = between
-        what = "the duration of the run"
-        return _within(duration_ms, self.max_ms, "ms", "took", what, trace.unfinished)
+        subject = "the duration of the run"
+        return _within(duration_ms, self.max_ms, "ms", "took", subject, trace.unfinished)
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
@@ -39,8 +39,8 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         tokens = or_none(trace.metrics.total_tokens)
-        what, gap = "the number of tokens", trace.uncounted(TOTAL_TOKENS)
-        return _within(tokens, self.max_tokens, "tokens", "used", what, gap)
+        subject, gap = "the number of tokens", trace.uncounted(TOTAL_TOKENS)
+        return _within(tokens, self.max_tokens, "tokens", "used", subject, gap)
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -51,8 +51,8 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         cost_usd = or_none(trace.metrics.total_cost_usd)
-        what, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
-        return _within(cost_usd, self.max_usd, "US dollars", "cost", what, gap, NO_COST)
+        subject, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
+        return _within(cost_usd, self.max_usd, "US dollars", "cost", subject, gap, NO_COST)
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -67,14 +67,14 @@ def _within(
     most: float,
     unit: str,
     verb: str,
-    what: str,
+    subject: str,
     gap: str | None,
     missing: str = "was not recorded",
 ) -> Verdict:
     if amount is None:
-        return not_evaluated(f"{what} {missing}")
+        return not_evaluated(f"{subject} {missing}")
     if not is_possible(amount):
-        return not_evaluated(f"{amount} {unit} cannot be {what}, which counts as unknown")
+        return not_evaluated(f"{amount} {unit} cannot be {subject}, which counts as unknown")
     reason = f"the run {verb} {amount} {unit}"
     if amount > most:
         return failed(f"{reason}; {allowed(most)}")

@@ -88,8 +88,8 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         return Verdict(False, score, f"{of}: {listed(wrong)}", steps, extra)
 
 
-def _undecided(what: str, unseen: str, steps: Sequence[str]) -> Verdict:
-    return not_evaluated(f"{what} the evidence that can be seen, but {unseen}", steps)
+def _undecided(subject: str, unseen: str, steps: Sequence[str]) -> Verdict:
+    return not_evaluated(f"{subject} the evidence that can be seen, but {unseen}", steps)
 
 
 def _words(claim: Claim) -> str:

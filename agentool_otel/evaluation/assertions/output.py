@@ -81,9 +81,9 @@ class OutputMatches(Check, frozen=True, kw_only=True):
             return not_evaluated(f"the output {gap}")
         texts = texts_of(output)
         for text in texts:
-            found = find(self.pattern, text, ends=not trace.output_gap)
-            if found is not None:
-                return passed(f"the pattern matches {short(found)} in the output")
+            matches = find(self.pattern, text, ends=not trace.output_gap)
+            if matches is not None:
+                return passed(f"the pattern matches {short(matches)} in the output")
         length = max(map(len, texts))
         if gap or length > MOST:
             why = gap or f"has {length:,} characters, of which {MOST:,} were searched"

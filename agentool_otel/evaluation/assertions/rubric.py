@@ -70,13 +70,13 @@ def _there(**members: Any) -> dict[str, Any]:
 
 
 def _hidden(trace: TraceView, step_id: str, step: Step) -> Iterator[str]:
-    held = [(name, getattr(step, name)) for name in _MEMBERS]
+    members = [(name, getattr(step, name)) for name in _MEMBERS]
     if (call := or_none(step.tool_call)) is not None:
-        held.append((ARGUMENTS, call.arguments))
+        members.append((ARGUMENTS, call.arguments))
     result = or_none(step.tool_result)
     if result is not None and (result.output is not UNSET or or_none(result.error) is None):
-        held.append((RESULT, result.output))  # a failed call has an error and no output
-    for field, value in held:
+        members.append((RESULT, result.output))  # a failed call has an error and no output
+    for field, value in members:
         wanted = field in (ARGUMENTS, RESULT)
         if value is UNSET and not wanted:
             continue

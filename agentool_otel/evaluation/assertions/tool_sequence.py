@@ -110,9 +110,9 @@ class ToolSequence(Check, frozen=True, kw_only=True):
             places = [] if first is None else [first]
             return _Wrong(f"expected {words}", places)
         if self.mode == "in_order":
-            rest = iter(range(of))
-            held = all(any(fits(n, at) for at in rest) for n in range(number))
-            return None if held else _Wrong(f"expected {words} in this order")
+            indexes = iter(range(of))
+            in_order = all(any(fits(n, at) for at in indexes) for n in range(number))
+            return None if in_order else _Wrong(f"expected {words} in this order")
         if self.mode == "subset":
             more = _unpaired(of, number, lambda j, i: fits(i, j))
             names = listed(calls[j].name for j in more)
@@ -126,9 +126,9 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         if self.mode == "subset":
             return wrong is None
         if self.mode == "exact":  # calls that are seen have to be some of the expected, in order
-            rest = iter(holds)
+            rows = iter(holds)
             number = len(holds[0]) if holds else 0
-            return all(any(row[at] is not False for row in rest) for at in range(number))
+            return all(any(row[at] is not False for row in rows) for at in range(number))
         return wrong is not None
 
 
@@ -158,11 +158,11 @@ def _paired(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bo
 
 def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
     """Flip the path: each takes the partner it reached, leaving its old one to the one before."""
-    owned = {owner: held for held, owner in partner.items()}
+    owned = {owner: thing for thing, owner in partner.items()}
     while True:
         asking = reached_from[other]
-        held = owned.get(asking)
+        thing_ = owned.get(asking)
         partner[other] = asking
-        if asking == thing or held is None:
+        if asking == thing or thing_ is None:
             return
-        other = held
+        other = thing_

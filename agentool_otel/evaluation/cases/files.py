@@ -74,19 +74,19 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
         if "; hint: " in str(error):
             raise
         raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
-    found = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
-    if found.wrong and (found.documents or found.has_case):
+    file = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
+    if file.wrong and (file.documents or file.has_case):
         lines = (
-            f"{label}:{line_problem.line}: {line_problem.message}" for line_problem in found.wrong
+            f"{label}:{line_problem.line}: {line_problem.message}" for line_problem in file.wrong
         )
         raise CasesError(list(dict.fromkeys(lines)))  # an alias of YAML stands in several places
-    if found.wrong:
-        line, message, wrong = found.wrong[0]
+    if file.wrong:
+        line, message, wrong = file.wrong[0]
         wrong = wrong or DecodeError(_EXPECTED, message)
         raise DecodeError(wrong.expected, wrong.actual, where=f"{label}:{line}", hint=wrong.hint)
-    if not found.documents:
+    if not file.documents:
         raise DecodeError(_EXPECTED, "nothing", where=label, hint=_EXAMPLE)
-    return found.documents, [Problem(f"{label}:{line}", text) for line, text, _ in found.left_out]
+    return file.documents, [Problem(f"{label}:{line}", text) for line, text, _ in file.left_out]
 
 
 def is_yaml(place: FilePath | None, head: bytes = b"") -> bool:
@@ -133,9 +133,9 @@ def _parsed(parts: Iterator[Part]) -> CaseFile:
     for part in parts:
         if part.fault is not None:
             fault = part.fault
-            what = fault.what.removeprefix("found ")
-            seen = what if what != fault.what else f"an error: {what}"
-            error = DecodeError(fault.format, seen, hint=fault.hint or None)
+            problem = fault.what.removeprefix("found ")
+            description = problem if problem != fault.what else f"an error: {problem}"
+            error = DecodeError(fault.format, description, hint=fault.hint or None)
             file.wrong.append(LineProblem(part.line_of(()), str(fault), error))
             continue
         for entry in entries_of(part.value):
@@ -189,11 +189,11 @@ def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
     try:
         file.documents.extend(_documents(entry.value))
     except DecodeError as error:
-        inside = parse_path(error.path)
-        where = f"{path_text(inside)}: " if inside else ""
+        inner_path = parse_path(error.path)
+        where = f"{path_text(inner_path)}: " if inner_path else ""
         end = f"; hint: {error.hint}" if error.hint else ""
         text = f"{named}{where}expected {error.expected}, got {error.actual}{end}"
-        file.wrong.append(LineProblem(part.line_of((*entry.path, *inside)), text, error))
+        file.wrong.append(LineProblem(part.line_of((*entry.path, *inner_path)), text, error))
 
 
 def _faults(entry: Entry) -> Iterator[tuple[Path, str]]:
@@ -210,9 +210,9 @@ def _assertions(entry: Entry) -> Iterator[tuple[Path, Any]]:
     value = entry.value
     if not isinstance(value, dict):
         return
-    held: Any = value.get("assertions")
-    if isinstance(held, list):
-        for n, assertion in enumerate(held):
+    assertions: Any = value.get("assertions")
+    if isinstance(assertions, list):
+        for n, assertion in enumerate(assertions):
             yield entry.place_of(n), assertion
     elif "assertions" not in value and "case_id" not in value and "type" in value:
         yield entry.path, value
@@ -244,10 +244,10 @@ def _meant_by(value: Any) -> str:
 
 def _misspelt(value: dict[str, Any]) -> str:
     """Return which member of a case may be a required one that is missing; empty for none."""
-    known = {field.name for field in fields_of(EvalCase)}
+    names = {field.name for field in fields_of(EvalCase)}
     for field in fields_of(EvalCase):
         if field.required and field.name not in value:
-            others = [str(name) for name in value if name not in known]
+            others = [str(name) for name in value if name not in names]
             for name in get_close_matches(field.name, others, n=1):
                 return f"; is {name!r} meant as {field.name!r}?"
     return ""

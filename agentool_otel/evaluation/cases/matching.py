@@ -132,10 +132,10 @@ def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:
 
 
 def _value(document: ReasoningTrace | EvalCase, path: list[str]) -> Any:
-    name, *rest = path
+    name, *remainder = path
     value: Any = getattr(document, name, UNSET) if name in document.__struct_fields__ else UNSET
     if value is UNSET:
         value = document.extra.get(name)
-    for name in rest:
+    for name in remainder:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -158,10 +158,10 @@ def _nullable(schema: _Schema) -> _Schema:
     """Return the schema of a parameter that may be left out: null is as good as that."""
     options = schema.get("anyOf")
     outside = {key: value for key, value in schema.items() if key in ("description", "default")}
-    inside = {key: value for key, value in schema.items() if key not in outside}
+    inner = {key: value for key, value in schema.items() if key not in outside}
     null = {"type": "null"}
     if options is None:
-        return {**outside, "anyOf": [inside, null]}
+        return {**outside, "anyOf": [inner, null]}
     return schema if null in options else {**schema, "anyOf": [*options, null]}
 
 
@@ -177,13 +177,13 @@ def _describe(part: _Schema, kind: type) -> None:
 
 def _inner_structs(kinds: Iterable[type]) -> list[type]:
     """Return the records that are parameters of assertion types."""
-    found: dict[type, None] = {}
+    structs: dict[type, None] = {}
     waiting: list[Any] = [msgspec.inspect.type_info(kind) for kind in kinds]
     for info in waiting:  # grows
         match info:
             case msgspec.inspect.StructType():
                 if not issubclass(info.cls, Check):
-                    found[info.cls] = None
+                    structs[info.cls] = None
                 waiting += [field.type for field in info.fields]
             case msgspec.inspect.ListType():
                 waiting.append(info.item_type)
@@ -191,7 +191,7 @@ def _inner_structs(kinds: Iterable[type]) -> list[type]:
                 waiting += info.types
             case _:
                 pass
-    return list(found)
+    return list(structs)
 
 
 def _main() -> None:

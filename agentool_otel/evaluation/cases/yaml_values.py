@@ -78,8 +78,8 @@ def yaml_parts(stream: BinaryIO) -> Iterator[Part]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None) or getattr(node, "start_mark", None)
         line = 1 if mark is None else mark.line + 1
-        what = _problem(error)
-        yield Part(None, lambda _: line, NotParsed("YAML", what, _hint(what)))
+        problem = _problem(error)
+        yield Part(None, lambda _: line, NotParsed("YAML", problem, _hint(problem)))
 
 
 def _problem(error: Any) -> str:
@@ -107,16 +107,16 @@ def _line_of(node: Any, path: Path) -> int:
     the line of what is around it."""
     line: int = node.start_mark.line + 1
     for step in path:
-        at, found = None, None
+        at, child = None, None
         if isinstance(step, int) and node.id == "sequence" and step < len(node.value):
-            at = found = node.value[step]
+            at = child = node.value[step]
         elif node.id == "mapping":
             for key, value in node.value:
                 if key.value == step:
-                    at, found = key, value
+                    at, child = key, value
         if at is None:
             break
-        line, node = at.start_mark.line + 1, found
+        line, node = at.start_mark.line + 1, child
     return line
 
 
@@ -125,11 +125,11 @@ def _loader() -> Any:
     """Build the loader class; PyYAML is an optional dependency."""
     import yaml
 
-    own = {  # PyYAML's are shared by all loaders
+    resolvers = {  # PyYAML's are shared by all loaders
         "yaml_implicit_resolvers": {},
         "yaml_constructors": dict(yaml.SafeLoader.yaml_constructors),
     }
-    Loader: Any = type("Loader", (yaml.SafeLoader,), own)
+    Loader: Any = type("Loader", (yaml.SafeLoader,), resolvers)
 
     def integer(loader: Any, node: Any) -> int:
         text = loader.construct_scalar(node)
@@ -201,11 +201,11 @@ def _size(document: Any, most: int) -> int:
             return 1
         if depth > _DEEPEST:
             raise ValueError(f"it is nested deeper than {_DEEPEST} levels, or holds itself")
-        if (known := sizes.get(id(value))) is None:
+        if (cached := sizes.get(id(value))) is None:
             members: Any = value.values() if isinstance(value, dict) else value
-            known = sizes[id(value)] = 1 + sum(size(member, depth + 1) for member in members)
-        if known > most:
+            cached = sizes[id(value)] = 1 + sum(size(member, depth + 1) for member in members)
+        if cached > most:
             raise ValueError(f"its aliases stand for more than {_LARGEST:,} values")
-        return known
+        return cached
 
     return size(document, 0)

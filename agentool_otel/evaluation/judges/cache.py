@@ -56,22 +56,22 @@ class Cache:
         """Keep an answer. It is written to a temporary file and renamed, so no reader sees half of
         it."""
         path = self._path(key)
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
             if recordings_folder() not in self.folder.parents:
                 self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_private_folder(self.folder, inside=recordings_folder())
+            make_private_folder(self.folder, root=recordings_folder())
             path.parent.mkdir(mode=0o700, exist_ok=True)
             if why := why_untrusted(self.folder):
                 raise OSError(why)
-            file = create_own(beside, os.O_WRONLY)
+            file = create_own(temporary, os.O_WRONLY)
             try:
                 with os.fdopen(file, "wb") as stream:
                     stream.write(json_codec.dumps(answer).encode())
-                os.replace(beside, path)
+                os.replace(temporary, path)
             except BaseException:
                 with suppress(OSError):
-                    beside.unlink()
+                    temporary.unlink()
                 raise
         except OSError as error:
             if not self._warned:

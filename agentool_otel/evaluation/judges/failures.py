@@ -115,10 +115,10 @@ def _elsewhere(error: Exception, place: str, status: int, clean: Callable[[str],
     judge that the user named."""
     location = str(_headers(error).get("location") or "")
     try:
-        there = urlsplit(without_credentials(urljoin(f"{place}/", location))) if location else None
+        target = urlsplit(without_credentials(urljoin(f"{place}/", location))) if location else None
     except ValueError:
-        there = None
-    host = f" to {clean(there.netloc)[:_SHOWN]}" if there is not None and there.netloc else ""
+        target = None
+    host = f" to {clean(target.netloc)[:_SHOWN]}" if target is not None and target.netloc else ""
     return (
         f"{place} redirects{host} (HTTP {status}), and nothing was sent there; "
         "hint: name that address as the judge's if it is the right one"

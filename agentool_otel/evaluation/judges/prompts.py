@@ -120,9 +120,9 @@ def question(
         hidden: what cannot be seen of the run, in words.
         max_chars: characters that the run may have in the question.
     """
-    whole = [{"input": input}, *steps, {"output": output}]
-    first, *shown, last = clean = [masked(record) for record in whole]
-    if clean != whole:
+    records = [{"input": input}, *steps, {"output": output}]
+    first, *shown, last = clean = [masked(record) for record in records]
+    if clean != records:
         hidden = f"{hidden}, {_MASKED}" if hidden else _MASKED
     lines, shortened = fitted(first, shown, last, max_chars)
     paragraphs = [f"The criterion:\n{masked(criterion)}"]

@@ -49,7 +49,7 @@ def fitted(
         return Fitted(lines, None)
     ends, limit = _cut([first, last], max(budget // 2, budget - _size(lines[1:-1])))
     inner, inner_limit = _cut(steps, budget - _size(ends))
-    kept, dropped = _from_both_ends(inner, budget - _size(ends))
+    shown, dropped = _from_both_ends(inner, budget - _size(ends))
     words = [
         _shortening_note("input or output", limit),
         _shortening_note("texts of steps", inner_limit),
@@ -57,11 +57,11 @@ def fitted(
     if dropped:
         names = [str(steps[at].get("step_id")) for at in (dropped.start, dropped.stop - 1)]
         words.append(f"{len(dropped)} of {len(steps)} steps left out, {names[0]} to {names[1]}")
-    return Fitted([ends[0], *kept, ends[1]], "; ".join(filter(None, words)))
+    return Fitted([ends[0], *shown, ends[1]], "; ".join(filter(None, words)))
 
 
-def _shortening_note(what: str, limit: int | None) -> str:
-    return "" if limit is None else f"{what} shortened to {limit:,} characters"
+def _shortening_note(parts: str, limit: int | None) -> str:
+    return "" if limit is None else f"{parts} shortened to {limit:,} characters"
 
 
 def _size(lines: Sequence[str]) -> int:
@@ -70,9 +70,9 @@ def _size(lines: Sequence[str]) -> int:
 
 def _cut(records: Sequence[dict[str, Any]], budget: int) -> tuple[list[str], int | None]:
     """Return lines whose texts are cut to one length, the largest with which they fit."""
-    whole = [line(record) for record in records]
-    if _size(whole) <= budget:
-        return whole, None
+    all_lines = [line(record) for record in records]
+    if _size(all_lines) <= budget:
+        return all_lines, None
     low, high = _SHORTEST, max(_SHORTEST, budget)
     best = [line(_shortened(record, low)) for record in records]
     while high - low > _SHORTEST // 4:

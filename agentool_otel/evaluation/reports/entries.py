@@ -85,12 +85,12 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         number: its number on the page.
         detailed: whether its run is shown, and of a result that passed its assertions.
     """
-    held = sorted(
+    assertion_results = sorted(
         result.assertion_results, key=lambda assertion_result: ORDER.index(assertion_result.passed)
     )
     run = run_of(result, subject) if detailed else None
     anchor = f"r{number}"
-    evaluated = sum(1 for item in held if item.passed is not None)
+    evaluated = sum(1 for item in assertion_results if item.passed is not None)
     return Entry(
         anchor,
         result.passed,
@@ -98,44 +98,48 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         line(result.trace_id, NAME) if isinstance(result.trace_id, str) else "",
         line(subject.names("agent")[0], NAME),
         score_of_result(result),
-        f"{evaluated:,} of {counted(len(held), 'assertion')} evaluated",
-        _first_reason(held),
-        [_outcome(item) for item in held] if detailed or result.passed is not True else [],
+        f"{evaluated:,} of {counted(len(assertion_results), 'assertion')} evaluated",
+        _first_reason(assertion_results),
+        [_outcome(item) for item in assertion_results]
+        if detailed or result.passed is not True
+        else [],
         run,
         {step.id: f"{anchor}-{step.place}" for step in run.steps if not step.more} if run else {},
     )
 
 
-def _first_reason(held: list[AssertionResult]) -> str:
-    if not held:
+def _first_reason(assertion_results: list[AssertionResult]) -> str:
+    if not assertion_results:
         return "no assertions"
-    return line(f"{held[0].assertion_type}: {reason_of(held[0])}", _FIRST_REASON)
+    return line(
+        f"{assertion_results[0].assertion_type}: {reason_of(assertion_results[0])}", _FIRST_REASON
+    )
 
 
-def _outcome(held: AssertionResult) -> Outcome:
-    reason = plain(reason_of(held))
-    all_ids = [plain(step_id_) for step_id_ in step_ids_of(held)]
-    failing = [plain(failing_id_) for failing_id_ in failing_ids_of(held)]
+def _outcome(assertion_result: AssertionResult) -> Outcome:
+    reason = plain(reason_of(assertion_result))
+    all_ids = [plain(step_id_) for step_id_ in step_ids_of(assertion_result)]
+    failing = [plain(failing_id_) for failing_id_ in failing_ids_of(assertion_result)]
     word, steps = "fails at", failing
     if failing in ([], all_ids):
         in_reason = {*mentioned(reason, all_ids[: 10 * _IDS])}
         word, steps = "steps", [id_ for id_ in all_ids if id_ not in in_reason]
-    differences = _differences(held)
+    differences = _differences(assertion_result)
     return Outcome(
-        held.passed,
-        line(held.assertion_type, NAME),
+        assertion_result.passed,
+        line(assertion_result.assertion_type, NAME),
         reason,
         word,
         steps[:_IDS],
         max(len(steps) - _IDS, 0),
         differences[:_DIFFERENCES],
         max(len(differences) - _DIFFERENCES, 0),
-        about_output(held),
+        about_output(assertion_result),
     )
 
 
-def _differences(held: AssertionResult) -> list[Difference]:
-    values: Any = held.extra.get("differences")
+def _differences(assertion_result: AssertionResult) -> list[Difference]:
+    values: Any = assertion_result.extra.get("differences")
     return [
         Difference(*(plain(value.get(name, "")) for name in Difference._fields))
         for value in (values if isinstance(values, list) else [])

@@ -102,11 +102,11 @@ class Page:
             slices.add(result, subject)
         if isinstance(result.evaluated_at, str):
             self._evaluated_at = max(self._evaluated_at, line(result.evaluated_at, NAME))
-        kept = self._kept[result.passed]
-        if len(kept) < _FULL:
+        entries = self._kept[result.passed]
+        if len(entries) < _FULL:
             self._number += 1
-            entry = entry_of(result, subject, self._number, len(kept) < _RUNS)
-            kept.append(_Kept(entry, result.case_id, self._names(result, subject)))
+            entry = entry_of(result, subject, self._number, len(entries) < _RUNS)
+            entries.append(_Kept(entry, result.case_id, self._names(result, subject)))
 
     def _names(self, result: EvalResult, subject: Subject) -> list[str]:
         if self._by == CASE:
@@ -172,9 +172,9 @@ class Page:
     def _groups(self) -> list[_Group]:
         by_case, by_first = (self._ranks(name) for name in (CASE, self._by))
 
-        def rank(kept: _Kept) -> tuple[int, int]:
-            first = min((by_first.get(name, 0) for name in kept.names), default=0)
-            return by_case[kept.case_id], first
+        def rank(entry: _Kept) -> tuple[int, int]:
+            first = min((by_first.get(name, 0) for name in entry.names), default=0)
+            return by_case[entry.case_id], first
 
         groups = [self._group(item, sorted(self._kept[item], key=rank)) for item in ORDER]
         return [group for group in groups if group.entries]
@@ -182,12 +182,12 @@ class Page:
     def _ranks(self, by: str) -> dict[str, int]:
         return {row.name: n for n, row in enumerate(self._slices[by].rows())}
 
-    def _group(self, passed: bool | None, kept: list[_Kept]) -> _Group:
+    def _group(self, passed: bool | None, entries: list[_Kept]) -> _Group:
         many = self._all.outcomes[passed]
-        more = counted(many - len(kept), "more result") if many > len(kept) else ""
-        note = f" ({_RUNS} with their steps)" if len(kept) > _RUNS else ""
+        more = counted(many - len(entries), "more result") if many > len(entries) else ""
+        note = f" ({_RUNS} with their steps)" if len(entries) > _RUNS else ""
         word = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}"
-        return _Group(passed, word, many, note, [item.entry for item in kept], more)
+        return _Group(passed, word, many, note, [item.entry for item in entries], more)
 
     def _tables(self) -> Iterator[_Table]:
         for by, slices in self._slices.items():

@@ -40,14 +40,14 @@ class JUnit:
 
 
 def _suite(result: EvalResult) -> ElementTree.Element:
-    held = result.assertion_results
+    assertion_results = result.assertion_results
     title = plain(title_of(result))
     suite = ElementTree.Element(
         "testsuite",
         name=title,
-        tests=str(len(held)),
-        failures=str(sum(1 for item in held if item.passed is False)),
-        skipped=str(sum(1 for item in held if item.passed is None)),
+        tests=str(len(assertion_results)),
+        failures=str(sum(1 for item in assertion_results if item.passed is False)),
+        skipped=str(sum(1 for item in assertion_results if item.passed is None)),
         errors="0",
         time="0",
     )
@@ -59,7 +59,7 @@ def _suite(result: EvalResult) -> ElementTree.Element:
     _add_properties(
         suite, {k: str(v) for k, v in properties.items() if v is not UNSET and v is not None}
     )
-    for n, assertion in enumerate(held, 1):
+    for n, assertion in enumerate(assertion_results, 1):
         _add_assertion(suite, title, n, assertion)
     return suite
 

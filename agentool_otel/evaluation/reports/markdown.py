@@ -62,9 +62,9 @@ class Markdown:
             entry = "\n".join(_failure(result))
             self._room -= len(entry.encode())
             self._failures.append(entry)
-        for held in result.assertion_results:
-            if held.passed is None:
-                self._count_unknown((held.assertion_type, reason_of(held)))
+        for assertion_result in result.assertion_results:
+            if assertion_result.passed is None:
+                self._count_unknown((assertion_result.assertion_type, reason_of(assertion_result)))
 
     def _count_unknown(self, key: tuple[str, str]) -> None:
         if key in self._unknown or len(self._unknown) < _REASONS:
@@ -162,14 +162,14 @@ def _failure(result: EvalResult) -> Iterator[str]:
     words = [f"**{MARKS[False]}**", code(result.case_id)]
     if isinstance(result.trace_id, str):
         words.append(code(result.trace_id))
-    held = result.assertion_results
-    evaluated = sum(1 for item in held if item.passed is not None)
+    assertion_results = result.assertion_results
+    evaluated = sum(1 for item in assertion_results if item.passed is not None)
     score = score_of(result.composite_score)
-    yield f"- {' '.join(words)} score {score}, {evaluated} of {len(held)} evaluated"
-    yield from (f"  - {_assertion(item)}" for item in held if item.passed is False)
+    yield f"- {' '.join(words)} score {score}, {evaluated} of {len(assertion_results)} evaluated"
+    yield from (f"  - {_assertion(item)}" for item in assertion_results if item.passed is False)
 
 
-def _assertion(held: AssertionResult) -> str:
-    ids = step_ids_of(held)
+def _assertion(assertion_result: AssertionResult) -> str:
+    ids = step_ids_of(assertion_result)
     steps = f" ({code(', '.join(ids))})" if ids else ""
-    return f"{code(held.assertion_type)}: {code(reason_of(held))}{steps}"
+    return f"{code(assertion_result.assertion_type)}: {code(reason_of(assertion_result))}{steps}"

@@ -32,8 +32,8 @@ class Piece(NamedTuple):
 
 def mentioned(text: str, ids: Collection[str]) -> list[str]:
     """Return which ids of steps a text mentions. A number alone is not recognised as an id."""
-    found = _ids(ids)
-    return list(dict.fromkeys(found.findall(text))) if found is not None else []
+    pattern = _ids(ids)
+    return list(dict.fromkeys(pattern.findall(text))) if pattern is not None else []
 
 
 def pieces(text: str, links: Mapping[str, str]) -> Iterator[Piece]:
@@ -43,9 +43,9 @@ def pieces(text: str, links: Mapping[str, str]) -> Iterator[Piece]:
         text: the text, sanitised.
         links: ids of steps that become links, with the ids of their elements.
     """
-    found = _ids(links)
+    pattern = _ids(links)
     start = 0
-    for match in found.finditer(text) if found is not None else ():
+    for match in pattern.finditer(text) if pattern is not None else ():
         yield from _breakable(text[start : match.start()])
         yield Piece(match[0], anchor=links[match[0]])
         start = match.end()

@@ -47,22 +47,22 @@ def title_of(result: EvalResult) -> str:
     return result.case_id
 
 
-def reason_of(held: AssertionResult) -> str:
+def reason_of(assertion_result: AssertionResult) -> str:
     """Return the reason of an assertion's result, empty if it has none."""
-    return held.reason if isinstance(held.reason, str) else ""
+    return assertion_result.reason if isinstance(assertion_result.reason, str) else ""
 
 
-def step_ids_of(held: AssertionResult) -> list[str]:
+def step_ids_of(assertion_result: AssertionResult) -> list[str]:
     """Return the steps that an assertion's result rests on."""
-    ids: Any = held.extra.get("step_ids")
+    ids: Any = assertion_result.extra.get("step_ids")
     return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
-def failing_ids_of(held: AssertionResult) -> list[str]:
+def failing_ids_of(assertion_result: AssertionResult) -> list[str]:
     """Return the steps of an assertion's result that are not as they should be."""
-    ids: Any = held.extra.get("failing_step_ids")
-    if held.passed is not False or not isinstance(ids, list):
-        return step_ids_of(held)
+    ids: Any = assertion_result.extra.get("failing_step_ids")
+    if assertion_result.passed is not False or not isinstance(ids, list):
+        return step_ids_of(assertion_result)
     return [id_ for id_ in ids if isinstance(id_, str)]
 
 

@@ -81,13 +81,13 @@ def run_of(result: EvalResult, subject: Subject) -> Run | None:
         return None
     marks: defaultdict[str, list[tuple[bool | None, str]]] = defaultdict(list)
     of_output: list[tuple[bool | None, str]] = []
-    for held in result.assertion_results:
-        if held.passed is True:
+    for assertion_result in result.assertion_results:
+        if assertion_result.passed is True:
             continue
-        mark = held.passed, line(held.assertion_type, _NAME)
-        for step_id in failing_ids_of(held):
+        mark = assertion_result.passed, line(assertion_result.assertion_type, _NAME)
+        for step_id in failing_ids_of(assertion_result):
             marks[step_id].append(mark)
-        if about_output(held):
+        if about_output(assertion_result):
             of_output.append(mark)
     names = {call.result_step_id: call.name for call in trace.calls}
     errors = {call.step_id: call.result_step_id for call in trace.calls if _is_error(call.result)}
@@ -122,9 +122,9 @@ def run_of(result: EvalResult, subject: Subject) -> Run | None:
     )
 
 
-def about_output(held: AssertionResult) -> bool:
+def about_output(assertion_result: AssertionResult) -> bool:
     """Return whether an assertion is about the output and no step."""
-    return held.assertion_type in _OF_OUTPUT and not step_ids_of(held)
+    return assertion_result.assertion_type in _OF_OUTPUT and not step_ids_of(assertion_result)
 
 
 def _is_error(result: ToolResult | None) -> bool:

@@ -117,12 +117,12 @@ class Tally:
         )
         self._add_score(result.passed, result.composite_score)
 
-    def add_assertion(self, held: AssertionResult) -> None:
+    def add_assertion(self, assertion_result: AssertionResult) -> None:
         """Count the result of one assertion."""
-        self.outcomes[held.passed] += 1
+        self.outcomes[assertion_result.passed] += 1
         self.total += 1
-        self.evaluated += held.passed is not None
-        self._add_score(held.passed, held.score)
+        self.evaluated += assertion_result.passed is not None
+        self._add_score(assertion_result.passed, assertion_result.score)
 
     def _add_score(self, passed: bool | None, score: Any) -> None:
         if passed is not None and isinstance(score, (int, float)):
@@ -153,8 +153,8 @@ class Slices:
             self._tallies[result.case_id].add(result)
             return
         if self.by == ASSERTION:
-            for held in result.assertion_results:
-                self._tallies[held.assertion_type].add_assertion(held)
+            for assertion_result in result.assertion_results:
+                self._tallies[assertion_result.assertion_type].add_assertion(assertion_result)
             return
         for name in subject.names(self.by):
             self._tallies[name].add(result)

@@ -141,8 +141,8 @@ def members_of(action: Action) -> Iterator[Member]:
     for path, owner in _TEXT_MEMBERS.items():
         value = getattr(step, path)
         if step.type == owner or value is not UNSET:
-            own = path == "content" and step.type == "reasoning"
-            yield Member("content", path, value, _TEXT if own else _TEXT_OR_ARGUMENTS, at)
+            is_thought = path == "content" and step.type == "reasoning"
+            yield Member("content", path, value, _TEXT if is_thought else _TEXT_OR_ARGUMENTS, at)
     if step.key is not UNSET and not isinstance(step.key, str):
         yield Member("content", "key", step.key, _TEXT_OR_ARGUMENTS, at)
     if step.type not in STEP_TYPES and step.extra:

@@ -75,25 +75,25 @@ class MemberComparison:
 
     def _one_sided(self, one: Member | None, other: Member | None, a: Action, b: Action) -> Outcome:
         """Return the outcome for a member that only one of two steps has."""
-        there = one or other
-        assert there is not None
-        if there.part in self.skip:
+        member = one or other
+        assert member is not None
+        if member.part in self.skip:
             return Outcome()
         lacking, trace = (b, self.b) if other is None else (a, self.a)
-        why = trace.unfinished or ("was not recorded" if there.value is UNSET else None)
-        if there.path == "error":
-            why = _gap(trace, there._replace(step_id=lacking.result_step_id))
-            differs = there.value is not None
-        elif there.path == "result":  # one that failed gave nothing back
+        why = trace.unfinished or ("was not recorded" if member.value is UNSET else None)
+        if member.path == "error":
+            why = _gap(trace, member._replace(step_id=lacking.result_step_id))
+            differs = member.value is not None
+        elif member.path == "result":  # one that failed gave nothing back
             differs = lacking.result is None
         else:
-            why, differs = _why_missing(trace, there._replace(step_id=lacking.step_id)), True
+            why, differs = _why_missing(trace, member._replace(step_id=lacking.step_id)), True
         if not differs:
             return Outcome()
         if why is not None:
-            return _unknown(there.path, why, a, b)
-        values = (there.value, UNSET) if other is None else (UNSET, there.value)
-        return Outcome((Change(path=there.path, a=values[0], b=values[1]),))
+            return _unknown(member.path, why, a, b)
+        values = (member.value, UNSET) if other is None else (UNSET, member.value)
+        return Outcome((Change(path=member.path, a=values[0], b=values[1]),))
 
 
 def _by_path(a: Action, b: Action) -> list[tuple[Member | None, Member | None]]:

@@ -83,11 +83,11 @@ class _Waiting:
 
     def take(self, trace: TraceView) -> int | None:
         """Return the index of the first trace that can be a partner."""
-        mine, apart = _known_of(trace), self._level.apart_by
+        mine, separator = _known_of(trace), self._level.apart_by
         queues = [
             queue
             for theirs, queue in self._queues.get(self._level.key(trace), {}).items()
-            if queue and (apart is None or not _both_know(mine, theirs, apart))
+            if queue and (separator is None or not _both_know(mine, theirs, separator))
         ]
         return min(queues, key=lambda queue: queue[0]).popleft() if queues else None
 
@@ -96,9 +96,9 @@ def _known_of(trace: TraceView) -> _Known:
     return _Known(_case(trace) is not None, trace.trace.input is not UNSET)
 
 
-def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
+def _both_know(mine: _Known, theirs: _Known, name: str) -> bool:
     both_input = mine.input and theirs.input
-    return (mine.case and theirs.case) or (what == "input" and both_input)
+    return (mine.case and theirs.case) or (name == "input" and both_input)
 
 
 def _paired(

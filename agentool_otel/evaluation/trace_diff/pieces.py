@@ -92,8 +92,8 @@ def pieces(a: Any, b: Any, path: str, ignoring: Ignoring) -> Iterator[Piece]:
         elif isinstance(at.a, list) and isinstance(at.b, list):
             pending += reversed(_of_lists(at.a, at.b, at.path, ignoring))
         elif isinstance(at.a, str) and isinstance(at.b, str):
-            if (inside := _inside(at, ignoring)) is not None:
-                pending.append(inside)
+            if (inner := _inside(at, ignoring)) is not None:
+                pending.append(inner)
             elif ignoring.text(at.a) != ignoring.text(at.b):
                 yield at._replace(why_unknown=_hidden(at.a, at.b, ignoring))
             elif (why := _gap(at.a, at.b)) is not None:
@@ -173,9 +173,9 @@ def _hidden(a: str, b: str, ignoring: Ignoring) -> str | None:
 
 def _cut_short(value: Any) -> str | None:
     """Return why members or elements may be missing; None without a mark."""
-    whole: Any = value[0] if isinstance(value, list) and value else value
-    if isinstance(whole, dict) and any(mark in whole for mark in _MARKS):
-        return gap_in({mark: whole[mark] for mark in _MARKS if mark in whole})
+    marked: Any = value[0] if isinstance(value, list) and value else value
+    if isinstance(marked, dict) and any(mark in marked for mark in _MARKS):
+        return gap_in({mark: marked[mark] for mark in _MARKS if mark in marked})
     return None
 
 

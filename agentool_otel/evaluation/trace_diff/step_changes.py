@@ -205,13 +205,13 @@ def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
     """Return the pairs that share no side with an earlier one."""
     used_a: set[int] = set()
     used_b: set[int] = set()
-    kept: _Pairs = []
+    unique: _Pairs = []
     for i, j in pairs:
         if i not in used_a and j not in used_b:
             used_a.add(i)
             used_b.add(j)
-            kept.append((i, j))
-    return kept
+            unique.append((i, j))
+    return unique
 
 
 def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:

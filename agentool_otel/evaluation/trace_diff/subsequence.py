@@ -24,13 +24,13 @@ def longest_common_subsequence(a: Sequence[bytes], b: Sequence[bytes]) -> list[t
         where[key] |= 1 << j
     every = isqrt(len(a)) + 1
     full = (1 << len(b)) - 1
-    kept = [full]
+    saved_rows = [full]
     for start in range(0, len(a), every):
-        kept.append(_rows(kept[-1], a[start : start + every], where, full)[-1])
+        saved_rows.append(_rows(saved_rows[-1], a[start : start + every], where, full)[-1])
     pairs: list[tuple[int, int]] = []
     j = len(b)
     for start in reversed(range(0, len(a), every)):
-        rows = _rows(kept[start // every], a[start : start + every], where, full)
+        rows = _rows(saved_rows[start // every], a[start : start + every], where, full)
         i = len(rows)
         while i and j:
             if a[start + i - 1] == b[j - 1]:

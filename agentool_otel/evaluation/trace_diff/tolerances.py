@@ -54,8 +54,8 @@ def tolerances_from(amounts: Mapping[str, str | float]) -> dict[str, Tolerance]:
     for name, amount in amounts.items():
         measure = _SHORT.get(name, name)
         if measure not in MEASURES:
-            known = ", ".join(_SHORTEST.get(measure, measure) for measure in MEASURES)
-            raise EvaluationError(f"no total is called {name!r}; known are {known}")
+            names = ", ".join(_SHORTEST.get(measure, measure) for measure in MEASURES)
+            raise EvaluationError(f"no total is called {name!r}; known are {names}")
         match = _AMOUNT.fullmatch(str(amount).strip())
         if match is None or (match["unit"] not in ("", "%") and measure != "duration_ms"):
             raise EvaluationError(

@@ -42,8 +42,8 @@ class AdkEvalSets:
             at = (*path, _name(value, "eval_cases"), n)
             try:
                 for case in _cases(eval_case, at):
-                    made = case.value if set_id is None else {"eval_id": set_id, **case.value}
-                    yield case._replace(value=made)
+                    case_ = case.value if set_id is None else {"eval_id": set_id, **case.value}
+                    yield case._replace(value=case_)
             except _NotACase as error:
                 yield Entry(eval_case, at, fault=str(error))
 
@@ -149,9 +149,9 @@ def _list(value: _Object, name: str) -> list[Any]:
     return members
 
 
-def _object(value: Any, what: str) -> _Object:
+def _object(value: Any, label: str) -> _Object:
     if not isinstance(value, dict):
-        raise _NotACase(f"{what} is no object")
+        raise _NotACase(f"{label} is no object")
     return value
 
 

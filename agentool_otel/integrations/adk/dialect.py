@@ -195,5 +195,5 @@ def _read_response(span: Reader, response: dict[str, Any]) -> None:
 
 def _member(members: dict[str, Any], name: str) -> Any:
     """Return a member under its name in Python or in Java."""
-    first, *rest = name.split("_")
-    return members.get(name, members.get(first + "".join(map(str.title, rest))))
+    first, *remainder = name.split("_")
+    return members.get(name, members.get(first + "".join(map(str.title, remainder))))

@@ -120,10 +120,10 @@ def _refuse_secrets(value: Any, path: str) -> None:
     for n, item in inner:
         _refuse_secrets(item, f"{path}[{n}]")
     for name, item in value.items() if isinstance(value, dict) else ():
-        here = path_of(path, name)
+        place = path_of(path, name)
         if name == _SENSITIVE and item and not (isinstance(item, dict) and _REFERENCE in item):
-            raise DecodeError(f"a {_REFERENCE}, as tools are serialized", described(item), here)
-        _refuse_secrets(item, here)
+            raise DecodeError(f"a {_REFERENCE}, as tools are serialized", described(item), place)
+        _refuse_secrets(item, place)
 
 
 # --- writing
@@ -150,10 +150,10 @@ def _named(properties: Any, path: str) -> list[Object]:
     Raises:
         DecodeError: if one has a name that cannot be a title.
     """
-    found: list[Object] = []
+    objects: list[Object] = []
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if not _TITLE.fullmatch(name):
             expected = "a name without blanks and any of . , { } ' \", as Agent Spec needs"
             raise DecodeError(expected, repr(name), path_of(path, name))
-        found.append({**(schema if isinstance(schema, dict) else {}), "title": name})
-    return found
+        objects.append({**(schema if isinstance(schema, dict) else {}), "title": name})
+    return objects

@@ -49,7 +49,7 @@ def eval_results(
             case_id=sample,
             trace_id=judged.get(sample, UNSET),
             passed=_passed([value for value, _ in metrics.values()]),
-            assertion_results=[_assertion(name, *found) for name, found in metrics.items()],
+            assertion_results=[_assertion(name, *metric) for name, metric in metrics.items()],
             evaluated_at=UNSET if evaluated_at is None else evaluated_at,
         )
         for sample, metrics in _by_sample(results).items()
@@ -62,10 +62,10 @@ _Found = tuple[Any, dict[str, Any]]
 
 def _by_sample(results: Any) -> dict[str, dict[str, _Found]]:
     """Return what each metric has found of each sample."""
-    found: dict[str, dict[str, _Found]] = {}
+    by_sample: dict[str, dict[str, _Found]] = {}
     for sample, metric, value, details in _rows(results):
-        found.setdefault(str(sample), {})[str(metric)] = jsonable(value), record(details) or {}
-    return found
+        by_sample.setdefault(str(sample), {})[str(metric)] = jsonable(value), record(details) or {}
+    return by_sample
 
 
 def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
@@ -75,10 +75,10 @@ def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
             yield sample, metric, value, details
         return
     for sample, metrics in results.items():
-        for metric, held in (record(metrics) or {}).items():
-            value = get(held, "value")
+        for metric, entry in (record(metrics) or {}).items():
+            value = get(entry, "value")
             # `to_dict` writes what could not be computed as a text.
-            yield sample, metric, None if value == "null" else value, get(held, "details")
+            yield sample, metric, None if value == "null" else value, get(entry, "details")
 
 
 def _passed(values: Sequence[Any]) -> bool | None:
@@ -91,18 +91,22 @@ def _passed(values: Sequence[Any]) -> bool | None:
 
 def _assertion(name: str, value: Any, details: dict[str, Any]) -> AssertionResult:
     members: dict[str, Any] = {"assertion_type": name, "passed": None}
-    said = {key: detail for key, detail in details.items() if not str(key).startswith("__")}
+    detail_members = {
+        key: detail for key, detail in details.items() if not str(key).startswith("__")
+    }
     if isinstance(value, bool):
         members |= {"passed": value, "score": 1.0 if value else 0.0}
     elif isinstance(value, (int, float)) and 0 <= value <= 1:
         members["score"] = value
     elif value is None:
         attempts = items(details, "__failed_attempts")
-        said = {"failed": [_reason(attempt) for attempt in attempts]} if attempts else said
+        detail_members = (
+            {"failed": [_reason(attempt) for attempt in attempts]} if attempts else detail_members
+        )
     else:
         members["value"] = value
-    if said:
-        members["reason"] = encode(said)
+    if detail_members:
+        members["reason"] = encode(detail_members)
     return AssertionResult.from_dict(members)
 
 

@@ -87,9 +87,9 @@ class AgentTool(ToolConverter):
 
 def _inside(tool: Object, contract: str, *names: str) -> Object | None:
     """Return the first of some schemas in a contract; None where there is none."""
-    held = member(tool, contract, dict, {})
+    members = member(tool, contract, dict, {})
     try:
-        found = [member(held, name, dict, None) for name in names]
+        schemas = [member(members, name, dict, None) for name in names]
     except DecodeError as error:
         raise below(f"$.{contract}", error) from None
-    return next((item for item in found if item is not None), None)
+    return next((item for item in schemas if item is not None), None)

@@ -97,8 +97,8 @@ class AgentToolEmitter:
             if members is not None and (read := self._read(members, size)) is not None:
                 return read
             self._refuse(item)
-        given: dict[str, Any] = copy
-        return given
+        members_: dict[str, Any] = copy
+        return members_
 
     def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
         with self._here():
@@ -107,10 +107,10 @@ class AgentToolEmitter:
         _flush_at_exit()
         cls = identify(members) if lost else None
         if cls is not None and (cls is Invocation or "invocation_id" in cls.REQUIRES):
-            given = repr(members.get("invocation_id")) if "invocation_id" in members else "none"
+            id_text = repr(members.get("invocation_id")) if "invocation_id" in members else "none"
             self._warn(
                 f"recorded apart from its call: {cls.__name__}: expected a string at "
-                f"$.invocation_id, got {given:.50}; hint: all that is told of a call has its "
+                f"$.invocation_id, got {id_text:.50}; hint: all that is told of a call has its "
                 "invocation_id"
             )
         return read
@@ -123,9 +123,9 @@ class AgentToolEmitter:
             self._events.leave()
         return self._lock
 
-    def _refuse(self, told: Any) -> None:
-        members = record(told)
-        names = class_name(type(told)) if members is None else ", ".join(islice(members, _NAMED))
+    def _refuse(self, item: Any) -> None:
+        members = record(item)
+        names = class_name(type(item)) if members is None else ", ".join(islice(members, _NAMED))
         self._warn(
             f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; hint: "
             "its kind is told by its members, such as event_type, invocation_id and tool_id, or "
@@ -180,14 +180,14 @@ def _flush_all() -> None:
         emitter.flush()
 
 
-def _as_json(told: Any) -> tuple[dict[str, Any] | None, int]:
+def _as_json(item: Any) -> tuple[dict[str, Any] | None, int]:
     """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
     has no form for, and of what is nested very deeply, what is known."""
-    if is_a(told, Versioned):
-        told = told.to_dict()
-    if not any(is_a(told, kind) for kind in (dict, MappingProxyType, UserDict)):
+    if is_a(item, Versioned):
+        item = item.to_dict()
+    if not any(is_a(item, kind) for kind in (dict, MappingProxyType, UserDict)):
         return None, 0
-    text = encode(told, _LIMITS)
+    text = encode(item, _LIMITS)
     members = loads(text)
     return (members, len(text)) if isinstance(members, dict) else (None, 0)
 

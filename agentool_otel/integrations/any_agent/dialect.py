@@ -53,8 +53,8 @@ class AnyAgent:
                 span.rest[gen_ai.INPUT_MESSAGES] = messages
             onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span.json(_OUTPUT)))
             costs = [span.number(key) for key in _COSTS]
-            known = [cost for cost in costs if cost is not None]
-            onto.put(span, agentool.COST_USD, sum(known) if known else None)
+            known_costs = [cost for cost in costs if cost is not None]
+            onto.put(span, agentool.COST_USD, sum(known_costs) if known_costs else None)
             return onto.as_operation(span, "chat")
         onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", _OUTPUT)
         return onto.as_operation(span)

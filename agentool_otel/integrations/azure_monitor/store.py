@@ -40,8 +40,8 @@ def _record(o: Object) -> SpanRecord:
     attributes = v.attributes(v.first(o, *_ATTRIBUTES))
     start = v.time_ns(v.first(o, *_TIME))
     parent = v.first(o, *_PARENT)
-    own = v.first(o, "id", "Id")
-    if own is None:
+    own_id = v.first(o, "id", "Id")
+    if own_id is None:
         event = _event(o, start, attributes)
         return SpanRecord(trace_id, v.identifier(parent, 8), events=[event])
     duration = v.first(o, "duration", "DurationMs")
@@ -51,7 +51,7 @@ def _record(o: Object) -> SpanRecord:
     service = v.text(v.first(o, "cloud_RoleName", "AppRoleName"))
     return SpanRecord(
         trace_id,
-        v.identifier(own, 8),
+        v.identifier(own_id, 8),
         None if parent == v.first(o, *_TRACE) else v.parent(parent),  # a root names its trace
         v.text(v.first(o, "name", "Name")),
         "SERVER" if is_request else "INTERNAL" if inner else "CLIENT",

@@ -62,10 +62,10 @@ class Codex:
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("session_task.turn", "handle_responses", "codex.")):
-            known = span.scope.startswith(_SCOPES) or any(
+            is_ours = span.scope.startswith(_SCOPES) or any(
                 key.startswith("codex.") for key in span.attributes
             )
-            return Confidence(OWN_ROLE if known else SPAN_NAME, f"span {span.name}")
+            return Confidence(OWN_ROLE if is_ours else SPAN_NAME, f"span {span.name}")
         if span.scope.startswith(_SCOPES):
             return Confidence(SCOPE, f"scope {span.scope}")
         return NOT_MINE

@@ -90,9 +90,9 @@ class CrewAI:
                 without = {k: v for k, v in span.attributes.items() if k != _OUTPUTS[span.name]}
                 span = replace(span, attributes=without)
             elif span.name == "Task Execution" and _is_run(span):
-                around = [crew for crew in crews if _holds(crew, span)]
-                if len(around) == 1:
-                    span = replace(span, parent_id=around[0].span_id)
+                crews_around = [crew for crew in crews if _holds(crew, span)]
+                if len(crews_around) == 1:
+                    span = replace(span, parent_id=crews_around[0].span_id)
             arranged.append(span)
         return arranged
 
@@ -113,8 +113,8 @@ def _crew(span: SpanRecord, *keys: str) -> str | None:
 def _holds(crew: SpanRecord, task: SpanRecord) -> bool:
     if _crew(crew) is None or _crew(crew) != _crew(task):
         return False
-    inside = (crew.start_ns or 0) <= (task.start_ns or 0)
-    return inside and (task.end_ns or 0) <= (crew.end_ns or 0)
+    is_inside = (crew.start_ns or 0) <= (task.start_ns or 0)
+    return is_inside and (task.end_ns or 0) <= (crew.end_ns or 0)
 
 
 def _run(span: Reader, operation: str, input_key: str, output_key: str) -> Operation:

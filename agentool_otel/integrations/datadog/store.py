@@ -63,7 +63,7 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     return each([o["attributes"]], lambda span: _record(span, {}), report)
 
 
-def _record(o: Object, around: Object) -> SpanRecord:
+def _record(o: Object, envelope: Object) -> SpanRecord:
     meta = {**o, **v.obj(o.get("meta"))}
     kind = v.text(v.first(meta, *_KIND))
     parent = None if o.get("parent_id") in _NONE else v.parent(o.get("parent_id"), decimal=True)
@@ -74,9 +74,9 @@ def _record(o: Object, around: Object) -> SpanRecord:
     start = v.time_ns(o.get("start_ns"), 1) or v.time_ns(o.get("start_ms"), 10**6)
     duration = v.time_ns(o.get("duration"), 1) or 0
     attributes = _attributes(meta, operation, v.text(o.get("name")))
-    v.put(attributes, "gen_ai.conversation.id", _session(o) or _session(around))
+    v.put(attributes, "gen_ai.conversation.id", _session(o) or _session(envelope))
     v.put(attributes, "error.type", v.first(error, "type") or meta.get("error.type"))
-    service = v.first(o, "ml_app", "service") or around.get("ml_app")
+    service = v.first(o, "ml_app", "service") or envelope.get("ml_app")
     return SpanRecord(
         v.identifier(o.get("trace_id"), 16),
         v.identifier(o.get("span_id"), 8, decimal=True),
@@ -116,9 +116,9 @@ def _attributes(meta: Object, operation: str | None, name: str) -> Attributes:
         v.put(attributes, "gen_ai.retrieval.query.text", inputs.get("value"))
         v.put(attributes, "gen_ai.retrieval.documents", outputs.get("documents"))
     elif operation is not None:
-        what = {"invoke_agent": "agent", "invoke_workflow": "workflow"}.get(operation)
-        if what is not None:
-            v.put(attributes, f"gen_ai.{what}.name", name)
+        kind = {"invoke_agent": "agent", "invoke_workflow": "workflow"}.get(operation)
+        if kind is not None:
+            v.put(attributes, f"gen_ai.{kind}.name", name)
         v.put(attributes, "gen_ai.input.messages", _messages(inputs, "user"))
         v.put(attributes, "gen_ai.output.messages", _messages(outputs, "assistant"))
     return attributes

@@ -102,9 +102,9 @@ def _read_messages(span: Reader) -> None:
     for key, role in ((gen_ai.INPUT_MESSAGES, "user"), (gen_ai.OUTPUT_MESSAGES, "assistant")):
         value = span.rest.get(key)
         if isinstance(value, str):
-            whole = _uncut(value)
-            if whole is not onto.UNSET:
-                span.rest[key] = onto.as_messages(whole, role)
+            text = _uncut(value)
+            if text is not onto.UNSET:
+                span.rest[key] = onto.as_messages(text, role)
         elif isinstance(value, (list, dict)):
             span.rest[key] = onto.as_messages(value, role)
     if isinstance(span.rest.get(gen_ai.SYSTEM_INSTRUCTIONS), str):

@@ -93,8 +93,8 @@ class _Writing:
             sample["output"] = {"choices": [choice], "completion": output}
         sample |= {"messages": self._messages, "events": self._events}
         self._times(sample)
-        rest = {name: value for name, value in document.items() if name not in _OF_TRACE}
-        sample["metadata"] = {_SOURCE: rest}
+        members = {name: value for name, value in document.items() if name not in _OF_TRACE}
+        sample["metadata"] = {_SOURCE: members}
         return Converted(sample, losses)
 
     def _times(self, sample: _Object) -> None:

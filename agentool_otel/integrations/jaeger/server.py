@@ -65,13 +65,13 @@ class Jaeger(ServerSource):
             return
         for service in self.query.services or self._first_services():
             search = partial(self._search, service)
-            found = False
+            found_any = False
             for span in searched(
                 self.window, self.step_ns, search, partial(self._not_whole, service)
             ):
-                found = True
+                found_any = True
                 yield span
-            if not found and self.query.services:
+            if not found_any and self.query.services:
                 self._check(service)
 
     def _trace(self, trace_id: str) -> Iterator[SpanRecord]:
@@ -103,10 +103,10 @@ class Jaeger(ServerSource):
     def _check(self, service: str) -> None:
         """Note that the server has no service of this name."""
         try:
-            known = self._services()
+            services = self._services()
         except SourceError:
             return  # the search was answered, which is enough
-        self.check_service(service, known)
+        self.check_service(service, services)
 
     def _services(self) -> list[str]:
         """Return the names of all services.
@@ -122,18 +122,18 @@ class Jaeger(ServerSource):
         answer.close()
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
-    def _first_answer(self, what: str, more: str) -> Answer:
+    def _first_answer(self, path: str, more: str) -> Answer:
         """Return the answer of the third version, or where that is missing, of the pages'.
 
         Raises:
             SourceUnreachable: neither is there.
         """
         if self._spelling != "pages":
-            answer = self.http.get(f"/api/v3/{what}", _RAW, more=more)
+            answer = self.http.get(f"/api/v3/{path}", _RAW, more=more)
             if not _is_missing(answer):
                 return answer
             answer.close()
-        answer = self.http.get(f"/api/{what}", [("raw", "true")], more=more)
+        answer = self.http.get(f"/api/{path}", [("raw", "true")], more=more)
         if answer.is_page():
             raise self.http.refusal(answer)
         if _is_missing(answer):

@@ -55,20 +55,20 @@ class Koog:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        rest = span.rest
-        if not rest.keys().isdisjoint(_NODE):
+        attributes = span.rest
+        if not attributes.keys().isdisjoint(_NODE):
             return onto.unclassified(span)
-        operation = rest.get(gen_ai.OPERATION_NAME)
+        operation = attributes.get(gen_ai.OPERATION_NAME)
         if operation == "execute_tool":
-            if span.span.status == STATUS_ERROR and rest.get(gen_ai.TOOL_CALL_RESULT) == "{}":
+            if span.span.status == STATUS_ERROR and attributes.get(gen_ai.TOOL_CALL_RESULT) == "{}":
                 onto.drop(span, gen_ai.TOOL_CALL_RESULT)
             return onto.as_operation(span)
-        if not is_placeholder(rest.get(_SYSTEM)):
+        if not is_placeholder(attributes.get(_SYSTEM)):
             onto.rename(span, {_SYSTEM: gen_ai.SYSTEM_INSTRUCTIONS})
         _mend_messages(span)
         _mend_reasons(span)
         if operation == "invoke_agent":
-            onto.drop(span, *(key for key in _COUNTS if str(rest.get(key)) == "0"))
+            onto.drop(span, *(key for key in _COUNTS if str(attributes.get(key)) == "0"))
         return onto.as_operation(span)
 
 

@@ -152,13 +152,13 @@ def _read_usage(span: Reader, usage: Any) -> None:
         return
     counts = {key: value for key, value in usage.items() if isinstance(value, int)}
     if "input" in counts and "output" in counts:
-        apart = {
+        details = {
             side: sum(count for key, count in counts.items() if key.startswith(side + "_"))
             for side in ("input", "output")
         }
         # Langfuse prices by part, so most of its SDKs take the parts out of the whole.
-        if counts.get("total") == counts["input"] + counts["output"] + sum(apart.values()):
-            for side, count in apart.items():
+        if counts.get("total") == counts["input"] + counts["output"] + sum(details.values()):
+            for side, count in details.items():
                 counts[side] += count
     named = {_TOKENS[key]: count for key, count in counts.items() if key in _TOKENS}
     set_usage(span, {**usage, **named})

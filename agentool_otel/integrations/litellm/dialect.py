@@ -89,17 +89,17 @@ class LiteLLM:
 
 
 def _read_request(span: Reader) -> Operation:
-    rest = span.rest
-    called = str(rest.get(_TYPE) or rest.get(gen_ai.OPERATION_NAME))
+    attributes = span.rest
+    called = str(attributes.get(_TYPE) or attributes.get(gen_ai.OPERATION_NAME))
     operation = _OPERATIONS.get(called) or _OPERATIONS.get(called.removeprefix("a"))
     if operation is None:
         return onto.unclassified(span)
     onto.drop(span, _TYPE)
-    onto.drop(span, *(key for key in _PROVIDER if rest.get(key) == ""))
-    if rest.get(gen_ai.RESPONSE_ID) == rest.get(_CALL_ID):  # what stands for one
+    onto.drop(span, *(key for key in _PROVIDER if attributes.get(key) == ""))
+    if attributes.get(gen_ai.RESPONSE_ID) == attributes.get(_CALL_ID):  # what stands for one
         onto.drop(span, gen_ai.RESPONSE_ID)
     onto.rename(span, {"gen_ai.cost.total_cost": agentool.COST_USD})
-    used = rest.get("metadata.usage_object")
+    used = attributes.get("metadata.usage_object")
     set_usage(span, value_in(used) if isinstance(used, str) else None)
     onto.move_functions(span, "llm.request.functions")
     onto.mend_tool_messages(span)

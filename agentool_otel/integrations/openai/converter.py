@@ -28,8 +28,8 @@ class OpenAITools(ToolConverter):
         if "function" not in tool and "name" in tool:
             _check(tool)
             function = {name: tool[name] for name in _OF_RESPONSES if name in tool}
-            beside = {name: value for name, value in tool.items() if name not in _OF_RESPONSES}
-            return {**beside, "function": function}
+            members = {name: value for name, value in tool.items() if name not in _OF_RESPONSES}
+            return {**members, "function": function}
         function = member(tool, "function", dict)
         try:
             _check(function)

@@ -27,7 +27,7 @@ _SCOPE = "agentool_otel.instrumentation.openai"
 
 
 def _call(
-    what: str,
+    description: str,
     kind: Callable[..., Operation],
     request: Callable[[dict[str, Any]], dict[str, Any]],
     content: Callable[[dict[str, Any]], dict[str, Any]],
@@ -43,7 +43,7 @@ def _call(
             **request(parameters),
         )
 
-    return ClientCall(what, _SCOPE, operation, content, reading)
+    return ClientCall(description, _SCOPE, operation, content, reading)
 
 
 _CHAT = _call("a chat completion", Inference, chat.request, chat.content, chat.ChatReading)

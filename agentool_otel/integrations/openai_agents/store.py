@@ -55,11 +55,13 @@ def _record(o: Object) -> SpanRecord:
     for name, attribute in _NAMES.get(kind, {}).items():
         v.put(attributes, attribute, data.get(name))
     answers = [v.obj(item) for item in v.array(data.get("output")) if kind == "generation"]
-    whole = [answer for answer in answers if isinstance(answer.get("choices"), list)]
-    if whole:  # of JavaScript: provider's responses, not messages
-        choices = [v.obj(choice).get("message") for answer in whole for choice in answer["choices"]]
+    complete = [answer for answer in answers if isinstance(answer.get("choices"), list)]
+    if complete:  # of JavaScript: provider's responses, not messages
+        choices = [
+            v.obj(choice).get("message") for answer in complete for choice in answer["choices"]
+        ]
         v.put(attributes, "gen_ai.output.messages", choices)
-    usage = v.obj(v.first(data, "usage") or (whole[0].get("usage") if whole else None))
+    usage = v.obj(v.first(data, "usage") or (complete[0].get("usage") if complete else None))
     for name, count in _TOKENS.items():
         v.put(attributes, f"gen_ai.usage.{count}", usage.get(name))
     if kind in ("generation", "response"):

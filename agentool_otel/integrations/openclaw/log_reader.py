@@ -80,9 +80,9 @@ class OpenClaw:
     def spans(self, event: Object) -> Iterator[SpanRecord]:
         """Yield the spans that an event completes."""
         self._count += 1
-        own = v.time_ns(v.first(event, "ts", "timestamp"))
-        if own is not None or self._now_ns is not None:
-            self._now_ns = own if own is not None else (self._now_ns or 0) + 1
+        own_time = v.time_ns(v.first(event, "ts", "timestamp"))
+        if own_time is not None or self._now_ns is not None:
+            self._now_ns = own_time if own_time is not None else (self._now_ns or 0) + 1
         kind, session = event["type"], v.text(event.get("sessionKey"))
         if kind == "agent.start":
             yield from self._start(session, event)

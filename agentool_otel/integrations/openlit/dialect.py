@@ -199,15 +199,15 @@ def _read_run(span: Reader) -> None:
 
 
 def _read_tool(span: Reader) -> None:
-    rest = span.rest
+    attributes = span.rest
     onto.rename(span, _TOOL_NAMES)
-    if gen_ai.TOOL_CALL_ARGUMENTS in rest:
-        rest[gen_ai.TOOL_CALL_ARGUMENTS] = object_in(rest[gen_ai.TOOL_CALL_ARGUMENTS])
-    if _RUN_ID.fullmatch(str(rest.get(gen_ai.TOOL_CALL_ID))):
+    if gen_ai.TOOL_CALL_ARGUMENTS in attributes:
+        attributes[gen_ai.TOOL_CALL_ARGUMENTS] = object_in(attributes[gen_ai.TOOL_CALL_ARGUMENTS])
+    if _RUN_ID.fullmatch(str(attributes.get(gen_ai.TOOL_CALL_ID))):
         onto.drop(span, gen_ai.TOOL_CALL_ID)
-    result = langchain.tool_message(rest.get(gen_ai.TOOL_CALL_RESULT))
+    result = langchain.tool_message(attributes.get(gen_ai.TOOL_CALL_RESULT))
     if result is not None:
-        del rest[gen_ai.TOOL_CALL_RESULT]
+        del attributes[gen_ai.TOOL_CALL_RESULT]
         onto.put(span, gen_ai.TOOL_CALL_ID, result.call_id)
         onto.put(span, agentool.TOOL_ERROR, str(result.content) if result.failed else None)
         onto.set_result(span, result.content)

@@ -79,17 +79,17 @@ class PydanticAI:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        rest = span.rest
-        operation = rest.get(gen_ai.OPERATION_NAME)
-        if operation == "invoke_agent" or _ALL in rest or _ALL_V1 in rest:
+        attributes = span.rest
+        operation = attributes.get(gen_ai.OPERATION_NAME)
+        if operation == "invoke_agent" or _ALL in attributes or _ALL_V1 in attributes:
             return _read_agent(span)
-        if operation == "execute_tool" or (operation is None and gen_ai.TOOL_NAME in rest):
+        if operation == "execute_tool" or (operation is None and gen_ai.TOOL_NAME in attributes):
             onto.rename(span, _TOOL)
             return onto.as_operation(span, "execute_tool")
-        if "events" in rest or _PARAMETERS in rest:
+        if "events" in attributes or _PARAMETERS in attributes:
             _read_model_call(span)
-        if operation is None and gen_ai.REQUEST_MODEL not in rest:
-            if "agent_name" in rest:  # a run without content
+        if operation is None and gen_ai.REQUEST_MODEL not in attributes:
+            if "agent_name" in attributes:  # a run without content
                 return _read_agent(span)
             return onto.unclassified(span)
         onto.rename(

@@ -125,9 +125,9 @@ class Tempo(ServerSource):
             self.window, self.step_ns, self._search, self._not_whole, _LONGEST_WINDOW_NS
         )
         if not self.seen and self.query.services:
-            known = self._services()
+            services = self._services()
             for service in self.query.services:
-                self.check_service(service, known)
+                self.check_service(service, services)
         hidden = time.time_ns() - _HIDDEN_NS
         if self.query.until_ns > hidden:
             message = (

@@ -119,20 +119,20 @@ def _take_thread(span: Reader) -> None:
 def _take_langgraph_call(span: Reader) -> None:
     """Take the call of a tool from the input of LangGraph's tool node, and its result from the
     state after it; other attributes have both printed, with the node's configuration."""
-    rest = span.rest
-    if rest.get(gen_ai.TOOL_NAME) == rest.get(_OF + "call.function"):
+    attributes = span.rest
+    if attributes.get(gen_ai.TOOL_NAME) == attributes.get(_OF + "call.function"):
         onto.drop(span, gen_ai.TOOL_NAME)
-    calls = json_or_text(rest.get(_CALL + ".input"))
+    calls = json_or_text(attributes.get(_CALL + ".input"))
     call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
     if not isinstance(call, dict) or call.get("type") != "tool_call":
         return
     onto.drop(span, _OF + "mcp.input_arguments")
-    if _STATE in rest or rest.get(_PRINTED) == "":
+    if _STATE in attributes or attributes.get(_PRINTED) == "":
         onto.drop(span, _PRINTED, _RETURN)
     onto.put(span, gen_ai.TOOL_NAME, call.get("name"))
     onto.put(span, gen_ai.TOOL_CALL_ID, call.get("id"))
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, call.get("args"))
-    if _STATE in rest:
+    if _STATE in attributes:
         onto.set_result(span, span.text(_STATE))
 
 

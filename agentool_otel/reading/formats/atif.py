@@ -92,9 +92,9 @@ class _Writing:
         metrics = document.get("metrics")
         if isinstance(metrics, dict):
             trajectory["final_metrics"] = _final(metrics, len(self._steps))
-        rest = {name: value for name, value in document.items() if name not in _OF_TRACE}
-        if rest:
-            trajectory["extra"] = {"agentool": rest}
+        members = {name: value for name, value in document.items() if name not in _OF_TRACE}
+        if members:
+            trajectory["extra"] = {"agentool": members}
         return trajectory
 
     def _add(self, source: str, time: Any, message: str) -> _Object:
@@ -124,12 +124,12 @@ class _Writing:
             if results:
                 step["observation"] = {"results": results}
         carried = _OF_THOUGHT if "timestamp" in step else ("reasoning.content",)
-        rest = [
+        remainder = [
             left_over(thought, carried if n == 0 else carried[-1:])
             for n, thought in enumerate(turn.thoughts)
         ]
-        if any(rest):
-            step["extra"] = {"agentool": {"reasoning": rest}}
+        if any(remainder):
+            step["extra"] = {"agentool": {"reasoning": remainder}}
         return step
 
     def _call(self, call: Call) -> _Object:
@@ -177,11 +177,11 @@ def _words(step: _Object) -> str:
 
 
 def _final(metrics: _Object, steps: int) -> _Object:
-    rest = dict(metrics)
+    remainder = dict(metrics)
     final_metrics: _Object = {"total_steps": steps}
-    if isinstance(rest.get("total_cost_usd"), (int, float)):
-        final_metrics["total_cost_usd"] = rest.pop("total_cost_usd")
-    return _with_extra(final_metrics, rest)
+    if isinstance(remainder.get("total_cost_usd"), (int, float)):
+        final_metrics["total_cost_usd"] = remainder.pop("total_cost_usd")
+    return _with_extra(final_metrics, remainder)
 
 
 def _with_extra(written: _Object, extra: _Object) -> _Object:

@@ -77,13 +77,13 @@ def _failure_at(node: Node, status: str, nodes: list[Node]) -> Failure | None:
     if message is not None:
         return _failure(error, _arose_in(node, nodes), node)
     specific = kind if kind != status else None
-    inside = _last_failure(node, nodes)
-    if inside is not None and (specific is None or _same_class(specific, _error_of(inside)[0])):
+    failure = _last_failure(node, nodes)
+    if failure is not None and (specific is None or _same_class(specific, _error_of(failure)[0])):
         rule = (
             f"the run says no more than {node.operation.error_type!r}: "
             "the failure inside that it ended with"
         )
-        return _failure(_error_of(inside), _origin(inside), inside, rule)
+        return _failure(_error_of(failure), _origin(failure), failure, rule)
     return _failure((specific, None), _arose_in(node, nodes), node)
 
 
@@ -163,13 +163,13 @@ def _failed_below(node: Node) -> Iterator[Node]:
     failures inside it; plumbing may record no errors at all."""
     waiting = list(node.children)
     while waiting:
-        inside = waiting.pop()
-        if is_uncaught(inside):
+        node_ = waiting.pop()
+        if is_uncaught(node_):
             continue  # it came later, from no further down
-        if inside.operation.error_type is not None:
-            yield inside
-        elif isinstance(inside.operation, Unclassified):
-            waiting += inside.children
+        if node_.operation.error_type is not None:
+            yield node_
+        elif isinstance(node_.operation, Unclassified):
+            waiting += node_.children
 
 
 def _last_failure(node: Node, nodes: list[Node]) -> Node | None:

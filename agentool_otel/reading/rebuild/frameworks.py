@@ -49,12 +49,12 @@ def framework_of(nodes: Iterable[Node]) -> str | None:
     Args:
         nodes: its spans, with the run's own first.
     """
-    held = list(nodes)
-    for node in held:
+    node_list = list(nodes)
+    for node in node_list:
         runtime = node.span.attributes.get(RUNTIME)
         if isinstance(runtime, str) and runtime:
             return runtime
-    return _first_named(held, _KINDS) or _without_framework(held)
+    return _first_named(node_list, _KINDS) or _without_framework(node_list)
 
 
 def _without_framework(nodes: list[Node]) -> str | None:
@@ -75,6 +75,6 @@ def _first_named(nodes: list[Node], kinds: tuple[type, ...]) -> str | None:
 
 
 def _named(scope: str) -> str | None:
-    found = _INSTRUMENTATION.match(scope)
-    name = found[1] if found else scope.split(".", maxsplit=1)[0].split(" ", maxsplit=1)[0]
+    match = _INSTRUMENTATION.match(scope)
+    name = match[1] if match else scope.split(".", maxsplit=1)[0].split(" ", maxsplit=1)[0]
     return None if name in _NO_FRAMEWORK else _NAMES.get(name, name).replace("_", "-")

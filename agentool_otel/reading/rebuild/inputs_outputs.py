@@ -73,21 +73,21 @@ def _field(field: _Field, root: Node | None, nodes: list[Node], calls: list[Node
     run = None if calls else field.inside(nodes)
     if run is None:
         return _UNKNOWN
-    known = run.lineage.table(field.known)
+    values = run.lineage.table(field.known)
     passed: list[str] = []
-    while (value := known.get(run.span.span_id)) is None:
+    while (value := values.get(run.span.span_id)) is None:
         passed.append(run.span.span_id)
-        own = _directly_in(run)
-        calls = leaf_inferences(own)
+        own_nodes = _directly_in(run)
+        calls = leaf_inferences(own_nodes)
         value = field.own(run, calls)
-        inner = None if calls or value is not None else field.inside(own)
+        inner = None if calls or value is not None else field.inside(own_nodes)
         if inner is None:
             break
         run = inner
-    found = value or _UNKNOWN
-    found = found if found.value is UNSET else found._replace(rule=field.rule)
-    known.update(dict.fromkeys(passed, found))
-    return found
+    result = value or _UNKNOWN
+    result = result if result.value is UNSET else result._replace(rule=field.rule)
+    values.update(dict.fromkeys(passed, result))
+    return result
 
 
 def _directly_in(run: Node) -> list[Node]:
@@ -104,8 +104,8 @@ def _input_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
 
 
 def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
-    if (own := _own_output(root)) is not None:
-        return own
+    if (output := _own_output(root)) is not None:
+        return output
     if _failed(root, inferences):
         return _NONE
     return _last_answer(inferences) or _tool_result(root)
@@ -193,9 +193,9 @@ def _last_answer(inferences: list[Node]) -> FieldValue | None:
 
 def _task(root: Node | None) -> FieldValue | None:
     """Return the task in the arguments of the tool around a run."""
-    if (around := _around(root)) is None:
+    if (parent := _around(root)) is None:
         return None
-    tool, operation = around
+    tool, operation = parent
     task = task_in(plain(operation.arguments))
     rule = "task in the arguments of the tool around the run"
     return None if task is UNSET else FieldValue(task, tool, rule)
@@ -203,9 +203,9 @@ def _task(root: Node | None) -> FieldValue | None:
 
 def _tool_result(root: Node | None) -> FieldValue | None:
     """Return the result of the tool around a run, unless the tool failed."""
-    if (around := _around(root)) is None:
+    if (parent := _around(root)) is None:
         return None
-    tool, operation = around
+    tool, operation = parent
     if operation.error_type is not None or operation.tool_error is not None:
         return None
     result = answer_in(plain(operation.result))

@@ -72,10 +72,10 @@ class Lineage:
 
     def nearest(self, node: Node, kind: Callable[[Node], bool]) -> Node | None:
         """Return the nearest span around one that is of a kind, which does not change."""
-        known = self._nearest.get(kind)
-        if known is None:
-            known = self._nearest[kind] = Nearest(kind)
-        return known.at(node.parent)
+        nearest = self._nearest.get(kind)
+        if nearest is None:
+            nearest = self._nearest[kind] = Nearest(kind)
+        return nearest.at(node.parent)
 
     def top(self, node: Node) -> Node:
         """Return the outermost span around one, or itself."""
@@ -83,14 +83,14 @@ class Lineage:
 
     def is_below(self, node: Node, other: Node) -> bool:
         """Return whether a span is below another one."""
-        place, around = self._place(node), self._place(other)
-        return around.enter < place.enter < around.leave
+        place, outer = self._place(node), self._place(other)
+        return outer.enter < place.enter < outer.leave
 
     def count(self, keys: Keys, key: Hashable, below: Node) -> int:
         """Return how many spans below one have a key."""
         places = self._places_of(keys).get(key, ())
-        around = self._place(below)
-        return bisect_left(places, around.leave) - bisect_left(places, around.enter + 1)
+        place = self._place(below)
+        return bisect_left(places, place.leave) - bisect_left(places, place.enter + 1)
 
     def lowest(self, node: Node, holds: Callable[[Node], bool]) -> Node | None:
         """Return the nearest span around one that something holds for, which then holds for all
@@ -101,11 +101,11 @@ class Lineage:
             up = jump if jump is not None and not holds(jump) else up.parent
         return up
 
-    def table(self, made: Callable[[Sequence[Node]], _T]) -> _T:
+    def table(self, build: Callable[[Sequence[Node]], _T]) -> _T:
         """Return what a function makes of all spans of the trace, made once."""
-        if made not in self._tables:
-            self._tables[made] = made(self._nodes)
-        table: _T = self._tables[made]
+        if build not in self._tables:
+            self._tables[build] = build(self._nodes)
+        table: _T = self._tables[build]
         return table
 
     def _place(self, node: Node) -> _Place:
@@ -115,13 +115,13 @@ class Lineage:
         return placed[node.span.span_id]
 
     def _places_of(self, keys: Keys) -> dict[Hashable, list[int]]:
-        known = self._postings.get(keys)
-        if known is None:
-            known = self._postings[keys] = defaultdict(list)
+        places = self._postings.get(keys)
+        if places is None:
+            places = self._postings[keys] = defaultdict(list)
             for node in sorted(self._nodes, key=lambda node: self._place(node).enter):
                 for key in set(keys(node)):
-                    known[key].append(self._place(node).enter)
-        return known
+                    places[key].append(self._place(node).enter)
+        return places
 
 
 def _is_top(node: Node) -> bool:

@@ -114,12 +114,12 @@ def uncounted(
         (TOTAL_TOKENS, "tokens", [*map(_tokens, operations)]),
         (TOTAL_COST, "cost", [_possible(operation.cost_usd) for operation in operations]),
     )
-    for member, what, values in amounts:
+    for member, subject, values in amounts:
         missing = values.count(None)
         if 0 < missing < len(values):
             yield (
                 member,
-                f"is that of {len(values) - missing} of {len(values)} model calls with {what}",
+                f"is that of {len(values) - missing} of {len(values)} model calls with {subject}",
             )
     stated = number(root.span.attributes.get(agentool.METRICS_TOOL_CALL_COUNT)) if root else None
     if stated is not None and stated > max(_count_calls(nodes), _count_requests(inferences)):
@@ -159,7 +159,9 @@ def _may_ask_for_tools(node: Node) -> bool:
 
 def _names_calls(node: Node) -> bool:
     output = node.operation.output if isinstance(node.operation, Inference) else None
-    return any(part.get("type") == "tool_call" for said in output or () for part in parts_of(said))
+    return any(
+        part.get("type") == "tool_call" for message in output or () for part in parts_of(message)
+    )
 
 
 def _executes(node: Node) -> bool:
@@ -242,5 +244,5 @@ def _duration(
 
 
 def _sum(values: list[Any]) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers_ = [value for value in values if value is not None]
+    return sum(numbers_) if numbers_ else None

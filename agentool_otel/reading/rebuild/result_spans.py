@@ -76,22 +76,25 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
     for member, attribute in _MEMBERS.items():
         if (text := _text(wanted.get(member))) is not None:
             shared[attribute] = text
-    held: list[dict[str, Any]] = wanted["assertion_results"]
+    assertion_results: list[dict[str, Any]] = wanted["assertion_results"]
     outer = {key: value for key, value in wanted.items() if key != "assertion_results"}
-    whole = _of_result(outer, shared)
-    parts = [_of_assertion(item, {**shared, agentool.EVAL_INDEX: n}) for n, item in enumerate(held)]
+    attributes = _of_result(outer, shared)
+    parts = [
+        _of_assertion(item, {**shared, agentool.EVAL_INDEX: n})
+        for n, item in enumerate(assertion_results)
+    ]
     if content:
-        _add_residue(whole, _result_in(_read(whole)), outer)
-        for part, item in zip(parts, held, strict=True):
+        _add_residue(attributes, _result_in(_read(attributes)), outer)
+        for part, item in zip(parts, assertion_results, strict=True):
             _add_residue(part, _assertion_in(_read(part)), item)
-    return [whole, *parts]
+    return [attributes, *parts]
 
 
 def _without_content(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result without the texts of a judge, and without unknown members."""
-    known = {*EvalResult.__struct_fields__, *_COUNTS} - _CONTENT
+    members = {*EvalResult.__struct_fields__, *_COUNTS} - _CONTENT
     of_one = {*AssertionResult.__struct_fields__, "step_ids"} - _CONTENT
-    bare = {key: value for key, value in result.items() if key in known}
+    bare = {key: value for key, value in result.items() if key in members}
     bare["assertion_results"] = [
         {key: value for key, value in assertion_result.items() if key in of_one}
         for assertion_result in result["assertion_results"]
@@ -138,9 +141,9 @@ def _judgement(
 
 
 def _add_residue(attributes: Attributes, natural: dict[str, Any], wanted: dict[str, Any]) -> None:
-    rest = residue.difference(natural, wanted)
-    if rest is not None:
-        attributes[agentool.EVAL_EXTRA] = dumps(rest)
+    difference = residue.difference(natural, wanted)
+    if difference is not None:
+        attributes[agentool.EVAL_EXTRA] = dumps(difference)
 
 
 def _text(value: Any) -> str | None:
@@ -240,15 +243,15 @@ def _key(judgement: Judgement, attributes: Attributes, time_ns: int) -> str:
 
 def _joined(parts: list[_Reading]) -> EvalResult | None:
     """Return the result that judgements are of; None where they do not make one."""
-    whole = [part.attributes for part in parts if agentool.EVAL_INDEX not in part.attributes]
-    held = [part.attributes for part in parts if agentool.EVAL_INDEX in part.attributes]
-    held.sort(key=lambda item: _number(item[agentool.EVAL_INDEX]))
-    result = _result_in(whole[0] if whole else held[0])
-    if whole:
-        result = residue.apply(result, json_or(whole[0].get(agentool.EVAL_EXTRA), None))
+    of_result = [part.attributes for part in parts if agentool.EVAL_INDEX not in part.attributes]
+    of_assertions = [part.attributes for part in parts if agentool.EVAL_INDEX in part.attributes]
+    of_assertions.sort(key=lambda item: _number(item[agentool.EVAL_INDEX]))
+    result = _result_in(of_result[0] if of_result else of_assertions[0])
+    if of_result:
+        result = residue.apply(result, json_or(of_result[0].get(agentool.EVAL_EXTRA), None))
     result["assertion_results"] = [
         residue.apply(_assertion_in(item), json_or(item.get(agentool.EVAL_EXTRA), None))
-        for item in held
+        for item in of_assertions
     ]
     try:
         return EvalResult.from_dict(result)
@@ -311,7 +314,7 @@ def _score(judgement: _Reading) -> AssertionResult:
     at = attributes.get(agentool.EVAL_EVALUATED_AT) or (
         judgement.time_ns and in_calendar(judgement.time_ns) and from_ns(judgement.time_ns)
     )
-    beside = {
+    members = {
         "label": attributes.get(gen_ai.EVALUATION_SCORE_LABEL),
         "span_id": judgement.about,
         "evaluated_at": at,
@@ -321,5 +324,5 @@ def _score(judgement: _Reading) -> AssertionResult:
         passed=_passed(attributes),
         score=score if isinstance(score, (int, float)) else UNSET,
         reason=reason if isinstance(reason, str) else UNSET,
-        extra={key: value for key, value in beside.items() if value},
+        extra={key: value for key, value in members.items() if value},
     )

@@ -193,19 +193,19 @@ rebuilt later, and the model calls of its runs, which may have duplicates.
 
 def rebuild_trace(
     spans: list[SpanRecord],
-    aside: Callable[[Deferred], None],
+    defer: Callable[[Deferred], None],
     prices: Prices | None = None,
     *,
     gathered: bool = False,
 ) -> Iterator[Rebuilt]:
     """Yield the runs of one OTel trace, or of several that have been gathered.
 
-    What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
+    What has to wait for other traces goes to `defer`, which must read it at once: loose nodes, or
     the whole trace if it is a part of a run or misses a tool.
     """
     ordered, judgements = separate_evaluations(spans)
     runs, loose = _split(ordered)
-    if not _defer(spans, ordered, judgements, runs, loose, aside, gathered, prices):
+    if not _defer(spans, ordered, judgements, runs, loose, defer, gathered, prices):
         yield from _rebuilt(spans, runs, prices)
     for node in ordered:
         node.unlink()
@@ -241,23 +241,23 @@ def _defer(
     judgements: list[Judgement],
     runs: list[RunSpans],
     loose: list[Node],
-    aside: Callable[[Deferred], None],
+    defer: Callable[[Deferred], None],
     gathered: bool,
     prices: Prices | None = None,
 ) -> bool:
     """Put aside what has to wait, and return whether that is the whole trace."""
     part = None if gathered else _part(spans, ordered, runs)
     if part is not None:
-        aside(part)
+        defer(part)
         return True
     of_loose = _assign(judgements, runs, loose)
     for run in runs:
         for call in answered_in(run):
-            aside(call)
+            defer(call)
     if loose:
-        aside(LooseNodes(loose, spans, bool(runs), of_loose))
+        defer(LooseNodes(loose, spans, bool(runs), of_loose))
     if waiting := _open_runs(runs):
-        aside(OpenTrace(spans, waiting, lambda: [*_rebuilt(spans, runs, prices)]))
+        defer(OpenTrace(spans, waiting, lambda: [*_rebuilt(spans, runs, prices)]))
     return bool(waiting)
 
 

@@ -72,7 +72,9 @@ def _metadata(
     """Return the user's own metadata, the labels and what is known of the run beside its members;
     None if there is none of them."""
     root, nodes = run.root, run.nodes
-    own = json_or(root.span.attributes.get(agentool.METADATA), None) if root is not None else None
+    metadata = (
+        json_or(root.span.attributes.get(agentool.METADATA), None) if root is not None else None
+    )
     links = dict(run.link)
     if children:
         links["sub_traces"] = children
@@ -81,16 +83,20 @@ def _metadata(
     if status.value == "in_progress" and (why := _interruption(root)) is not None:
         links["interrupted"] = why
     failure = failure_of(status, root, nodes, inferences)
-    if failure is not None and not has_error(own):
+    if failure is not None and not has_error(metadata):
         links["error"] = failure.to_dict()
     labels = labels_of(root, nodes)
     gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
-    return with_hidden(_joined(own, labels, links), gaps)
+    return with_hidden(_joined(metadata, labels, links), gaps)
 
 
-def _joined(own: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str, Any] | None:
-    if isinstance(own, dict):
-        return {**own, **{key: label for key, label in labels.items() if key not in own}, **links}
+def _joined(metadata: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(metadata, dict):
+        return {
+            **metadata,
+            **{key: label for key, label in labels.items() if key not in metadata},
+            **links,
+        }
     return {**labels, **links} or None
 
 
@@ -125,9 +131,9 @@ def agent_id_of(run: RunSpans) -> FieldValue:
 def _delegate(root: Node, name: str | None) -> FieldValue | None:
     """Return the agent to which the tool around a run delegates, if the run has the tool's name, as
     with Claude's SDK, or none."""
-    if (around := tool_around(root)) is None:
+    if (parent := tool_around(root)) is None:
         return None
-    tool, call = around
+    tool, call = parent
     if not may_delegate(call.name) or name not in (None, call.name):
         return None
     target = delegate(call.name, plain(call.arguments))
@@ -152,9 +158,9 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
         for key in (agentool.SESSION_ID, "session.id"):
             if isinstance(session := node.span.attributes.get(key), str):
                 yield session
-    around = run.root.nearest(_is_run_or_in_session) if run.root is not None else None
-    if around is not None and not around.is_run:
-        yield _session_around(around) or ""
+    run_above = run.root.nearest(_is_run_or_in_session) if run.root is not None else None
+    if run_above is not None and not run_above.is_run:
+        yield _session_around(run_above) or ""
 
 
 def _names_conversation(node: Node) -> bool:

@@ -66,8 +66,8 @@ class Node:
         attributes = span.attributes
         for event in span.events:
             if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span
-                beside = event.attributes.items()
-                attributes = {**{k: v for k, v in beside if k.startswith(_OURS)}, **attributes}
+                extra = event.attributes.items()
+                attributes = {**{k: v for k, v in extra if k.startswith(_OURS)}, **attributes}
         if attributes is not span.attributes:
             span = msgspec.structs.replace(span, attributes=attributes)
         self.span = span
@@ -188,9 +188,9 @@ def is_uncaught(node: Node) -> bool:
     return agentool.UNCAUGHT in node.span.attributes
 
 
-def is_late(node: Node, around: Node) -> bool:
+def is_late(node: Node, parent: Node) -> bool:
     """Return whether a span began after one around it had ended."""
-    return around.end_ns is not None and node.start_ns is not None and node.start_ns > around.end_ns
+    return parent.end_ns is not None and node.start_ns is not None and node.start_ns > parent.end_ns
 
 
 def is_adopted(node: Node) -> bool:

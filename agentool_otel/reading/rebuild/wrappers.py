@@ -85,8 +85,8 @@ def _joined(one: dict[Node, None], other: dict[Node, None]) -> dict[Node, None]:
 class _Runs:
     """Nesting of runs while runs are merged."""
 
-    def __init__(self, around: dict[Node, Node | None]):
-        self.around = around
+    def __init__(self, parents: dict[Node, Node | None]):
+        self.around = parents
         self._now: dict[Node, Node] = {}
 
     def join(self, gone: Node, run: Node) -> None:
@@ -118,19 +118,19 @@ def unwrapped(
         bodies: what is in each run; updated.
         run_around: the run that each node is in; updated for the runs that are returned.
     """
-    kept: dict[Node, None] = {}
+    nodes: dict[Node, None] = {}
     runs = _Runs(run_around)
     for outer in reversed(_outer_first(roots, bodies, run_around)):
         body = bodies[outer]
         if (twin := _recorded_twice(outer, body)) is not None:
-            kept.pop(twin, None)
+            nodes.pop(twin, None)
             _fill(outer, twin)
             del body.runs[twin]
             body.take(bodies.pop(twin))
             runs.join(twin, outer)
         inner = _only_run(outer, body)
         if inner is None:
-            kept[outer] = None
+            nodes[outer] = None
             continue
         above = runs.above(outer)
         _absorb(outer, inner)
@@ -141,9 +141,9 @@ def unwrapped(
         run_around[inner] = above
         if above is not None:
             bodies[above].replace(outer, inner)
-    for run in kept:
+    for run in nodes:
         run_around[run] = runs.above(run)
-    return [run for run in roots if run in kept]
+    return [run for run in roots if run in nodes]
 
 
 def _outer_first(
@@ -163,17 +163,17 @@ def leave_out_repeated(nodes: list[Node]) -> None:
     ours have no value take theirs.
     """
     for node in nodes:
-        around, operation = node.parent, node.operation
+        parent, operation = node.parent, node.operation
         if (
             node.is_run
-            and around is not None
+            and parent is not None
             and isinstance(operation, AgentInvocation)
             and not (operation.agent_name or operation.agent_id)
-            and isinstance(around.operation, AgentInvocation)
-            and around.span.scope.startswith(_OURS)
+            and isinstance(parent.operation, AgentInvocation)
+            and parent.span.scope.startswith(_OURS)
             and not node.span.scope.startswith(_OURS)
         ):
-            around.operation = replace(around.operation, **_missing(around, node))
+            parent.operation = replace(parent.operation, **_missing(parent, node))
             node.operation = Unclassified(extra=operation.extra)
             node.is_run = False
 
@@ -239,11 +239,11 @@ def _follows(node: Node, other: Node) -> bool:
     return same and is_late(node, other)
 
 
-def _has_tool_between(node: Node, around: Node) -> bool:
-    if not node.is_below(around):
+def _has_tool_between(node: Node, parent: Node) -> bool:
+    if not node.is_below(parent):
         return True
     tool = node.nearest(_is_tool)
-    return tool is not None and tool.is_below(around)
+    return tool is not None and tool.is_below(parent)
 
 
 def _is_tool(node: Node) -> bool:
@@ -258,14 +258,14 @@ def _fill(outer: Node, inner: Node) -> None:
 
 
 def _absorb(outer: Node, inner: Node) -> None:
-    operation, around = inner.operation, outer.operation
+    operation, parent = inner.operation, outer.operation
     filled = _missing(inner, outer)
     if isinstance(operation, AgentInvocation) and not (operation.agent_name or operation.agent_id):
         filled["agent_name"] = run_name(outer)
     inner.operation = replace(operation, **filled)
     inner.start_ns, inner.end_ns = outer.start_ns, outer.end_ns
     inner.order = (inner.start_ns or 0, inner.span.span_id)
-    outer.operation = Unclassified(extra=around.extra)
+    outer.operation = Unclassified(extra=parent.extra)
     outer.is_run = False
 
 

@@ -29,9 +29,9 @@ def in_order(
 
     Raises: as `Source.spans`.
     """
-    own: Callable[..., Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]] | None
-    own = getattr(source, "in_order", None)
-    return _beside(source, decoded) if own is None else own(undecoded=not decoded)
+    read_own: Callable[..., Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]] | None
+    read_own = getattr(source, "in_order", None)
+    return _beside(source, decoded) if read_own is None else read_own(undecoded=not decoded)
 
 
 def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:

@@ -82,13 +82,13 @@ def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
     }
     if not texts:
         return attributes
-    whole = {**attributes, **texts}
+    restored = {**attributes, **texts}
     missing = {name: note for name, note in notes.items() if name not in texts}
     if missing:
-        whole[agentool.CONTENT_SHORTENED] = dumps(missing)
+        restored[agentool.CONTENT_SHORTENED] = dumps(missing)
     else:
-        del whole[agentool.CONTENT_SHORTENED]
-    return whole
+        del restored[agentool.CONTENT_SHORTENED]
+    return restored
 
 
 def _text(note: dict[str, Any]) -> str | None:

@@ -82,16 +82,16 @@ def _remote(scheme: str, where: str) -> Source:
     `https`, is how the source gets there, and its own matter."""
     if meant := _server_meant(where):
         raise SourceError(f"{shown(where)} is no SOURCE; hint: {meant}")
-    known = plugins("agentool_otel.sources")
+    plugin_names = plugins("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
-    if name in known:
-        return completed(known[name].load()(where), without_credentials(where))
+    if name in plugin_names:
+        return completed(plugin_names[name].load()(where), without_credentials(where))
     if is_remote(scheme.lower()):
         files = remote_files(where, _SUFFIXES)
         return SpanFiles(files, without_credentials(where))
     from agentool_otel.ground.installing import install_command
 
-    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
+    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(plugin_names))
     raise SourceError(
         f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
         f", with {install_command('remote', 'fsspec')}"

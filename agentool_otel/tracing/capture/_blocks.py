@@ -45,7 +45,7 @@ class Block(BothWays):
         """Start the span; None where it is recorded elsewhere, or not at all."""
 
     @abstractmethod
-    def _operation(self, failed: bool, whole: bool) -> Operation:
+    def _operation(self, failed: bool, complete: bool) -> Operation:
         """Return the call as far as it is known: whether an exception ended it, and whether its
         block was run to its end."""
 

@@ -48,13 +48,13 @@ def _of_class(cls: type, call: Any) -> Any:
     """Return a `__call__` by which its class can be named, also if it is inherited."""
     if "__call__" in vars(cls) or not isinstance(call, FunctionType):
         return call
-    own = FunctionType(
+    function = FunctionType(
         call.__code__, call.__globals__, "__call__", call.__defaults__, call.__closure__
     )
-    functools.update_wrapper(own, call)
-    own.__kwdefaults__ = call.__kwdefaults__
-    own.__qualname__ = f"{cls.__qualname__}.__call__"
-    return own
+    functools.update_wrapper(function, call)
+    function.__kwdefaults__ = call.__kwdefaults__
+    function.__qualname__ = f"{cls.__qualname__}.__call__"
+    return function
 
 
 def _recording_init(cls: type, decorate: Decorate) -> Callable[..., None]:
@@ -62,14 +62,14 @@ def _recording_init(cls: type, decorate: Decorate) -> Callable[..., None]:
 
     A subclass with an `__init__` of its own is another callable, recorded if it is decorated.
     """
-    own = "__init__" in vars(cls)
-    if not own and inspect.get_annotations(cls):
+    has_own = "__init__" in vars(cls)
+    if not has_own and inspect.get_annotations(cls):
         raise ConfigurationError(
             f"cannot decorate class {cls.__qualname__}: it has fields, no __call__ and no "
             "__init__ yet; put the decorator above @dataclass, or decorate its methods"
         )
     original: Any = cls.__init__  # type: ignore[misc]
-    init: Any = original if own else functools.partial(_init_of_bases, cls)
+    init: Any = original if has_own else functools.partial(_init_of_bases, cls)
 
     @functools.wraps(original)
     def create(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -86,7 +86,7 @@ def _recording_init(cls: type, decorate: Decorate) -> Callable[..., None]:
         else:  # on behalf of a subclass
             init(self, *args, **kwargs)
 
-    if not own:
+    if not has_own:
         __init__.__qualname__ = f"{cls.__qualname__}.__init__"
         _sign(__init__, cls)
     return __init__
@@ -111,5 +111,7 @@ def _sign(init: Any, cls: type) -> None:
         signature = inspect.signature(cls)
     except (TypeError, ValueError):  # a built-in base without one
         return
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    init.__signature__ = signature.replace(parameters=[own, *signature.parameters.values()])
+    self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    init.__signature__ = signature.replace(
+        parameters=[self_parameter, *signature.parameters.values()]
+    )

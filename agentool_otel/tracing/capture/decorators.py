@@ -110,15 +110,15 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
         ConfigurationError: if `kind` is not one of the six step types.
     """
     if kind not in get_args(StepType):
-        known = ", ".join(get_args(StepType))
-        given: object = kind
-        if callable(given):
-            name = getattr(given, "__name__", "the function")
+        choices = ", ".join(get_args(StepType))
+        argument: object = kind
+        if callable(argument):
+            name = getattr(argument, "__name__", "the function")
             raise ConfigurationError(
-                f"@step needs the type of the step: {known}"
+                f"@step needs the type of the step: {choices}"
                 f"; hint: @agentool_otel.step('reasoning') above {name}"
             )
-        raise ConfigurationError(f"unknown step type {kind!r}: use one of {known}")
+        raise ConfigurationError(f"unknown step type {kind!r}: use one of {choices}")
     if kind in ("tool_call", "tool_result"):
         return tool(name=name)
 

@@ -48,8 +48,8 @@ class EmbeddingsCall(Block):
     def usage(self, input_tokens: int | None = None, *, cost_usd: float | None = None) -> None:
         """Report what the call used: tokens of the input, and what it cost in US dollars."""
         with guarded("reading the usage of embeddings"):
-            given = {"input_tokens": input_tokens, "cost_usd": cost_usd}
-            count, cost = integer(given, "input_tokens"), number(given, "cost_usd")
+            values = {"input_tokens": input_tokens, "cost_usd": cost_usd}
+            count, cost = integer(values, "input_tokens"), number(values, "cost_usd")
             self._input_tokens = self._input_tokens if count is None else count
             self._cost = self._cost if cost is None else cost
 
@@ -66,10 +66,10 @@ class EmbeddingsCall(Block):
         self._input_tokens = self._cost = None
         return begin(operation, owner=frozenset({CLIENTS, _EMBEDDED}))
 
-    def _operation(self, failed: bool, whole: bool) -> Embeddings:
-        known, count = self._known, self._input_tokens
-        usage = known.usage if count is None else Usage(input_tokens=count)
-        return replace(known, usage=usage, cost_usd=self._cost)
+    def _operation(self, failed: bool, complete: bool) -> Embeddings:
+        fields, count = self._known, self._input_tokens
+        usage = fields.usage if count is None else Usage(input_tokens=count)
+        return replace(fields, usage=usage, cost_usd=self._cost)
 
 
 def embeddings(
@@ -110,10 +110,10 @@ def _without_vectors(response: Any) -> Any:
     """
     if type(response) is not dict:
         response = jsonable(response)
-    known: dict[str, Any] = record(response) or {}
+    members: dict[str, Any] = record(response) or {}
     return {
-        "model": jsonable(known.get("model")),
-        "usage": jsonable(known.get("usage")),
-        "data": [{"embedding": get(first, "embedding")} for first in items(known, "data")[:1]
+        "model": jsonable(members.get("model")),
+        "usage": jsonable(members.get("usage")),
+        "data": [{"embedding": get(first, "embedding")} for first in items(members, "data")[:1]
                  if type(first) is dict],
     }  # fmt: skip

@@ -171,17 +171,17 @@ async def coroutine(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> A
 
 def generator(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> Generator[Any, Any, Any]:
     """Drive a generator; `send`, `throw`, `close` and its return value pass through."""
-    known = begin(args, kwargs)
+    is_traced = begin(args, kwargs)
     inner: Generator[Any, Any, Any] = fn(*args, **kwargs)
-    call: Call = known or _untraced
-    inside = Inside(call.context) if known else _Outside()
+    call: Call = is_traced or _untraced
+    block = Inside(call.context) if is_traced else _Outside()
     yielded = Collected(call.recording)
     sent: Any = None
     thrown: BaseException | None = None
     closed = False
     try:
         while True:
-            with inside:
+            with block:
                 value = inner.send(sent) if thrown is None else inner.throw(thrown)
             yielded.add(value)
             try:
@@ -209,16 +209,16 @@ async def async_generator(
     fn: Function, begin: Begin, args: Args, kwargs: Kwargs
 ) -> AsyncGenerator[Any, Any]:
     """Drive an async generator; `asend`, `athrow` and `aclose` pass through."""
-    known = begin(args, kwargs)
+    is_traced = begin(args, kwargs)
     inner: AsyncGenerator[Any, Any] = fn(*args, **kwargs)
-    call: Call = known or _untraced
-    inside = Inside(call.context) if known else _Outside()
+    call: Call = is_traced or _untraced
+    block = Inside(call.context) if is_traced else _Outside()
     yielded = Collected(call.recording)
     closed = False
     step = first_step(inner)
     try:
         while True:
-            with inside:
+            with block:
                 value = await step
             yielded.add(value)
             try:

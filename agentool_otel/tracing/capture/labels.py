@@ -13,12 +13,14 @@ __all__ = ["labels", "metadata_text"]
 
 def labels(tags: Iterable[str] | None = None, case_id: Any = None) -> dict[str, Any]:
     """Return the attributes of tags and case; a text instead of a list of tags is one tag."""
-    made: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     if tags:
-        made[agentool.TAGS] = [label(tag) for tag in ([tags] if isinstance(tags, str) else tags)]
+        attributes[agentool.TAGS] = [
+            label(tag) for tag in ([tags] if isinstance(tags, str) else tags)
+        ]
     if case_id is not None and (text := label(case_id)):
-        made[agentool.CASE_ID] = text
-    return made
+        attributes[agentool.CASE_ID] = text
+    return attributes
 
 
 def metadata_text(metadata: Mapping[str, Any] | None) -> dict[str, Any]:

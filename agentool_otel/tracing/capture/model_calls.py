@@ -102,15 +102,15 @@ class ModelCall(Block):
         with guarded("reading the usage of a model call"):
             if not self._recording:
                 return
-            given = {
+            counts = {
                 "input_tokens": input_tokens,
                 "output_tokens": output_tokens,
                 "cache_read_tokens": cache_read_tokens,
                 "cache_write_tokens": cache_write_tokens,
                 "reasoning_tokens": reasoning_tokens,
             }
-            known = {name: integer(given, name) for name in given}
-            self._usage |= {name: count for name, count in known.items() if count is not None}
+            integers = {name: integer(counts, name) for name in counts}
+            self._usage |= {name: count for name, count in integers.items() if count is not None}
             cost = number({"cost_usd": cost_usd}, "cost_usd")
             self._cost = self._cost if cost is None else cost
 
@@ -142,16 +142,16 @@ class ModelCall(Block):
     def _so_far(self) -> Inference:
         return self._answer.known
 
-    def _operation(self, failed: bool, whole: bool) -> Inference:
-        known = self._answer.operation(failed, whole)
+    def _operation(self, failed: bool, complete: bool) -> Inference:
+        operation = self._answer.operation(failed, complete)
         fields: dict[str, Any] = {}
         if self._usage:
-            fields["usage"] = replace(known.usage or Usage(), **self._usage)
+            fields["usage"] = replace(operation.usage or Usage(), **self._usage)
         if self._cost is not None:
             fields["cost_usd"] = self._cost
         if self._chunks.first_s is not None:
             fields |= {"time_to_first_chunk_s": self._chunks.first_s, "stream": True}
-        return replace(known, **fields) if fields else known
+        return replace(operation, **fields) if fields else operation
 
     @property
     def _complete(self) -> bool:

@@ -63,7 +63,7 @@ class RetrievalCall(Block):
         self._known, self._documents = operation, None
         return live
 
-    def _operation(self, failed: bool, whole: bool) -> Retrieval:
+    def _operation(self, failed: bool, complete: bool) -> Retrieval:
         return replace(self._known, documents=self._documents)
 
 
@@ -99,20 +99,23 @@ def retrieval(
     return RetrievalCall(query, parameters)
 
 
-def _document(found: Any) -> dict[str, Any]:
+def _document(obj: Any) -> dict[str, Any]:
     """Return a document as the conventions have it: an object with `id` and `score` if known."""
-    pair = items(found)
+    pair = items(obj)
     if len(pair) == 2 and number({"score": pair[1]}, "score") is not None:
         return {**_document(pair[0]), "score": pair[1]}
-    known = record(found)
-    if known is None:
-        return {"content": as_text(found)}
-    made = {name: value for name, value in known.items() if value is not None}
+    members = record(obj)
+    if members is None:
+        return {"content": as_text(obj)}
+    document = {name: value for name, value in members.items() if value is not None}
     for name in ("page_content", "text"):
-        if "content" not in made and string(made, name) is not None:
-            made["content"] = made.pop(name)
-    if "id" in made:
-        made["id"] = as_text(made["id"])
-    if "score" in made and number(made, "score") is None:
-        made["metadata"] = {**(record(get(made, "metadata")) or {}), "score": made.pop("score")}
-    return made
+        if "content" not in document and string(document, name) is not None:
+            document["content"] = document.pop(name)
+    if "id" in document:
+        document["id"] = as_text(document["id"])
+    if "score" in document and number(document, "score") is None:
+        document["metadata"] = {
+            **(record(get(document, "metadata")) or {}),
+            "score": document.pop("score"),
+        }
+    return document

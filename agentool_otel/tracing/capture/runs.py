@@ -84,9 +84,11 @@ class AgentRun(BothWays):
             if live is not None:
                 if live.recording:
                     self._asked = self.input
-                    asked = _said(self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT)
-                    known = {**asked, **metadata_text(self.metadata)}
-                    self._input = {} if live.opened(operation, known) else asked
+                    input_attributes = _said(
+                        self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT
+                    )
+                    attributes = {**input_attributes, **metadata_text(self.metadata)}
+                    self._input = {} if live.opened(operation, attributes) else input_attributes
                 self._token = attach(live.context)
         return self
 
@@ -128,26 +130,26 @@ class AgentRun(BothWays):
         Returns:
             The call's id, made up where none is given.
         """
-        made = id
+        call_id = id
         with guarded("reporting a tool call"):
-            given = jsonable({} if arguments is None else arguments)
-            operation = ToolExecution(name=label(name), tool_type="function", arguments=given)
+            value = jsonable({} if arguments is None else arguments)
+            operation = ToolExecution(name=label(name), tool_type="function", arguments=value)
             live = None
             if self._live is not None:
                 parent = self._live.context
-                known = operation if id is None else _with(operation, call_id=id)
-                live = begin(_bare(known), parent=parent, content_follows=True)
-            if made is None:
-                made = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
-                operation = _with(operation, call_id=made)
+                operation_ = operation if id is None else _with(operation, call_id=id)
+                live = begin(_bare(operation_), parent=parent, content_follows=True)
+            if call_id is None:
+                call_id = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
+                operation = _with(operation, call_id=call_id)
             else:
-                operation = _with(operation, call_id=made)
+                operation = _with(operation, call_id=call_id)
             if live is not None:
                 live.opened(operation)
-                if made in self._open:  # the id again: the first call stays without a result
-                    self._close(*self._open.pop(made))
-                self._open[made] = (live, operation)
-        return made if made is not None else ""
+                if call_id in self._open:  # the id again: the first call stays without a result
+                    self._close(*self._open.pop(call_id))
+                self._open[call_id] = (live, operation)
+        return call_id if call_id is not None else ""
 
     def tool_result(
         self,
@@ -192,10 +194,10 @@ class AgentRun(BothWays):
 
     def memory_read(self, query: str, results: Any = UNSET) -> None:
         """Report a look into memory and what it gave."""
-        found = results if results is UNSET else jsonable(results)
-        count = None if results is UNSET else records_in(found)
+        documents = results if results is UNSET else jsonable(results)
+        count = None if results is UNSET else records_in(documents)
         operation = MemoryOperation(operation="search_memory", record_count=count)
-        self._instant(operation, query=query, results=found)
+        self._instant(operation, query=query, results=documents)
 
     def memory_write(self, content: Any, key: str | None = None) -> None:
         """Report that something is remembered."""

@@ -94,15 +94,15 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _judged(what: Any) -> EvaluationTarget | None:
-    if isinstance(what, AgentRun):
-        span = what.span
+def _judged(target: Any) -> EvaluationTarget | None:
+    if isinstance(target, AgentRun):
+        span = target.span
         return EvaluationTarget(span, getattr(span, "end_time", None))
-    if isinstance(what, Span):
-        return EvaluationTarget(what, getattr(what, "end_time", None))
-    if isinstance(what, SpanContext):
-        return EvaluationTarget(NonRecordingSpan(what))
-    return _named(what.strip()) if isinstance(what, str) else None
+    if isinstance(target, Span):
+        return EvaluationTarget(target, getattr(target, "end_time", None))
+    if isinstance(target, SpanContext):
+        return EvaluationTarget(NonRecordingSpan(target))
+    return _named(target.strip()) if isinstance(target, str) else None
 
 
 def _named(text: str) -> EvaluationTarget | None:

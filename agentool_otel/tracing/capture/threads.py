@@ -126,21 +126,21 @@ def _starting(start: Bind) -> Method:
     """
 
     def carrying_start(self: threading.Thread) -> None:
-        own = self.__dict__
-        if not (_carrying and get_current()) or "run" in own:
+        members = self.__dict__
+        if not (_carrying and get_current()) or "run" in members:
             start(self)()
             return
         run = bind_context(self.run)
 
         def carried() -> None:
-            del own["run"]
+            del members["run"]
             run()
 
-        own["run"] = carried
+        members["run"] = carried
         try:
             start(self)()
         except BaseException:
-            own.pop("run", None)
+            members.pop("run", None)
             raise
 
     return carrying_start
@@ -153,18 +153,18 @@ def _starting_process(start: Bind) -> Method:
     """
 
     def carrying_start(self: Any) -> None:
-        own = self.__dict__
+        members = self.__dict__
         carrier: dict[str, str] = {}
-        if _carrying and get_current() and "run" not in own and not _forks(self):
+        if _carrying and get_current() and "run" not in members and not _forks(self):
             inject(carrier)
         if not carrier:
             start(self)()
             return
-        own["run"] = functools.partial(in_trace, carrier, self.run)
+        members["run"] = functools.partial(in_trace, carrier, self.run)
         try:
             start(self)()
         finally:
-            own.pop("run", None)
+            members.pop("run", None)
 
     return carrying_start
 

@@ -51,16 +51,16 @@ def tool_spec(fn: Callable[..., Any], *, name: str | None = None) -> ToolSpec:
     parameters: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         parameters["required"] = required
-    made = {
+    spec = {
         "name": name or getattr(target, "__name__", type(target).__name__),
         "description": summary,
         "parameters": parameters,
     }
     if "return" in hints and hints["return"] is not type(None):
-        made["returns"] = _schema(hints["return"])
+        spec["returns"] = _schema(hints["return"])
     from agentool_otel.model.documents import ToolSpec
 
-    return ToolSpec.from_dict(made)
+    return ToolSpec.from_dict(spec)
 
 
 def _schema(hint: Any) -> dict[str, Any]:
@@ -88,16 +88,16 @@ def _docstring(text: str) -> tuple[str, dict[str, str]]:
         if line.strip():
             summary.append(line.strip())
     described: dict[str, str] = {}
-    inside, current, indent = False, None, 0
+    in_block, current, indent = False, None, 0
     for line in lines:
         if line.strip() in _SECTIONS:
-            inside, current = True, None
+            in_block, current = True, None
             continue
-        if not inside or not line.strip():
+        if not in_block or not line.strip():
             continue
         depth = len(line) - len(line.lstrip())
         if depth == 0:
-            inside = False
+            in_block = False
             continue
         match = _ARGUMENT.match(line)
         if match and (current is None or depth <= indent):

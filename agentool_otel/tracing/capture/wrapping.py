@@ -109,9 +109,9 @@ def _deferred(fn: Callable[..., Any], begin: Begin, driver: Driver) -> Callable[
             fits = False
         if not fits:
             _let_refuse(fn, args, kwargs)
-        made = driver(fn, begin, args, kwargs)
-        made.__name__, made.__qualname__ = name, qualname  # `repr` and warnings show them
-        return made
+        result = driver(fn, begin, args, kwargs)
+        result.__name__, result.__qualname__ = name, qualname  # `repr` and warnings show them
+        return result
 
     return wrapper
 
@@ -131,17 +131,17 @@ def _same_parameters(fn: Callable[..., Any]) -> Callable[..., None]:
             for parameter in signature.parameters.values()
         ]
         bare = signature.replace(parameters=parameters, return_annotation=signature.empty)
-        made: dict[str, Any] = {}
-        exec(f"def check{bare}: pass", made)
+        members: dict[str, Any] = {}
+        exec(f"def check{bare}: pass", members)
     except (TypeError, ValueError, SyntaxError):  # builtins and the like: their own affair
         return lambda *_, **__: None
-    check: Callable[..., None] = made["check"]
+    check: Callable[..., None] = members["check"]
     return check
 
 
 def _let_refuse(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Call with arguments that seem wrong, so that the callable itself raises the error."""
-    made = fn(*args, **kwargs)
-    close = getattr(made, "close", None)  # they were right; it is called again when it is resumed
+    result = fn(*args, **kwargs)
+    close = getattr(result, "close", None)  # they were right; it is called again when it is resumed
     if close is not None:
         close()

@@ -97,8 +97,8 @@ def _vocabulary(name: str) -> str | None:
         return name
     if name in ("", _NONE):
         return None
-    known = ", ".join(agentool.VOCABULARIES)
-    raise ValueError(f"is not supported: use {known}, or {_NONE}")
+    names = ", ".join(agentool.VOCABULARIES)
+    raise ValueError(f"is not supported: use {names}, or {_NONE}")
 
 
 def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
@@ -141,10 +141,10 @@ def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> s
     named = otlp_settings.value("COMPRESSION", signal).lower() or "none"
     if named in _COMPRESSIONS[protocol]:
         return named
-    own = otlp_settings.value_of_signal("COMPRESSION", signal)
-    name = otlp_settings.variable("COMPRESSION", signal if own else None)
-    known = " or ".join(_COMPRESSIONS[protocol])
-    environment.refuse(name, f"is not supported with {protocol}: use {known}; it counts as unset")
+    value = otlp_settings.value_of_signal("COMPRESSION", signal)
+    name = otlp_settings.variable("COMPRESSION", signal if value else None)
+    names = " or ".join(_COMPRESSIONS[protocol])
+    environment.refuse(name, f"is not supported with {protocol}: use {names}; it counts as unset")
     return "none"
 
 

@@ -143,7 +143,7 @@ class Pipeline(SpanProcessor):
         from agentool_otel.tracing.export.send.outbox import Outbox
 
         if target is self.target:
-            store = Outbox(target, self._place, self._journal, signal="logs", beside=True)
+            store = Outbox(target, self._place, self._journal, signal="logs", shares_journal=True)
             self._logs.change(store, self._journal)
         elif folder is None:
             self._logs.change(Outbox(target, None, signal="logs"))
@@ -394,11 +394,11 @@ class Pipeline(SpanProcessor):
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
         self._reason_before = reason_of(store) or self._reason_before
-        beside = self._logs.is_beside_spans
+        same_place = self._logs.is_beside_spans
         logs = self._logs.change(None, timeout_s=max(0.0, deadline - time.monotonic()))
         if journal is not None and place is not None:
             waiting = store.spooled + store.refused
-            waiting += logs["spooled"] + logs["refused"] if beside else 0
+            waiting += logs["spooled"] + logs["refused"] if same_place else 0
             journal.close(keep=waiting > 0)
             if isinstance(store, RecordingExporter):
                 _complete_recordings(place)  # of children that could not do so themselves

@@ -64,8 +64,8 @@ class AgentoolSpanExporter(SpanExporter):
             dropped = self._pipeline.counts()["dropped"]
             for span in spans:
                 self._pipeline.on_end(span)
-            kept = self._pipeline.counts()["dropped"] == dropped
-        return SpanExportResult.SUCCESS if kept else SpanExportResult.FAILURE
+            accepted = self._pipeline.counts()["dropped"] == dropped
+        return SpanExportResult.SUCCESS if accepted else SpanExportResult.FAILURE
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Return whether all spans are where they belong, within a time."""

@@ -66,10 +66,10 @@ class Ending:
 
     __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading", "_stream_in")
 
-    def __init__(self, live: LiveSpan, reading: Reading, what: str, stream_in: str = ""):
+    def __init__(self, live: LiveSpan, reading: Reading, description: str, stream_in: str = ""):
         self._live = live
         self._reading = reading
-        self._guard = guarded(f"recording {what}")
+        self._guard = guarded(f"recording {description}")
         self._stream_in = stream_in
         self._chunks = Chunks()
         self._last_ns: int | None = None
@@ -90,8 +90,8 @@ class Ending:
             from agentool_otel.tracing.instrumentation import streams
 
             if self._stream_in:
-                inside = streams.stream(getattr(result, self._stream_in), self)
-                setattr(result, self._stream_in, inside)
+                stream = streams.stream(getattr(result, self._stream_in), self)
+                setattr(result, self._stream_in, stream)
                 return result
             if streams.is_raw(result):
                 return streams.raw(result, self)

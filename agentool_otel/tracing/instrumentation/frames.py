@@ -95,9 +95,9 @@ class Frame:
 
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
         before, self._before = self._before, None
-        inside = get_current()
-        if before is not None and inside is not before:
-            self._inside = inside
+        context = get_current()
+        if before is not None and context is not before:
+            self._inside = context
             attach(before)
         _current.set(self._outer)
         self._outer = None

@@ -87,12 +87,12 @@ class AgentInstrumentor:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> AgentInstrumentor:
         if cls.__dict__.get("_instance") is None:
-            made = object.__new__(cls)
-            made._installed = False
-            made.enabled = False
-            made.attached = {}
-            made._places = {}
-            cls._instance = made
+            created = object.__new__(cls)
+            created._installed = False
+            created.enabled = False
+            created.attached = {}
+            created._places = {}
+            cls._instance = created
             uncover(cls.framework, cls.native_scopes)  # known from here on
         instance = cls._instance
         assert instance is not None
@@ -112,15 +112,15 @@ class AgentInstrumentor:
     def others(self) -> dict[str, list[str]]:
         """Return the functions that other tools have wrapped as well, and the modules that did."""
         places = [(patch.module, patch.target) for patch in self.patches]
-        found = {
+        wrappers = {
             f"{module}.{target}": self._others_around(module, target)
             for module, target in (*places, *self.passed)
         }
-        return {name: modules for name, modules in found.items() if modules}
+        return {name: modules for name, modules in wrappers.items() if modules}
 
     def _others_around(self, module: str, target: str) -> list[str]:
-        own = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
-        return [item for item in others_around(module, target) if item.partition(".")[0] != own]
+        package = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
+        return [item for item in others_around(module, target) if item.partition(".")[0] != package]
 
     def instrument(self, **options: Any) -> None:
         """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
@@ -245,13 +245,13 @@ def _exists(module: str) -> bool:
     Of a namespace package, which has no code of its own, the part below it has to exist:
     `langgraph` is one. Looking for that imports the namespace, which runs nothing.
     """
-    package, _, rest = module.partition(".")
+    package, _, remainder = module.partition(".")
     while True:
         try:
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):
             return False
-        if spec is None or spec.origin is not None or not rest:
+        if spec is None or spec.origin is not None or not remainder:
             return spec is not None and spec.origin is not None
-        head, _, rest = rest.partition(".")
+        head, _, remainder = remainder.partition(".")
         package = f"{package}.{head}"

@@ -136,7 +136,7 @@ class LiveRecorder:
         model_call = isinstance(operation, Inference)
         span = start_step(
             operation,
-            what=f"{_what(operation)} of {self._system}",
+            description=f"{_what(operation)} of {self._system}",
             scope=self._scope,
             content=content,
             parent=None if parent is None else parent.span.context,

@@ -181,10 +181,10 @@ def start_request(
     if method not in _TARGETS:
         return None
     name = None if target is None else as_text(target)
-    known: dict[str, Any] = {**fields, _TARGETS[method]: name}
+    members: dict[str, Any] = {**fields, _TARGETS[method]: name}
     content = None
     if method == mcp.METHOD_TOOLS_CALL:
-        known["tool_type"] = _TOOL_TYPE
+        members["tool_type"] = _TOOL_TYPE
 
         def sent() -> Any:
             return {} if arguments is None else jsonable(arguments)
@@ -192,10 +192,10 @@ def start_request(
         content = lambda: {"arguments": sent()}  # noqa: E731
         context = get_current() if parent is None else parent
         if side == "client" and name is not None and not executes_tool(context):
-            known["call_id"] = requested_id(context, name, sent)
-    operation = McpRequest(side=side, method=method, **known)
+            members["call_id"] = requested_id(context, name, sent)
+    operation = McpRequest(side=side, method=method, **members)
     step = start_step(
-        operation, what="an MCP request", scope=_SCOPE, content=content, parent=parent
+        operation, description="an MCP request", scope=_SCOPE, content=content, parent=parent
     )
     if step.live is None:
         return None

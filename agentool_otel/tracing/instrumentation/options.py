@@ -45,12 +45,12 @@ def parse_options(
     Raises:
         ConfigurationError: one is not known.
     """
-    known = [field.name for field in fields(options)]
-    unknown = sorted(named.keys() - set(known))
+    option_names = [field.name for field in fields(options)]
+    unknown = sorted(named.keys() - set(option_names))
     if unknown:
         names = ", ".join(map(repr, unknown))
         noun = "option" if len(unknown) == 1 else "options"
         raise ConfigurationError(
-            f"unknown {noun} {names} of {instrumentor}: known are {', '.join(known)}"
+            f"unknown {noun} {names} of {instrumentor}: known are {', '.join(option_names)}"
         )
     return options(**named)

@@ -46,7 +46,7 @@ recorded. It is called only where they are."""
 def start_step(
     operation: Operation,
     *,
-    what: str,
+    description: str,
     scope: str,
     content: Content | None = None,
     parent: Context | None = None,
@@ -57,7 +57,7 @@ def start_step(
 
     Args:
         operation: what is known of it, without content.
-        what: what it is in words, with its article, for the log.
+        description: what it is in words, with its article, for the log.
         scope: instrumentation scope.
         content: returns what is known before the work begins. It is written at once: an open span
             is found with it after a kill.
@@ -67,7 +67,7 @@ def start_step(
         start_ns: when it began, if not now.
     """
     live = None
-    with guarded(f"starting the span of {what}"):
+    with guarded(f"starting the span of {description}"):
         live = begin(
             operation,
             scope=scope,
@@ -76,7 +76,7 @@ def start_step(
             owner=owner,
             content_follows=True,
         )
-    step = StepSpan(live, operation, what, parent)
+    step = StepSpan(live, operation, description, parent)
     step.open(content)
     return step
 
@@ -97,19 +97,23 @@ class StepSpan:
     )
 
     def __init__(
-        self, live: LiveSpan | None, operation: Operation, what: str, parent: Context | None = None
+        self,
+        live: LiveSpan | None,
+        operation: Operation,
+        description: str,
+        parent: Context | None = None,
     ):
         self.live = live
         self.operation = operation
         """Operation as known at its beginning."""
-        around = get_current() if parent is None else parent
-        self.context: Context = around if live is None else live.context
+        context = get_current() if parent is None else parent
+        self.context: Context = context if live is None else live.context
         """The context its work belongs in."""
         self.fields: dict[str, Any] = {}
         """Fields of the operation that have become known since."""
         self.started_s = perf_counter()
         self.first_chunk_s: float | None = None
-        self._what = what
+        self._what = description
         self._ended = False
         self._token: Any = None
 
@@ -255,18 +259,18 @@ class OpenSpans(Generic[S]):
         with self._lock:
             self._open[key] = (span, now)
             while self._open:
-                oldest, (held, since) = next(iter(self._open.items()))
+                oldest, (step, since) = next(iter(self._open.items()))
                 if len(self._open) <= self._limit and now - since <= self._age_s:
                     break
                 del self._open[oldest]
-                dropped.append(held)
+                dropped.append(step)
         for each in dropped:
             self._drop(each)
 
     def get(self, key: Hashable | None) -> S | None:
         """Return what is under way, None where nothing is known of it."""
-        held = None if key is None else self._open.get(key)
-        return None if held is None else held[0]
+        entry = None if key is None else self._open.get(key)
+        return None if entry is None else entry[0]
 
     def touch(self, *keys: Hashable) -> None:
         """Count some as in use: they are the last to be dropped."""
@@ -280,8 +284,8 @@ class OpenSpans(Generic[S]):
     def take(self, key: Hashable) -> S | None:
         """Return what ends, and forget it."""
         with self._lock:
-            held = self._open.pop(key, None)
-        return None if held is None else held[0]
+            entry = self._open.pop(key, None)
+        return None if entry is None else entry[0]
 
 
 def incomplete() -> dict[str, Any]:

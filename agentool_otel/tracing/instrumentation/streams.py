@@ -171,8 +171,8 @@ class _SyncStream(_Stream):
     def __next__(self) -> Any:
         try:
             if self._self_iterator is None:
-                inside = self.__wrapped__
-                self._self_iterator = inside if _has(inside, "__next__") else iter(inside)
+                wrapped = self.__wrapped__
+                self._self_iterator = wrapped if _has(wrapped, "__next__") else iter(wrapped)
             chunk = next(self._self_iterator)
         except StopIteration:
             self._self_ending.finish()
@@ -201,8 +201,8 @@ class _AsyncStream(_Stream):
     async def __anext__(self) -> Any:
         try:
             if self._self_iterator is None:
-                inside = self.__wrapped__
-                self._self_iterator = inside if _has(inside, "__anext__") else inside.__aiter__()
+                wrapped = self.__wrapped__
+                self._self_iterator = wrapped if _has(wrapped, "__anext__") else wrapped.__aiter__()
             chunk = await self._self_iterator.__anext__()
         except StopAsyncIteration:
             self._self_ending.finish()
@@ -269,10 +269,10 @@ class _RawResponse(_Proxy):
             self._self_ending.whole(result)
             return result
         self._self_finalize.detach()  # the stream ends the call from here on
-        known = self._self_stream
-        if known is None or known.__wrapped__ is not result:
-            self._self_stream = known = stream(result, self._self_ending)
-        return known
+        chunks = self._self_stream
+        if chunks is None or chunks.__wrapped__ is not result:
+            self._self_stream = chunks = stream(result, self._self_ending)
+        return chunks
 
     def _self_read(self, result: Any) -> Any:
         body = _body(self.__wrapped__.http_response)

@@ -38,10 +38,10 @@ def others_around(module: str, target: str) -> list[str]:
     function: Any = sys.modules.get(module)
     for name in target.split("."):
         function = getattr(function, name, None)
-    own = {__name__.partition(".")[0], module.partition(".")[0], *sys.stdlib_module_names}
+    packages = {__name__.partition(".")[0], module.partition(".")[0], *sys.stdlib_module_names}
     homes = (_home(layer) for layer in layers(function) if function is not None)
-    found = [home for home in homes if home and home.partition(".")[0] not in own]
-    return list(dict.fromkeys(found))
+    wrappers = [home for home in homes if home and home.partition(".")[0] not in packages]
+    return list(dict.fromkeys(wrappers))
 
 
 def _home(layer: Any) -> str | None:

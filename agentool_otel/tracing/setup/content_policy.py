@@ -57,13 +57,13 @@ def policy(
         say(f"content-{capture}", _default_notice(capture, going.spans), logging.INFO)
     on_spans, in_events = rules.places(environ)
     if capture and in_events and going.logs is not None:
-        kept = (
+        hint = (
             "is on spans alone" if on_spans else "is not captured; hint: SPAN_ONLY sets it on spans"
         )
         say(
             "events",
             f"{environment.CAPTURE} asks for events, but log records go {going.logs}: "
-            f"content {kept}",
+            f"content {hint}",
             logging.WARNING,
         )
         capture, in_events = capture and on_spans, False
@@ -123,10 +123,10 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
     return before.capture and (not after.capture or before.on_spans > after.on_spans)
 
 
-def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
+def _store(environ: Mapping[str, str], recording: Path | None) -> Store | None:
     """Return the store for content that is too large for an attribute: beside the recording by
     default."""
-    default = None if beside is None else offload.Folder(beside / "content", beside)
+    default = None if recording is None else offload.Folder(recording / "content", recording)
     return environment.usable(environment.OFFLOAD, _named_store, default, environ)
 
 

@@ -61,7 +61,7 @@ class Decision(NamedTuple):
 
 def decide(
     configuration: Configuration,
-    known: Iterable[str],
+    installed: Iterable[str],
     joined: Literal["first", "later"] | None,
     before: Decision | None,
     say: Callable[[str, str, int], None],
@@ -70,7 +70,7 @@ def decide(
 
     Args:
         configuration: what has been named in code.
-        known: the frameworks there are instrumentors for.
+        installed: the frameworks there are instrumentors for.
         joined: whether the application has set its tracer provider first, or later than we ours.
         before: what is in force.
         say: takes a topic, words about it and a level; says each topic once.
@@ -83,7 +83,7 @@ def decide(
     from agentool_otel.tracing.export.otlp_variables import check
     from agentool_otel.tracing.export.send.connection import files_usable
 
-    frameworks = frameworks_wanted(configuration, frozenset(known))
+    frameworks = frameworks_wanted(configuration, frozenset(installed))
     # The application may have set the others for an SDK of its own.
     check(("traces",) if joined is None else ())
     if joined is None:
@@ -92,11 +92,11 @@ def decide(
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
-    beside = _beside(spans)
-    logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
+    signals = _beside(spans)
+    logs = setup_logs.plan(os.environ, signals, endpoint_in_code)
     if logs.target is not None and not files_usable("logs"):
         logs = Plan("nowhere", "nowhere (a variable of theirs is refused)")
-    metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
+    metrics = setup_metrics.plan(os.environ, signals, endpoint_in_code)
     if metrics.target is not None and not files_usable("metrics"):
         metrics = Plan("nowhere", "nowhere (a variable of theirs is refused)")
     capture_requested = content_rules.requested(os.environ)
@@ -159,8 +159,8 @@ def _dialect(generation: str) -> GenAI:
     try:
         return GenAI(generation)
     except ConfigurationError:
-        known = ", ".join(table.GENERATIONS)
-        raise ValueError(f"is not a generation of the conventions: use one of {known}") from None
+        names = ", ".join(table.GENERATIONS)
+        raise ValueError(f"is not a generation of the conventions: use one of {names}") from None
 
 
 def _joining(spans: Plan, capture: bool) -> str:
@@ -178,23 +178,23 @@ def _joining(spans: Plan, capture: bool) -> str:
     return f"{sentence}; record=True or {environment.RECORD}=on records them in {folder} as well"
 
 
-def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
+def frameworks_wanted(configuration: Configuration, names: frozenset[str]) -> frozenset[str]:
     """Return the frameworks to attach to.
 
     Raises:
         ConfigurationError: one that is named is not known.
     """
-    wanted = known if configuration.include is None else configuration.include
+    wanted = names if configuration.include is None else configuration.include
     unwanted = (configuration.exclude or frozenset()) - {_THREADS}
-    unknown = sorted((wanted | unwanted) - known)
+    unknown = sorted((wanted | unwanted) - names)
     if unknown:
         raise ConfigurationError(
-            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
+            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(names))}"
         )
     disabled = environment.disabled_instrumentations()
     if "*" in disabled:
         return frozenset()
-    _refuse_names_of_none(disabled & known)
+    _refuse_names_of_none(disabled & names)
     return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
 
 

@@ -40,13 +40,13 @@ def redirected(to: SpanProcessor) -> Generator[None]:
     """
     before = runtime.explicit
     carried = settings.enabled and runtime.carries_into_threads()
-    known = instrumentors()
-    attached = {name for name, value in known.items() if value.enabled}
+    by_name = instrumentors()
+    attached = {name for name, value in by_name.items() if value.enabled}
     meters = metrics.provider()
     with settings.redirected(_provider(to), Policy(capture=True)), _application_spans(to):
         try:
             _no_metrics()
-            attach(frameworks_wanted(before, frozenset(known)) | attached, threads=True)
+            attach(frameworks_wanted(before, frozenset(by_name)) | attached, threads=True)
             yield
         finally:
             with runtime.lock:
@@ -66,8 +66,8 @@ def _provider(to: SpanProcessor) -> TracerProvider:
     )
     # Source: opentelemetry-sdk 1.30 to 1.45, trace/__init__.py; with OTEL_SDK_DISABLED, which test
     # runs often set, no span would be made.
-    known: Any = provider
-    known._disabled = False
+    current: Any = provider
+    current._disabled = False
     provider.add_span_processor(to)
     return provider
 

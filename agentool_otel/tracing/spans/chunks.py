@@ -38,11 +38,11 @@ class Chunks:
         if self.first_s is None:
             self.first_s = perf_counter() - self._began
 
-    def record(self, known: Callable[[], Operation], context: Context) -> None:
+    def record(self, operation: Callable[[], Operation], context: Context) -> None:
         """Note that a chunk has arrived.
 
         Args:
-            known: returns the call as far as it is known; called once, at the second chunk.
+            operation: returns the call as far as it is known; called once, at the second chunk.
             context: that of its span.
         """
         now = perf_counter()
@@ -51,7 +51,7 @@ class Chunks:
             self.first_s = now - self._began
         elif last is not None:
             if self._put is None:
-                self._put = metrics.chunk_gaps(known(), context) or _nowhere
+                self._put = metrics.chunk_gaps(operation(), context) or _nowhere
             self._put(now - last)
 
 

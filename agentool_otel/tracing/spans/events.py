@@ -122,13 +122,13 @@ class LogOnly(NamedTuple):
 def log_only_content() -> LogOnly | None:
     """Return what would be lost with the log records of this process."""
     policy = settings.policy
-    apart = f"{environment.exporter_variable('logs')}=none"
+    hint = f"{environment.exporter_variable('logs')}=none"
     if policy.capture and not policy.on_spans:
         instead = f"{environment.CAPTURE}=SPAN_ONLY"
         if settings.tells_messages:
-            instead = f"{instead} with {apart}"
+            instead = f"{instead} with {hint}"
         return LogOnly("message, argument and result content", instead)
-    return LogOnly("the messages of model calls", apart) if settings.tells_messages else None
+    return LogOnly("the messages of model calls", hint) if settings.tells_messages else None
 
 
 def scope_of(span: trace.Span) -> str:

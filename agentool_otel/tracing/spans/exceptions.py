@@ -69,13 +69,13 @@ def is_new(span: trace.Span, parent_id: int, error: BaseException) -> bool:
         error: the exception.
     """
     # The memory of an exception that was dealt with is the next one's: the id alone is not enough.
-    seen = id(error), hash(str_of(error))
+    key = id(error), hash(str_of(error))
     before = _seen.pop(span.get_span_context().span_id, None)
     if parent_id:
-        _seen[parent_id] = seen
+        _seen[parent_id] = key
         if len(_seen) > _PARENTS:
             _seen.popitem(last=False)
-    return before != seen
+    return before != key
 
 
 def forget(span: trace.Span) -> None:

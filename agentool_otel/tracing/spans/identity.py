@@ -40,10 +40,10 @@ def identify(context: Context, names: Mapping[str, str]) -> Context:
         context: the context around.
         names: what `named` gives.
     """
-    around = _around(context)
-    if names.items() <= around.items():
+    parent = _around(context)
+    if names.items() <= parent.items():
         return context
-    return set_value(IDENTITY_KEY, {**around, **names}, context)
+    return set_value(IDENTITY_KEY, {**parent, **names}, context)
 
 
 def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Context:
@@ -68,10 +68,10 @@ def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
 
     A span that is called after an agent carries that agent's name, or none.
     """
-    around = _around(context)
-    if gen_ai.AGENT_NAME in around and isinstance(operation, _NAMED_AFTER_AN_AGENT):
-        around = {key: value for key, value in around.items() if key != gen_ai.AGENT_NAME}
-    return around
+    names = _around(context)
+    if gen_ai.AGENT_NAME in names and isinstance(operation, _NAMED_AFTER_AN_AGENT):
+        names = {key: value for key, value in names.items() if key != gen_ai.AGENT_NAME}
+    return names
 
 
 def _around(context: Context) -> Mapping[str, str]:

@@ -161,14 +161,14 @@ class _Meters:
             about = tuple(map(operation.extra.get, _OF_OPENAI))
         key = (cls, _VALUES[cls](operation), about)
         try:
-            found = self._sites.get(key)
+            site = self._sites.get(key)
         except TypeError:  # not hashable
             return _Site(self, _attributes_of(operation, context))
-        if found is None:
+        if site is None:
             if len(self._sites) >= _SITES:
                 self._sites.clear()
-            found = self._sites[key] = _Site(self, _attributes_of(operation, context))
-        return found
+            site = self._sites[key] = _Site(self, _attributes_of(operation, context))
+        return site
 
     def put(self, metric: str, attributes: _Attributes) -> _Put:
         """Return what takes the values of a metric of the baseline, under the name that it has in
@@ -202,15 +202,15 @@ class _Meters:
         name = generation.metrics.get(metric)
         if name is None:
             return None
-        what = METRICS.get(name) or METRICS[metric]
+        metric_ = METRICS.get(name) or METRICS[metric]
         attributes = tuple(
             (key, generation.names.get(key, key))
-            for key in what.attributes
+            for key in metric_.attributes
             if key not in generation.absent
         )
-        buckets = None if what.instrument == "counter" else tuple(what.buckets)
-        instrument = Instrument(self._scope, name, what.unit, what.description, buckets)
-        return _Named(instrument, attributes, generation.required.intersection(what.attributes))
+        buckets = None if metric_.instrument == "counter" else tuple(metric_.buckets)
+        instrument = Instrument(self._scope, name, metric_.unit, metric_.description, buckets)
+        return _Named(instrument, attributes, generation.required.intersection(metric_.attributes))
 
     def _sdk_put(self, instrument: Instrument) -> Callable[..., None]:
         _, name, unit, description, buckets = instrument
@@ -382,10 +382,10 @@ def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
         for modality in _MODALITIES
         if (count := getattr(usage, f"{modality}_{field}", None))
     ]
-    rest = total - sum(count for _, count in parts)
-    if rest < 0:
+    remainder = total - sum(count for _, count in parts)
+    if remainder < 0:
         return [("unknown", total)]
-    return [*parts, ("unknown", rest)] if rest or not parts else parts
+    return [*parts, ("unknown", remainder)] if remainder or not parts else parts
 
 
 def _of_inference(operation: Inference) -> Iterator[tuple[str, _Extra, float]]:

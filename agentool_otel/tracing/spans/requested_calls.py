@@ -153,8 +153,8 @@ def current_answers(parent_id: int) -> list[Answer]:
     Args:
         parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
     """
-    here = [answer for answer in _answers.get() if answer.pending]
-    return [item for item in here if item.parent_id == parent_id] or here
+    pending = [answer for answer in _answers.get() if answer.pending]
+    return [item for item in pending if item.parent_id == parent_id] or pending
 
 
 def take(
@@ -171,20 +171,20 @@ def take(
         arguments: returns them as JSON; called where a call of this name is requested.
         parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
     """
-    here = _pending(answers, name)
+    candidates = _pending(answers, name)
     anywhere = _near(_pending(_recent, name), parent_id)
-    if not here and not anywhere:
+    if not candidates and not anywhere:
         return None
     try:
         executed = call_of(name, "", arguments())
     except ValueError:  # what an encoder of the user's has made is no JSON
         return None
-    for pending in (here, anywhere):
+    for pending in (candidates, anywhere):
         for fits in (_is_equal, _is_contained):
-            found = _only([item for item in pending if fits(item[1], executed)])
-            if found is not None:
-                return _taken(*found)
-    by_name = here or anywhere
+            match = _only([item for item in pending if fits(item[1], executed)])
+            if match is not None:
+                return _taken(*match)
+    by_name = candidates or anywhere
     if len(by_name) == 1 and by_name[0][0].requests_once(name):
         return _taken(*by_name[0])
     return None
@@ -208,20 +208,20 @@ _Found = tuple[Answer, Call]
 
 
 def _pending(answers: Iterable[Answer], name: str) -> list[_Found]:
-    found = [(answer, call) for answer in tuple(answers) for call in tuple(answer.pending)]
-    return [item for item in found if item[1].name == name]
+    pairs = [(answer, call) for answer in tuple(answers) for call in tuple(answer.pending)]
+    return [item for item in pairs if item[1].name == name]
 
 
-def _near(found: list[_Found], parent_id: int) -> list[_Found]:
+def _near(pairs: list[_Found], parent_id: int) -> list[_Found]:
     """Return the requests of model calls with this parent, or all if there are none."""
-    return [item for item in found if item[0].parent_id == parent_id] or found
+    return [item for item in pairs if item[0].parent_id == parent_id] or pairs
 
 
-def _only(found: list[_Found]) -> _Found | None:
+def _only(pairs: list[_Found]) -> _Found | None:
     """Return the first of equal requests of one answer; None where answers or arguments differ."""
-    if len({(id(answer), call.arguments) for answer, call in found}) != 1:
+    if len({(id(answer), call.arguments) for answer, call in pairs}) != 1:
         return None
-    return found[0]
+    return pairs[0]
 
 
 def _taken(answer: Answer, call: Call) -> str | None:

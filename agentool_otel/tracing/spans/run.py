@@ -105,8 +105,8 @@ class Run:
         recommended. Counts of cached tokens are for agents of a remote service.
         """
         fields: dict[str, Any] = {}
-        known = self.input_tokens is not None or self.output_tokens is not None
-        if with_usage and known and operation.usage is None:
+        has_usage = self.input_tokens is not None or self.output_tokens is not None
+        if with_usage and has_usage and operation.usage is None:
             fields["usage"] = Usage(
                 input_tokens=self.input_tokens, output_tokens=self.output_tokens
             )

@@ -60,8 +60,8 @@ class CallsBelow:
 
     __slots__ = ("context", "count")
 
-    def __init__(self, around: Context):
-        self.context = set_value(_BELOW_KEY, self, around)
+    def __init__(self, context: Context):
+        self.context = set_value(_BELOW_KEY, self, context)
         self.count = 0
 
 

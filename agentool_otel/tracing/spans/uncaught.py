@@ -68,6 +68,6 @@ def _record(error: BaseException, call: trace.SpanContext) -> None:
         attributes[agentool.SPAN_PARENT_ID] = trace.format_span_id(call.span_id)
     tracer = settings.tracer()
     span = start_span(tracer, _NAME, context, trace.SpanKind.INTERNAL, {}, now)
-    inside = context_with(context, span)
-    fail(span, inside, parent_of(context), None, None, error, attributes, now)
+    inner = context_with(context, span)
+    fail(span, inner, parent_of(context), None, None, error, attributes, now)
     end_span(span, attributes, -1, now)

@@ -19,7 +19,7 @@ SCOPE = "library.of.its.own"
 
 def _work(wrapped: Any, _: Any, args: Any, kwargs: Any) -> Any:
     operation = ToolExecution(name="work", tool_type="function")
-    with start_step(operation, what="a tool of a library", scope=__name__):
+    with start_step(operation, description="a tool of a library", scope=__name__):
         return wrapped(*args, **kwargs)
 
 

@@ -70,7 +70,7 @@ def test_no_field_brings_a_credential_out(
     elif "list" in str(field.type):
         value = [value]
     given = {**GIVEN[cls], name: value}
-    step = start_step(cls(**(given if "start" in when else GIVEN[cls])), what="a", scope="b")
+    step = start_step(cls(**(given if "start" in when else GIVEN[cls])), description="a", scope="b")
     if "end" in when:
         step.set(**{name: value})
     step.end()
@@ -79,13 +79,15 @@ def test_no_field_brings_a_credential_out(
 
 
 def test_the_name_of_a_span_has_an_end(spans: Any) -> None:
-    start_step(ToolExecution(name="x" * 1_000_000), what="a", scope="b").end()
+    start_step(ToolExecution(name="x" * 1_000_000), description="a", scope="b").end()
     assert len(spans.only().name) < 1_000
     spans.forget()
 
 
 def test_names_without_credentials_stay_as_they_are(spans: Any) -> None:
-    step = start_step(ToolExecution(name="get_password", call_id="call_1"), what="a", scope="b")
+    step = start_step(
+        ToolExecution(name="get_password", call_id="call_1"), description="a", scope="b"
+    )
     step.end()
     assert spans.only().name == "execute_tool get_password"
     assert spans.attributes()["gen_ai.tool.call.id"] == "call_1"
@@ -93,7 +95,7 @@ def test_names_without_credentials_stay_as_they_are(spans: Any) -> None:
 
 def test_facts_that_are_json_stay_json(spans: Any) -> None:
     facts = json.dumps({"note": f"password={SECRET}", "state": "done"})
-    start_step(Unclassified(extra={"app.facts": facts}), what="a", scope="b").end()
+    start_step(Unclassified(extra={"app.facts": facts}), description="a", scope="b").end()
     found = spans.attributes()["app.facts"]
     assert SECRET not in found
     assert json.loads(found)["state"] == "done"

@@ -71,8 +71,8 @@ def conversing(conversation: Any) -> Generator[None]:
     if begun_here() is None:
         with guarded("looking for WayFlow's listener"):
             _notice_without_listener()
-    inside: set[Begun] = set()
-    before = _begun.set(inside)
+    open_steps: set[Begun] = set()
+    before = _begun.set(open_steps)
     token = attach(_identified(conversation))
     failure = None
     try:
@@ -81,15 +81,15 @@ def conversing(conversation: Any) -> Generator[None]:
         failure = Failure.of(error)
         raise
     finally:
-        for step in list(inside):
+        for step in list(open_steps):
             step.leave()
         restore(token)
         with suppress(ValueError):  # closed in another context, by the garbage collector
             _begun.reset(before)
         if failure is not None and is_a(failure.error, GeneratorExit):
-            when_safe(_finish, inside, time_ns(), failure)
+            when_safe(_finish, open_steps, time_ns(), failure)
         else:
-            _finish(inside, time_ns(), failure)
+            _finish(open_steps, time_ns(), failure)
 
 
 def _notice_without_listener() -> None:
@@ -110,14 +110,14 @@ def _identified(conversation: Any) -> Context:
     """Return the current context, with the conversation unless it is a part of another."""
     context = get_current()
     with guarded("reading the id of a conversation of WayFlow"):
-        known: Any = context.get(IDENTITY_KEY) or ()
-        if gen_ai.CONVERSATION_ID not in known:
-            own = string(conversation, "conversation_id") or string(conversation, "id")
-            return identify(context, named(own))
+        identity: Any = context.get(IDENTITY_KEY) or ()
+        if gen_ai.CONVERSATION_ID not in identity:
+            conversation_id = string(conversation, "conversation_id") or string(conversation, "id")
+            return identify(context, named(conversation_id))
     return context
 
 
-def _finish(inside: set[Begun], end_ns: int, failure: Failure | None) -> None:
-    for step in list(inside):
+def _finish(open_steps: set[Begun], end_ns: int, failure: Failure | None) -> None:
+    for step in list(open_steps):
         with guarded("finishing what a conversation of Agent Spec has left open"):
             step.end(end_ns, failure, finished=False)

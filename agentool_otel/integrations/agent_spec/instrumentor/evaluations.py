@@ -37,7 +37,7 @@ async def evaluated(
         names = [name for metric in items(evaluator, "metrics") if (name := string(metric, "name"))]
     step = start_step(
         Unclassified(extra={"agentspec.evaluation.metrics": names}),
-        what="an evaluation of Agent Spec",
+        description="an evaluation of Agent Spec",
         scope=_SCOPE,
     )
     if step.live is not None:
@@ -61,31 +61,33 @@ def _record(step: StepSpan, results: Any) -> None:
 def _judgement(
     sample: Hashable, metric: Any, value: Any, details: dict[str, Any]
 ) -> EvaluationResult:
-    said = {key: detail for key, detail in details.items() if not key.startswith("__")}
-    known: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
+    detail_members = {key: detail for key, detail in details.items() if not key.startswith("__")}
+    attributes: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
     text = None
     plain = jsonable(value)  # numpy's numbers among them
     score = _score(plain)
     if plain is None:
         text = "not_evaluated"
-        said = {
+        detail_members = {
             "failed": [
                 _reason(failed_attempt) for failed_attempt in items(details, "__failed_attempts")
             ]
         }
     elif isinstance(plain, bool):
         text = "pass" if plain else "fail"
-        known[agentool.EVAL_PASSED] = plain
+        attributes[agentool.EVAL_PASSED] = plain
     elif isinstance(plain, str):
         text = short(plain)
     elif score is None:
-        said = {"value": plain, **said}
+        detail_members = {"value": plain, **detail_members}
     return EvaluationResult(
         name=short(metric),
         score=score,
         label=text,
-        explanation=encode(said) if said and said != {"failed": []} else None,
-        extra=known,
+        explanation=encode(detail_members)
+        if detail_members and detail_members != {"failed": []}
+        else None,
+        extra=attributes,
     )
 
 

@@ -33,10 +33,10 @@ def _outputs(step: Step, event: Any) -> None:
     step.mark({"agentspec.branch": string(event, "branch_selected") or None})
 
 
-def _exchange(step: Step, field: str, role: str, held: Any) -> None:
+def _exchange(step: Step, field: str, role: str, value: Any) -> None:
     def content() -> dict[str, Any]:
-        said = values.said(role, held)
-        return {} if said is None else {field: said}
+        messages = values.said(role, value)
+        return {} if messages is None else {field: messages}
 
     step.add(content)
 
@@ -54,12 +54,12 @@ def _node_outputs(step: Step, event: Any) -> None:
     )
 
 
-def _text(step: Step, attribute: str, held: Any) -> str | None:
+def _text(step: Step, attribute: str, value: Any) -> str | None:
     """Return content as the text of an attribute; None where there is none, or none is wanted."""
     policy: Policy = policy_in(step.context)
-    if held is None or record(held) == {} or not policy.on_spans:
+    if value is None or record(value) == {} or not policy.on_spans:
         return None
-    return policy.encoded(attribute, held)
+    return policy.encoded(attribute, value)
 
 
 def _asked(step: Step, event: Any) -> None:
@@ -149,10 +149,10 @@ def _noted(step: Step, event: Any) -> None:
         gen_ai.TOOL_NAME: string(get(event, "tool"), "name"),
         gen_ai.CONVERSATION_ID: string(event, "conversation_id"),
     }
-    held = next((value for name in _CONTENT if (value := get(event, name)) is not None), None)
-    attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, held)
-    known = {key: attribute for key, attribute in attributes.items() if attribute is not None}
-    step.note(_NAMES[_name(event) or ""], known, at(event))
+    content = next((value for name in _CONTENT if (value := get(event, name)) is not None), None)
+    attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, content)
+    attributes_ = {key: attribute for key, attribute in attributes.items() if attribute is not None}
+    step.note(_NAMES[_name(event) or ""], attributes_, at(event))
 
 
 EVENTS: dict[str, Handler] = {

@@ -38,11 +38,11 @@ _framed: WeakSet[Callable[..., Any]] = WeakSet()
 def loaded(component: Any, enabled: Callable[[], bool]) -> None:
     """Run the stream of a graph inside frames whenever `enabled` returns True."""
     with guarded("reading a graph of Agent Spec"):
-        for name, around in (("stream", _streamed), ("astream", _streamed_async)):
-            held = instance_dict(component)
-            method = None if held is None else held.get(name)
+        for name, wrapper in (("stream", _streamed), ("astream", _streamed_async)):
+            members = instance_dict(component)
+            method = None if members is None else members.get(name)
             if callable(method) and method not in _framed:  # the adapter's, which opens the span
-                framed = around(method, enabled)
+                framed = wrapper(method, enabled)
                 _framed.add(framed)
                 with suppress(AttributeError, TypeError, ValueError):
                     setattr(component, name, framed)

@@ -45,26 +45,26 @@ class Listener:
         """Take a span that begins, before it is the innermost of pyagentspec's stack."""
         with guarded("reading the start of a span of Agent Spec"):
             key = string(span, "id")
-            found = span_type_of(span)
-            if found is None or key is None or self._open.get(key) is not None:
+            span_type = span_type_of(span)
+            if span_type is None or key is None or self._open.get(key) is not None:
                 return
-            step = self._step(span, *found)
+            step = self._step(span, *span_type)
             step.forget = partial(self._open.take, key)
             self._open.add(key, step)
             step.start()
 
-    def _step(self, span: Any, name: str, known: SpanType) -> Step:
-        above, around = self._place()
+    def _step(self, span: Any, name: str, span_type: SpanType) -> Step:
+        above, context = self._place()
         if _masks():
-            around = withholding_content(around)
-        return _STEPS.get(name, Step)(span, known, above, around)
+            context = withholding_content(context)
+        return _STEPS.get(name, Step)(span, span_type, above, context)
 
     def _place(self) -> tuple[Step | None, Context]:
         """Return the step around what happens now, and the context of the span that begins."""
-        inside = current_step()
+        step = current_step()
         stated = self._stated()
-        if stated is None or (inside is not None and stated in inside.outward()):
-            return inside, get_current()
+        if stated is None or (step is not None and stated in step.outward()):
+            return step, get_current()
         return stated, stated.context
 
     def _stated(self) -> Step | None:

@@ -68,19 +68,19 @@ def _nothing() -> None:
 
 def current_step(context: Context | None = None) -> Step | None:
     """Return the step that a context is inside."""
-    found = (get_current() if context is None else context).get(_STEP_KEY)
-    return found if isinstance(found, Step) else None
+    step = (get_current() if context is None else context).get(_STEP_KEY)
+    return step if isinstance(step, Step) else None
 
 
 class Step:
     """A span of pyagentspec that is under way."""
 
-    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+    def __init__(self, source: Any, span_type: SpanType, above: Step | None, context: Context):
         self.source = source
-        self.known = known
+        self.known = span_type
         self.above = above
         """The step around it that has a span."""
-        self.around = around
+        self.around = context
         """The context of its parent."""
         self.start_ns = time_ns()
         self.span: StepSpan | None = None
@@ -140,7 +140,7 @@ class Step:
             parent = set_value(IDENTITY_KEY, None, parent)
         span = start_step(
             operation,
-            what=self.known.what,
+            description=self.known.what,
             scope=SCOPE,
             content=content,
             parent=parent,
@@ -150,17 +150,17 @@ class Step:
         name = self.known.name(self.source)
         if name is not None and span.live is not None:
             span.live.name(name)
-        inside = set_value(_STEP_KEY, self, span.context)
+        context = set_value(_STEP_KEY, self, span.context)
         if isinstance(operation, Unclassified):
-            inside = set_value(IDENTITY_KEY, names, inside)
+            context = set_value(IDENTITY_KEY, names, context)
         if isinstance(operation, ToolExecution):
-            inside = detached(inside)
+            context = detached(context)
         else:
-            self.below = CallsBelow(inside)
-            inside = self.below.context
-        span.context = inside
+            self.below = CallsBelow(context)
+            context = self.below.context
+        span.context = context
         self.span = span
-        self._token = attach(inside)
+        self._token = attach(context)
 
     def _join(self) -> None:
         """Let what is around end this step, if nobody does before."""
@@ -268,13 +268,15 @@ class Step:
         """
 
         def content() -> Mapping[str, Any]:
-            found: dict[str, Any] = {}
+            content: dict[str, Any] = {}
             if "input" not in span.fields and self.asked is not None:
-                said = values.conversation(items(self.asked, "prompt"))
-                found["input"] = [item for item in said if item["role"] == "user"][-1:] or None
+                conversation = values.conversation(items(self.asked, "prompt"))
+                content["input"] = [item for item in conversation if item["role"] == "user"][
+                    -1:
+                ] or None
             if "output" not in span.fields and not items(self.answered, "tool_calls"):
-                found["output"] = values.answer(self.answered)
-            return found
+                content["output"] = values.answer(self.answered)
+            return content
 
         span.add(content)
 
@@ -282,8 +284,8 @@ class Step:
 class ToolStep(Step):
     """Its span begins with the request, which has the arguments and follows at once."""
 
-    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
-        super().__init__(source, known, above, around)
+    def __init__(self, source: Any, span_type: SpanType, above: Step | None, context: Context):
+        super().__init__(source, span_type, above, context)
         self.elsewhere = inside_of("tool")
         """Whether LangChain's instrumentor records this call."""
         self.chunks = 0
@@ -325,15 +327,15 @@ class ToolStep(Step):
         if self.span is None:
             return
         by_name = record(outputs)
-        found = [outputs] if by_name is None else list(by_name.values())
-        error = next((item for item in found if is_a(item, BaseException)), None)
-        if error is None and all(item is None for item in found):
+        values_ = [outputs] if by_name is None else list(by_name.values())
+        error = next((item for item in values_ if is_a(item, BaseException)), None)
+        if error is None and all(item is None for item in values_):
             error = raised_by_tool()
             error = self.leaving if error is None else error
         if error is not None:
             self._failed(error)
             return
-        result = found[0] if len(found) == 1 else outputs
+        result = values_[0] if len(values_) == 1 else outputs
         self.add(lambda: {"result": jsonable(result)})
 
     def _failed(self, error: BaseException) -> None:
@@ -358,8 +360,8 @@ class ToolStep(Step):
 class ModelStep(Step):
     """A model call."""
 
-    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
-        super().__init__(source, known, above, around)
+    def __init__(self, source: Any, span_type: SpanType, above: Step | None, context: Context):
+        super().__init__(source, span_type, above, context)
         self.elsewhere = inside_of("model")
         self.request: Any = None
         self.response: Any = None
@@ -391,15 +393,15 @@ class ModelStep(Step):
 
     @property
     def _recorded_by_client(self) -> bool:
-        inside = 0 if self.below is None else self.below.count
-        return self.elsewhere or bool(inside) or self._counted() != self._before
+        number_below = 0 if self.below is None else self.below.count
+        return self.elsewhere or bool(number_below) or self._counted() != self._before
 
     def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
         if self._recorded_by_client:
             return
         span = start_step(
             self.known.operation(self.source) if self.request is None else self._operation(),
-            what=self.known.what,
+            description=self.known.what,
             scope=SCOPE,
             content=self._asked,
             parent=self.around,

@@ -78,11 +78,11 @@ def component_type(component: Any) -> str | None:
 
 def labels(component: Any) -> dict[str, Any]:
     """Return the attributes that identify a component."""
-    found = {
+    labels_ = {
         "agentspec.component.type": component_type(component),
         "agentspec.component.id": string(component, "id"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in labels_.items() if value is not None}
 
 
 def runtime(span: Any) -> str | None:
@@ -158,17 +158,17 @@ def _provider(config: Any) -> str | None:
     return provider_at(address) or _word(config, "api_provider") or by_class
 
 
-def _word(held: Any, name: str) -> str | None:
+def _word(obj: Any, name: str) -> str | None:
     """Return a field that is a text, or a member of an enumeration of texts."""
-    return string(held, name) or string(get(held, name), "value")
+    return string(obj, name) or string(get(obj, name), "value")
 
 
 def usage(event: Any) -> Usage | None:
     """Return the tokens that a response reports; None where it reports none."""
-    found = Usage(
+    usage_ = Usage(
         input_tokens=integer(event, "input_tokens"), output_tokens=integer(event, "output_tokens")
     )
-    return None if found == Usage() else found
+    return None if usage_ == Usage() else usage_
 
 
 # ----------------------------------------------------------------------------------------- content
@@ -176,11 +176,11 @@ def usage(event: Any) -> Usage | None:
 
 def said(role: str, values: Any) -> list[Message] | None:
     """Return the inputs or the outputs of a component as one message; None where it has none."""
-    held = record(values)
-    if not held:
+    value = record(values)
+    if not value:
         return None
-    only = plain_text(next(iter(held.values()))) if len(held) == 1 else None
-    return [message(role, [text(encode(held) if only is None else only)])]
+    only = plain_text(next(iter(value.values()))) if len(value) == 1 else None
+    return [message(role, [text(encode(value) if only is None else only)])]
 
 
 def conversation(prompt: Iterable[Any]) -> list[Message]:
@@ -190,8 +190,8 @@ def conversation(prompt: Iterable[Any]) -> list[Message]:
     ]
 
 
-def _content(held: Any) -> str | None:
-    content = get(held, "content")
+def _content(value: Any) -> str | None:
+    content = get(value, "content")
     return None if content is None else as_text(content)
 
 
@@ -207,19 +207,19 @@ def answer(event: Any) -> list[Message] | None:
     return [message("assistant", parts)] if parts else None
 
 
-def arguments_of(given: Any) -> Any:
+def arguments_of(raw: Any) -> Any:
     """Return a tool call's arguments from their text: JSON, or as Python prints a dict.
 
     LangGraph's adapter writes the latter.
     """
-    found = decoded(given)
-    if not isinstance(found, str):
-        return found
+    arguments = decoded(raw)
+    if not isinstance(arguments, str):
+        return arguments
     try:
-        value = literal(found, _LONGEST_REPR)
+        value = literal(arguments, _LONGEST_REPR)
     except ValueError:
-        return found
-    return jsonable(value) if isinstance(value, (dict, list)) else found
+        return arguments
+    return jsonable(value) if isinstance(value, (dict, list)) else arguments
 
 
 def definitions(tools: Iterable[Any]) -> list[dict[str, Any]] | None:
@@ -243,5 +243,5 @@ def _definition(component: Any) -> dict[str, Any]:
     return {**definition, "parameters": parameters}
 
 
-def _title(held: Any) -> str | None:
-    return string(held, "title") or string(get(held, "json_schema"), "title")
+def _title(obj: Any) -> str | None:
+    return string(obj, "title") or string(get(obj, "json_schema"), "title")

@@ -73,8 +73,8 @@ def read(
         raise DecodeError("an object of Agent Tool", type(data).__name__)
     kind = cls or identify(data)
     if kind is None:
-        known = ", ".join(signs[0].__name__ for signs in _SIGNS)
-        raise DecodeError(f"an object of Agent Tool ({known})", "none of these")
+        names = ", ".join(signs[0].__name__ for signs in _SIGNS)
+        raise DecodeError(f"an object of Agent Tool ({names})", "none of these")
     return decode(kind, data)
 
 

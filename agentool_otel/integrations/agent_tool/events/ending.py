@@ -92,8 +92,8 @@ class _Ending:
     def _put(self, kind: str, members: Object, *, content: bool) -> dict[str, Any]:
         """Return the attributes of an object, without what must not leave."""
         content = content and not self._sealed
-        told = members if content else facts_of(members)
-        return put_object(kind, self._guard.without(told, kind), content=content)
+        shown = members if content else facts_of(members)
+        return put_object(kind, self._guard.without(shown, kind), content=content)
 
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
@@ -124,8 +124,8 @@ class _Ending:
             for state, at_ns in self._transitions[:room]
         )
         progress = iter(sorted(call.progress, key=_sequence))
-        told = sorted((*call.notes, *call.progress, *transitions), key=lambda note: note.at_ns)
-        for note in told:
+        notes = sorted((*call.notes, *call.progress, *transitions), key=lambda note: note.at_ns)
+        for note in notes:
             yield next(progress) if is_progress(note) else note
 
     def _written(self, note: Note) -> dict[str, Any]:
@@ -162,8 +162,8 @@ class _Ending:
 
     def _mutated(self) -> bool:
         """Return whether an input was changed, or the known inputs differ."""
-        given = self._call.invocation
-        values = {canonical(given[input_]) for input_ in names.INPUTS if input_ in given}
+        invocation = self._call.invocation
+        values = {canonical(invocation[input_]) for input_ in names.INPUTS if input_ in invocation}
         return bool(self._call.mutated_by) or len(values) > 1
 
     def _payload(self) -> str | None:
@@ -172,32 +172,32 @@ class _Ending:
             return None
         if self._call.withheld is not None:
             return "withheld"
-        given = [result[item] for item in PAYLOAD if item in result]
-        if not given:
+        payloads = [result[item] for item in PAYLOAD if item in result]
+        if not payloads:
             return "missing"
-        return "present" if any(item not in (None, "", [], {}) for item in given) else "empty"
+        return "present" if any(item not in (None, "", [], {}) for item in payloads) else "empty"
 
     def _native(self) -> dict[str, Any]:
         """Return what it is in MCP, in the words of the conventions."""
-        found: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         for mapping in self._call.mappings(self._tool):
             for member, name in _MCP.items():
                 if member in mapping:
-                    found[name] = mapping[member]
-        return found
+                    attributes[name] = mapping[member]
+        return attributes
 
 
 def _guard(call: Call[Any], tool: Tool) -> Withheld:
     """Return the withheld data, collected from all objects."""
     guard = Withheld(tool.sensitive)
-    told = [("Invocation", call.invocation), ("Result", call.result)]
-    told += [(note.kind, dict(note.members)) for note in (*call.notes, *call.progress)]
-    for kind, members in told:
+    objects = [("Invocation", call.invocation), ("Result", call.result)]
+    objects += [(note.kind, dict(note.members)) for note in (*call.notes, *call.progress)]
+    for kind, members in objects:
         guard.learn(members, kind)
     for replaced in call.earlier:
         guard.learn([*replaced.values()])
     if call.withheld is not None or tool.withheld:
-        for holder in (*(members for _, members in told), *call.earlier):
+        for holder in (*(members for _, members in objects), *call.earlier):
             guard.forbid([*_outputs(holder)], _TELLING)
     if call.forgotten and (tool.sensitive or call.withheld is not None):
         guard.overfull = True
@@ -208,8 +208,8 @@ def _guard(call: Call[Any], tool: Tool) -> Withheld:
 def _outputs(members: Object) -> Iterator[Any]:
     """Yield the outputs of a tool that an object, or the objects in an event, have."""
     data = members.get("data")
-    held = [data, *data.values()] if isinstance(data, Mapping) else []
-    for holder in (members, *held):
+    values = [data, *data.values()] if isinstance(data, Mapping) else []
+    for holder in (members, *values):
         if isinstance(holder, Mapping):
             yield from (holder[item] for item in _OUTPUT if item in holder)
 

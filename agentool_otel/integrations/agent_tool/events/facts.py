@@ -70,7 +70,7 @@ def facts_of(members: _Object, holder: str = "", *, of_anything: bool = False) -
         holder: the member that it is, of an object around it.
         of_anything: whether it is in the data of an event, or in a reference.
     """
-    kept: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for name, value in members.items():
         if name.endswith(_REFERENCES):
             fact = _of_reference(value)
@@ -83,8 +83,8 @@ def facts_of(members: _Object, holder: str = "", *, of_anything: bool = False) -
         else:
             continue
         if fact is not _CONTENT:
-            kept[name] = fact
-    return kept
+            facts[name] = fact
+    return facts
 
 
 _CONTENT = object()

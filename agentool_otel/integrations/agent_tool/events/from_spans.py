@@ -28,9 +28,9 @@ def objects_in_spans(spans: Iterable[SpanRecord]) -> Iterator[dict[str, Any]]:
         if invocation is not None:
             yield invocation
         for event in span.events:
-            held = object_in(event.attributes)
-            if held is not None:
-                yield held
+            obj = object_in(event.attributes)
+            if obj is not None:
+                yield obj
         result = object_on("Result", span.attributes)
         if result is not None:
             yield result

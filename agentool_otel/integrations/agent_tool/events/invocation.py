@@ -136,17 +136,17 @@ class Call(Generic[S]):
         self.decided = self.decided or isinstance(members.get("redaction_state"), str)
         self.withhold(withheld_by(members))
 
-    def _update(self, known: dict[str, Any], members: Object) -> None:
+    def _update(self, members_: dict[str, Any], members: Object) -> None:
         replaced = {
-            name: known[name]
+            name: members_[name]
             for name in (*names.INPUTS, *PAYLOAD)
-            if name in known and name in members and known[name] != members[name]
+            if name in members_ and name in members and members_[name] != members[name]
         }
         if replaced and len(self.earlier) < _EARLIER:
             self.earlier.append(replaced)
         elif replaced:
             self.forgotten = True
-        known.update(members)
+        members_.update(members)
 
     def take_persistence(self, members: Object) -> None:
         """Note what becomes of its result."""
@@ -208,7 +208,7 @@ class Call(Generic[S]):
         ids = self.step.ids
         if ids is None:
             return None
-        told = {
+        sizes = {
             "trace_id": ids[0],
             "span_id": ids[1],
             "tool_name": tool.name,
@@ -217,7 +217,7 @@ class Call(Generic[S]):
             "duration_ms": self.timing.run_ms,
             "result_size_bytes": self.size_bytes() if self.result else None,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in sizes.items() if value is not None}
 
     def size_bytes(self) -> int | None:
         """Return the size of its payload, as it was before anything was taken out."""
@@ -230,9 +230,9 @@ class Call(Generic[S]):
 
     def mappings(self, tool: Tool) -> Iterator[Object]:
         """Yield what it is in native protocols."""
-        given = self.invocation.get("external_mappings")
-        own = given if isinstance(given, (list, tuple)) else ()
-        for mapping in (*tool.mappings, *own, self.invocation.get("external_mapping")):
+        mappings = self.invocation.get("external_mappings")
+        own_mappings = mappings if isinstance(mappings, (list, tuple)) else ()
+        for mapping in (*tool.mappings, *own_mappings, self.invocation.get("external_mapping")):
             if isinstance(mapping, Mapping):
                 yield mapping
 

@@ -59,27 +59,27 @@ def put_object(kind: str, members: Mapping[str, Any], *, content: bool) -> Attri
         members: the object, without what must not leave.
         content: whether it is to have more than its facts.
     """
-    given: Attributes = {}
+    attributes: Attributes = {}
     if kind == "Invocation":
         for member, name in names.INPUTS.items():
             if content and member in members:
-                given[name] = masked(canonical(members[member]))
+                attributes[name] = masked(canonical(members[member]))
         members = {name: member for name, member in members.items() if name not in names.INPUTS}
     facts = facts_of(members)
     of_facts, of_content = _PLACES.get(kind, _ANY_OTHER)
-    given[of_facts] = masked(canonical(facts))
-    if content and (rest := patch(facts, members)):
-        given[of_content] = masked(canonical(rest))
+    attributes[of_facts] = masked(canonical(facts))
+    if content and (difference := patch(facts, members)):
+        attributes[of_content] = masked(canonical(difference))
     if of_facts is names.OBJECT_FACTS:
-        given[names.OBJECT_KIND] = kind
-    given.update(labels_of(kind, members))
-    return given
+        attributes[names.OBJECT_KIND] = kind
+    attributes.update(labels_of(kind, members))
+    return attributes
 
 
 def labels_of(kind: str, members: Mapping[str, Any]) -> Attributes:
     """Return the attributes to look for an object by."""
-    known = _LABELS.get(kind, {})
-    labels = {name: members.get(member) for member, name in known.items()}
+    label_names = _LABELS.get(kind, {})
+    labels = {name: members.get(member) for member, name in label_names.items()}
     reason = members.get("reason")
     if kind == "PermissionDecision" and isinstance(reason, Mapping):
         labels[names.PERMISSION_REASON] = reason.get("type")
@@ -89,8 +89,8 @@ def labels_of(kind: str, members: Mapping[str, Any]) -> Attributes:
 def typed(labels: Mapping[str, Any]) -> Attributes:
     """Return attributes whose values are of their types, masked; a value of another type is in its
     object alone."""
-    found = {name: _AS[ATTRIBUTES[name].type](value) for name, value in labels.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    attributes = {name: _AS[ATTRIBUTES[name].type](value) for name, value in labels.items()}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _text(value: Any) -> str | None:
@@ -123,16 +123,16 @@ _AS: Mapping[str, Callable[[Any], Any]] = {
 def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the Invocation or the Result of a span; None where it has none."""
     of_facts, of_content = _PLACES[kind]
-    found = _joined(attributes, of_facts, of_content)
-    if found is None or kind != "Invocation":
-        return found
+    obj = _joined(attributes, of_facts, of_content)
+    if obj is None or kind != "Invocation":
+        return obj
     for member, name in names.INPUTS.items():
         if isinstance(text := attributes.get(name), str):
             try:
-                found[member] = loads(text)
+                obj[member] = loads(text)
             except ValueError:  # shortened
                 continue
-    return found
+    return obj
 
 
 def object_in(attributes: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -74,6 +74,6 @@ def error_type_of(result: Mapping[str, Any], state: str | None) -> str | None:
     if not isinstance(status, str):
         of_state = TERMINAL.get(state or "")
         return of_state or ("execution_failed" if failed else None)
-    if status in _RESULTS and (found := _RESULTS[status]) is not None:
-        return found if result.get("is_error") is not False else None
+    if status in _RESULTS and (error_type := _RESULTS[status]) is not None:
+        return error_type if result.get("is_error") is not False else None
     return _IF_ERROR.get(status, "execution_failed") if failed else None

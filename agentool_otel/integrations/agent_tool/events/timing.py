@@ -53,17 +53,17 @@ def transitions_of(invocation: Mapping[str, Any]) -> list[tuple[str, int]]:
     The specification leaves their members open: the state is `to`, `status` or `state`, the time
     `at`, `timestamp`, `time` or `created_at`.
     """
-    found: list[tuple[str, int]] = []
-    given = invocation.get("status_transitions")
-    for item in given if isinstance(given, (list, tuple)) else ():
+    transitions: list[tuple[str, int]] = []
+    transitions_ = invocation.get("status_transitions")
+    for item in transitions_ if isinstance(transitions_, (list, tuple)) else ():
         if not isinstance(item, Mapping):
             continue
         words = (item.get(name) for name in ("to", "status", "state"))
         state = next((word for word in words if isinstance(word, str)), None)
         at_ns = time_of(item, "at", "timestamp", "time", "created_at")
         if state is not None and at_ns is not None:
-            found.append((state, at_ns))
-    return found
+            transitions.append((state, at_ns))
+    return transitions
 
 
 class Timing:
@@ -97,12 +97,12 @@ class Timing:
 
     def fill(self, transitions: Iterable[tuple[str, int]]) -> None:
         """Fill gaps with times from status transitions."""
-        told = Timing(self.created_ns)
+        timing = Timing(self.created_ns)
         for state, at_ns in transitions:
-            told.enter(state, at_ns)
+            timing.enter(state, at_ns)
         for name in ("queued_ns", "started_ns", "waited_ns", "ended_ns"):
             if getattr(self, name) is None:
-                setattr(self, name, getattr(told, name))
+                setattr(self, name, getattr(timing, name))
 
     @property
     def queue_ms(self) -> float | None:

@@ -75,11 +75,11 @@ class Tools:
         """
         if kind in ("ToolDeclaration", "ToolInterface"):
             tool_id = str(members.get("tool_id"))
-            known = self._tools.get(tool_id, _Known())
-            declaration = known.declaration
+            tool = self._tools.get(tool_id, _Known())
+            declaration = tool.declaration
             if kind == "ToolDeclaration":
                 declaration = {name: members[name] for name in _KEPT if name in members}
-            sensitive = known.sensitive.union(_sensitive(members))
+            sensitive = tool.sensitive.union(_sensitive(members))
             self._tools_forgotten |= _keep(self._tools, tool_id, _Known(declaration, sensitive))
         elif kind == "PermissionProfile":
             profile_id = str(members.get("permission_profile_id"))
@@ -89,21 +89,21 @@ class Tools:
     def tool(self, tool_id: object) -> Tool:
         """Return what is known of a tool; of an unknown one its id is its name."""
         name = tool_id if isinstance(tool_id, str) and tool_id else "unknown"
-        known = self._tools.get(name)
-        if known is None:
+        tool = self._tools.get(name)
+        if tool is None:
             return Tool(name, withheld=self._tools_forgotten)
         self._tools.move_to_end(name)
-        declaration = known.declaration
+        declaration = tool.declaration
         kind = _text(declaration, "tool_kind")
-        given = declaration.get("external_mappings")
-        mappings = given if isinstance(given, (list, tuple)) else ()
+        raw_mappings = declaration.get("external_mappings")
+        mappings = raw_mappings if isinstance(raw_mappings, (list, tuple)) else ()
         return Tool(
             name=_text(declaration, "name") or name,
             tool_type=_TYPES.get(kind or "", "function"),
             kind=kind,
             namespace=_text(declaration, "namespace"),
             description=_text(declaration, "description"),
-            sensitive=known.sensitive,
+            sensitive=tool.sensitive,
             withheld=self._withheld(declaration),
             mappings=tuple(m for m in mappings if isinstance(m, Mapping)),
         )
@@ -130,11 +130,11 @@ def _text(members: Object, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _keep(held: OrderedDict[str, T], key: str, value: T) -> bool:
+def _keep(entries: OrderedDict[str, T], key: str, value: T) -> bool:
     """Keep a value; return whether another had to be forgotten for it."""
-    held[key] = value
-    held.move_to_end(key)
-    if len(held) <= _MOST:
+    entries[key] = value
+    entries.move_to_end(key)
+    if len(entries) <= _MOST:
         return False
-    held.popitem(last=False)
+    entries.popitem(last=False)
     return True

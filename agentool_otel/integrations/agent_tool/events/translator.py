@@ -151,24 +151,24 @@ class AgentToolEvents(Generic[S]):
 
     def _read_event(self, event: Object, at_ns: int, size: int) -> dict[str, Any]:
         name = label(event.get("event_type"))
-        held = list(objects_in(event))
+        objects = list(objects_in(event))
         invocation_id = self.about(event)
         if invocation_id is None:
-            for item in held:
+            for item in objects:
                 self._tools.learn(item.kind, item.members)
             self._note_apart(name, "Event", event, at_ns)
             return dict(event)
         self._call(invocation_id, event, at_ns)
         about: list[str] = []
-        for item in held:
-            own = item.members.get("invocation_id")
-            about.append(own if isinstance(own, str) else invocation_id)
+        for item in objects:
+            own_id = item.members.get("invocation_id")
+            about.append(own_id if isinstance(own_id, str) else invocation_id)
             self._read_object(item.kind, item.members, about[-1], at_ns, noted=True)
         self._tell(name, event, invocation_id, at_ns)
         self._grow("Event", invocation_id, size)
         for each in dict.fromkeys([*about, invocation_id]):
             self._end_if_over(each)
-        return self._event_referring(event, list(zip(held, about, strict=True)), invocation_id)
+        return self._event_referring(event, list(zip(objects, about, strict=True)), invocation_id)
 
     def _tell(self, name: str, event: Object, invocation_id: str, at_ns: int) -> None:
         call = self._calls.get(invocation_id)
@@ -237,8 +237,8 @@ class AgentToolEvents(Generic[S]):
 
     def _begin(self, invocation_id: str, members: Object, at_ns: int) -> Call[S]:
         self._ended.pop(invocation_id, None)
-        held = (obj.members for obj in objects_in(members) if obj.kind == "Invocation")
-        inner = next(held, members)
+        invocations = (obj.members for obj in objects_in(members) if obj.kind == "Invocation")
+        inner = next(invocations, members)
         tool = self._tools.tool(members.get("tool_id") or inner.get("tool_id"))
         call_id = inner.get("native_call_id")
         operation = ToolExecution(
@@ -307,9 +307,9 @@ class AgentToolEvents(Generic[S]):
         attributes = (
             self._apart(kind, members) if ended is None else ended.attributes_of(kind, members)
         )
-        around = self._recorder.around() if ended is None else None
-        if around is not None:
-            around.note(name, attributes, at_ns)
+        parent = self._recorder.around() if ended is None else None
+        if parent is not None:
+            parent.note(name, attributes, at_ns)
             return
         operation = Unclassified(extra={gen_ai.OPERATION_NAME: name})
         step = self._recorder.start(operation, None if ended is None else ended.step, at_ns)
@@ -343,7 +343,7 @@ class AgentToolEvents(Generic[S]):
         return {**members, "telemetry_refs": _added(members.get("telemetry_refs"), reference)}
 
     def _event_referring(
-        self, event: Object, held: list[tuple[Held, str]], invocation_id: str
+        self, event: Object, objects: list[tuple[Held, str]], invocation_id: str
     ) -> dict[str, Any]:
         reference = self._reference(invocation_id)
         if reference is None:
@@ -352,9 +352,11 @@ class AgentToolEvents(Generic[S]):
             **event,
             "trace_refs": _added(event.get("trace_refs"), reference),
         }
-        for item, about in held:
-            told = self._referring(item.kind, item.members, about)
-            written["data"] = told if item.name is None else {**written["data"], item.name: told}
+        for item, about in objects:
+            attributes = self._referring(item.kind, item.members, about)
+            written["data"] = (
+                attributes if item.name is None else {**written["data"], item.name: attributes}
+            )
         return written
 
 
@@ -403,9 +405,9 @@ def _without_payloads(event: Object) -> Object:
 
 def _added(references: object, reference: dict[str, Any]) -> list[Any]:
     """Return references with one more, in place of an earlier one to the same span."""
-    given = references if isinstance(references, (list, tuple)) else ()
+    value = references if isinstance(references, (list, tuple)) else ()
     span_id = reference["span_id"]
     others = [
-        item for item in given if not isinstance(item, Mapping) or item.get("span_id") != span_id
+        item for item in value if not isinstance(item, Mapping) or item.get("span_id") != span_id
     ]
     return [*others, reference]

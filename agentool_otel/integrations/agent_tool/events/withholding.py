@@ -154,15 +154,15 @@ class Withheld:
             return [self._object(inner, cls) for inner in value]
         if not isinstance(value, Mapping):
             return self._payload(value)
-        own = _members_of(cls)
+        members = _members_of(cls)
         cleaned: dict[str, Any] = {}
         for name, inner in value.items():
-            if name not in own:
+            if name not in members:
                 cleaned[self._text(name)] = self._field(name, inner)
             elif cls is Event and name == "data":
                 cleaned[name] = self._data(inner)
             else:
-                document = own[name]
+                document = members[name]
                 cleaned[name] = (
                     self._payload(inner) if document is None else self._object(inner, document)
                 )
@@ -242,19 +242,21 @@ def _fields(value: Any, kind: str | None) -> Iterator[tuple[str, Any]]:
         elif cls is None or not isinstance(item, Mapping):
             yield from _payload_fields(item)
         else:
-            own = _members_of(cls)
-            unknown = {name: inner for name, inner in item.items() if name not in own}
+            members = _members_of(cls)
+            unknown = {name: inner for name, inner in item.items() if name not in members}
             yield from _payload_fields(unknown)
-            todo += [(item[name], own[name]) for name in own if name in item and name != "data"]
+            todo += [
+                (item[name], members[name]) for name in members if name in item and name != "data"
+            ]
             if cls is Event:
                 todo += _in_data(item.get("data"))
 
 
 def _in_data(data: Any) -> Iterator[tuple[Any, type[Document] | None]]:
     """Yield what is in the `data` of an event, each with the object that it is."""
-    whole = held_type(data)
-    if not isinstance(data, Mapping) or whole is not None:
-        yield data, whole
+    whole_type = held_type(data)
+    if not isinstance(data, Mapping) or whole_type is not None:
+        yield data, whole_type
         return
     for name, inner in data.items():
         cls = held_type(inner) if name in HELD else None

@@ -83,9 +83,9 @@ def event_time(stamp: Any) -> int | None:
     parts = _TIME.fullmatch(stamp) if isinstance(stamp, str) else None
     if parts is None:
         return None
-    whole, decimals, zone = parts.groups()
+    seconds, decimals, zone = parts.groups()
     with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(whole + zone.replace("Z", "+00:00"))
+        moment = datetime.fromisoformat(seconds + zone.replace("Z", "+00:00"))
         at_ns = int(moment.timestamp()) * _SECOND_NS + int((decimals or "").ljust(9, "0"))
         return at_ns if 0 < at_ns < _END_NS else None
     return None
@@ -154,8 +154,8 @@ def _members(usage: Any) -> Data:
         return usage
     if not isinstance(usage, str):
         return {}
-    found = _MEMBER.findall(usage)
-    return {name: int(value) if value.isdecimal() else value for name, value in found}
+    matches = _MEMBER.findall(usage)
+    return {name: int(value) if value.isdecimal() else value for name, value in matches}
 
 
 def part_of(block: Any) -> Part | None:
@@ -176,15 +176,15 @@ def part_of(block: Any) -> Part | None:
 
 def labels_of(data: Data, content: bool) -> dict[str, Any]:
     """Return the attributes of a span event: numbers, names, and texts where content is kept."""
-    kept: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, value in data.items():
         if name in _STAMPED or value is None:
             continue
         if isinstance(value, str):
             if content or name in _LABELS:
-                kept[f"amplifier.{name}"] = value
+                members[f"amplifier.{name}"] = value
         elif isinstance(value, (bool, int, float)):
-            kept[f"amplifier.{name}"] = value
+            members[f"amplifier.{name}"] = value
         elif content:
-            kept[f"amplifier.{name}"] = canonical(value)
-    return kept
+            members[f"amplifier.{name}"] = canonical(value)
+    return members

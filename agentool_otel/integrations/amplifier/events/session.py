@@ -129,19 +129,19 @@ class Session(Generic[S]):
     # -------------------------------------------------------------------------------- turns
 
     def begin_turn(
-        self, at_ns: int, inside: S | None = None, content: Content | None = None
+        self, at_ns: int, step: S | None = None, content: Content | None = None
     ) -> Turn[S]:
         """Begin a turn, and end the one before it.
 
         Args:
             at_ns: when.
-            inside: the step in which the session is run.
+            step: the step in which the session is run.
             content: its prompt, where that is known.
         """
         if self.turn is not None:
             self.end_turn(self.last_ns)
         operation = AgentInvocation(agent_name=self.agent_name, conversation_id=self.id)
-        parent = self.parent if inside is None else inside
+        parent = self.parent if step is None else step
         self.turn = Turn(self._recorder.start(operation, parent, at_ns, content))
         for name, data, when in self.notes:
             self.note(self.turn.step, name, data, when)

@@ -70,14 +70,14 @@ class AmplifierEvents(Generic[S]):
         self._sessions.move_to_end(session_id)
         return session
 
-    def read(self, event: str, data: Data, at_ns: int, inside: S | None = None) -> None:
+    def read(self, event: str, data: Data, at_ns: int, step: S | None = None) -> None:
         """Read one event.
 
         Args:
             event: its name, such as `tool:pre`.
             data: what it holds.
             at_ns: when it was, if it does not say so itself.
-            inside: the step in whose work it was sent, where that is known.
+            step: the step in whose work it was sent, where that is known.
         """
         if event in DELTAS:
             return
@@ -89,7 +89,7 @@ class AmplifierEvents(Generic[S]):
         else:
             if event not in _PARTS:
                 session.settle()
-            reader(self, session, data, at_ns, inside)
+            reader(self, session, data, at_ns, step)
         session.last_ns = at_ns
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class AmplifierEvents(Generic[S]):
 
     # ----------------------------------------------------------------------------- sessions
 
-    def _start_session(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _start_session(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         metadata = data.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         announced, agent = self._children.pop(session.id, (None, None))
@@ -147,7 +147,7 @@ class AmplifierEvents(Generic[S]):
         call = next((tool for tool in parent.tools if call_id and tool.call_id == call_id), None)
         return parent.turn.step if call is None else call.step
 
-    def _end_session(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _end_session(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         status = string(data, "status")
         self._sessions.pop(session.id, None)
         self._end(session, at_ns, None if status is None else _STATUS.get(status, status))
@@ -160,14 +160,16 @@ class AmplifierEvents(Generic[S]):
             if len(self._ended) > _SESSIONS:
                 self._ended.popitem(last=False)
 
-    def _announce(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _announce(
+        self, session: Session[S], data: Data, at_ns: int, current_step: S | None
+    ) -> None:
         """A tool has started a child."""
         child = string(data, "sub_session_id", "child_session_id")
         if child is not None:
             step = self._step_for(session.id, data)
-            known = self._sessions.get(child)
-            if known is not None:
-                known.agent_name = string(data, "agent") or known.agent_name
+            session_ = self._sessions.get(child)
+            if session_ is not None:
+                session_.agent_name = string(data, "agent") or session_.agent_name
             else:
                 self._children[child] = (step, string(data, "agent"))
                 if len(self._children) > _SESSIONS:
@@ -176,23 +178,23 @@ class AmplifierEvents(Generic[S]):
 
     # -------------------------------------------------------------------------------- turns
 
-    def _submit(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _submit(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         turn, prompt = session.turn, _prompt(data)
         if turn is None or turn.prompted or not turn.asked:
-            turn = session.begin_turn(at_ns, inside, prompt)
+            turn = session.begin_turn(at_ns, step, prompt)
         else:
             turn.step.add(prompt)
         turn.prompted = True
 
-    def _execute(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _execute(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         turn, prompt = session.turn, _prompt(data)
         if turn is None or turn.executing or not turn.asked:
-            turn = session.begin_turn(at_ns, inside, prompt)
+            turn = session.begin_turn(at_ns, step, prompt)
         elif not turn.prompted:
             turn.step.add(prompt)
         turn.executing = True
 
-    def _answer(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _answer(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         """The answer: as a whole, or as a preview, which is marked as cut if it is shorter.
 
         What the model wrote in content blocks is known better. An `execution:end` without an answer
@@ -210,27 +212,27 @@ class AmplifierEvents(Generic[S]):
             answer += TRUNCATED_TEXT.format(length)
         turn.output = [text(answer)]
 
-    def _complete(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _complete(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         if session.turn is not None:
             session.turn.step.mark(payloads.labels_of(data, False))
         session.end_turn(at_ns, string(data, "status") or "success")
 
-    def _cancelled(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _cancelled(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         self._note(session, "cancel:completed", data, at_ns)
         session.end_turn(at_ns, "cancelled")
 
     # -------------------------------------------------------------------------- model calls
 
     def _request_provider(
-        self, session: Session[S], data: Data, at_ns: int, inside: S | None
+        self, session: Session[S], data: Data, at_ns: int, step: S | None
     ) -> None:
         """The next model call is about to be made: no tool is under way any more."""
         session.close_tools(at_ns, goes_on=True)
 
-    def _request(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        held = (chat for chat in session.chats if chat.step is inside and not chat.requested)
+    def _request(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
+        chats = (chat for chat in session.chats if chat.step is step and not chat.requested)
         provider = string(data, "provider")
-        chat = next(held, None) or session.begin_chat(provider or "unknown", at_ns)
+        chat = next(chats, None) or session.begin_chat(provider or "unknown", at_ns)
         chat.requested = True
         chat.request_id = string(data, "request_id")
         chat.step.set(request_model=string(data, "model"), provider=provider or chat.provider)
@@ -239,7 +241,7 @@ class AmplifierEvents(Generic[S]):
         if isinstance(source.get("messages"), list):
             chat.step.add(lambda: {"input": messages_of(source["messages"])})
 
-    def _respond(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _respond(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         chat = session.chat_of(string(data, "request_id"))
         if chat is None:
             return
@@ -263,7 +265,7 @@ class AmplifierEvents(Generic[S]):
             fields["finish_reasons"] = [reason]
         chat.step.set(**{name: value for name, value in fields.items() if value is not None})
 
-    def _fail(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _fail(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         """A provider's error: of a call under way, which ends, or of one that has ended with it."""
         chat = session.chat_of(string(data, "request_id"))
         if chat is None:
@@ -273,28 +275,28 @@ class AmplifierEvents(Generic[S]):
         chat.step.set(error_type=kind or "provider_error", error_message=words)
         session.end_chat(chat, at_ns)
 
-    def _block(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _block(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         part = payloads.part_of(data.get("block"))
         if part is not None:
             session.add_part(part)
 
-    def _thought(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _thought(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         words = string(data, "text", "thinking", "content")
         if words is not None:
             session.add_part(reasoning(words))
 
     # -------------------------------------------------------------------------------- tools
 
-    def _use(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _use(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         session.begin_tool(_tool_name(data), data, at_ns)
 
-    def _result(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _result(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         session.answer(_tool_name(data), data, at_ns)
 
-    def _tool_error(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _tool_error(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         session.fail(_tool_name(data), data, at_ns)
 
-    def _denied(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _denied(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         self._note(session, "approval:denied", data, at_ns)
         name = string(data, "tool_name")
         call = None if name is None else session.tool_of(name, data)
@@ -303,13 +305,13 @@ class AmplifierEvents(Generic[S]):
 
     # --------------------------------------------------------------------------------- rest
 
-    def _plan(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _plan(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         if session.plan is None:
             operation = Plan(agent_name=session.agent_name, conversation_id=session.id)
             parent = session.turn_at(at_ns).step
             session.plan = self._recorder.start(operation, parent, at_ns)
 
-    def _planned(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
+    def _planned(self, session: Session[S], data: Data, at_ns: int, step: S | None) -> None:
         if session.plan is not None:
             session.plan.end(at_ns)
             session.plan = None

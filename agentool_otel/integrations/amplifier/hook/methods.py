@@ -28,8 +28,8 @@ _wrapped: dict[tuple[int, str], _Wrapped] = {}
 """By the id of the object and the name of its method."""
 
 
-def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
-    """Call `around` in place of a method of one object.
+def wrap(owner: Any, name: str, wrapping: Around) -> Callable[[], None] | None:
+    """Call `wrapping` in place of a method of one object.
 
     Returns:
         What undoes it; None where the object has no such method or takes no wrapper, or where the
@@ -44,12 +44,12 @@ def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
     ):
         return None
     try:
-        held = ref(owner, lambda _: _wrapped.pop(key, None))
+        reference = ref(owner, lambda _: _wrapped.pop(key, None))
         if not _is_ours(vars(place)[name]):
             setattr(place, name, _wrapper(place, name))
     except (AttributeError, TypeError, ValueError):  # made in another language, or frozen
         return None
-    wrapped = _wrapped[key] = _Wrapped(held, cls, around)
+    wrapped = _wrapped[key] = _Wrapped(reference, cls, wrapping)
 
     def undo() -> None:
         if _wrapped.get(key) is wrapped:
@@ -78,10 +78,10 @@ def _wrapper(place: Any, name: str) -> Any:
         method: Callable[..., Any], bound_to: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         owner = place if cls is None else bound_to
-        held = _wrapped.get((id(owner), name))
-        if held is None or held.place is not cls or held.owner() is not owner:
+        entry = _wrapped.get((id(owner), name))
+        if entry is None or entry.place is not cls or entry.owner() is not owner:
             return method(*args, **kwargs)
-        return held.around(method, args, kwargs)
+        return entry.around(method, args, kwargs)
 
     call.agentool_place = place  # type: ignore[attr-defined]
     return FunctionWrapper(inspect.getattr_static(place, name), call)

@@ -98,11 +98,11 @@ class SessionHook:
                 self._watched.add(name)
                 self._register(name, self._read, _LAST, "read")
                 if name == "tool:pre":
-                    for priority, what in _WATCHERS.items():
-                        self._register(name, self._watcher(priority), priority, what)
+                    for priority, watcher in _WATCHERS.items():
+                        self._register(name, self._watcher(priority), priority, watcher)
 
     def _register(
-        self, name: str, read: Callable[[str, Data], None], priority: int, what: str
+        self, name: str, read: Callable[[str, Data], None], priority: int, role: str
     ) -> None:
         result = import_module("amplifier_core").HookResult
 
@@ -112,7 +112,7 @@ class SessionHook:
             return result(action="continue")
 
         hooks = self._coordinator.hooks
-        undo = hooks.register(name, handle, priority, _handler(what, name))
+        undo = hooks.register(name, handle, priority, _handler(role, name))
         if callable(undo):
             self._undo.append(undo)
 
@@ -132,11 +132,11 @@ class SessionHook:
             return list((self._coordinator.get(point) or {}).items())
         return []
 
-    def _wrap(self, owner: Any, name: str, around: Around) -> None:
+    def _wrap(self, owner: Any, name: str, wrapper: Around) -> None:
         """Wrap a method of what is mounted. One that takes no wrapper is recorded by events alone,
         and one that another session has mounted too, by that one."""
         with guarded(f"wrapping {name} of a module of Amplifier"):
-            undo = wrap(owner, name, around)
+            undo = wrap(owner, name, wrapper)
             if undo is not None:
                 self._undo.append(undo)
 
@@ -185,7 +185,7 @@ class SessionHook:
         """
         with guarded("asking for the handlers of Amplifier's tool calls"):
             names = list(self._coordinator.hooks.list_handlers("tool:pre")["tool:pre"])
-            ours = [names.index(_handler(what, "tool:pre")) for what in _OURS]
+            ours = [names.index(_handler(role, "tool:pre")) for role in _OURS]
             at = ours[list(_WATCHERS).index(watcher)]
             return at + 2 in ours
         return False
@@ -228,8 +228,8 @@ class SessionHook:
     def _call_id(self) -> str | None:
         """Return the id that loop-streaming keeps of the call that a task makes."""
         with suppress(Exception):
-            held = self._coordinator._tool_dispatch_contexts[asyncio.current_task()]
-            members = held if isinstance(held, Mapping) else vars(held)
+            context = self._coordinator._tool_dispatch_contexts[asyncio.current_task()]
+            members = context if isinstance(context, Mapping) else vars(context)
             return string(members, "tool_call_id", "call_id", "id")
         return None
 
@@ -281,16 +281,16 @@ def _plain(data: Any) -> Data:
     return record(jsonable(data)) or {}
 
 
-def _handler(what: str, event: str) -> str:
-    return f"agentool-otel {what} {event}"
+def _handler(role: str, event: str) -> str:
+    return f"agentool-otel {role} {event}"
 
 
 def _key(data: Data) -> tuple[str | None, ...]:
     return tuple(plain_text(get(data, name)) for name in ("timestamp", "tool_name", "tool_call_id"))
 
 
-async def _result(given: Any) -> Any:
-    return await given if inspect.isawaitable(given) else given
+async def _result(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
 
 
 def _telling(response: Any) -> Data:

@@ -109,7 +109,7 @@ def _begin(runner: Any) -> Call | None:
         )
         step = start_step(
             operation,
-            what="a tool runner",
+            description="a tool runner",
             scope=_OUR_SCOPE,
             content=lambda: messages.content(parameters),
         )
@@ -146,8 +146,8 @@ class _Executing:
         self.error: Exception | None = None
         """Exception of its tool. The runner passes it to the model only."""
 
-    def context(self, inside: Context) -> Context:
-        return set_value(_EXECUTING, self, inside)
+    def context(self, context: Context) -> Context:
+        return set_value(_EXECUTING, self, context)
 
     @staticmethod
     def now(arguments: Any) -> tuple[_Executing | None, Any]:
@@ -171,7 +171,7 @@ def _start(
             tool_type="function",
             description=string(tool, "description") or None,
         ),
-        what=_WHAT,
+        description=_WHAT,
         scope=_OUR_SCOPE,
         content=lambda: {"arguments": jsonable(arguments)},
         parent=parent,
@@ -294,10 +294,10 @@ class _Noting:
 
 
 def _called(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> Any:
-    around = _calling(tool, args, kwargs)
-    if around is None:
+    frame = _calling(tool, args, kwargs)
+    if frame is None:
         return wrapped(*args, **kwargs)
-    with around as step:
+    with frame as step:
         result = wrapped(*args, **kwargs)
         if step is not None:
             step.add(lambda: {"result": jsonable(result)})
@@ -305,10 +305,10 @@ def _called(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> A
 
 
 async def _called_async(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> Any:
-    around = _calling(tool, args, kwargs)
-    if around is None:
+    frame = _calling(tool, args, kwargs)
+    if frame is None:
         return await wrapped(*args, **kwargs)
-    with around as step:
+    with frame as step:
         result = await wrapped(*args, **kwargs)
         if step is not None:
             step.add(lambda: {"result": jsonable(result)})

@@ -73,14 +73,18 @@ def tokens(events: Iterable[Any]) -> dict[str, int]:
     Each event has its own count, zero if the model reported none, as for a streamed answer.
     """
     input_tokens = output_tokens = 0
-    known = False
+    is_known = False
     for event in events:
         usage = event.get("models_usage") if isinstance(event, dict) else None
         if isinstance(usage, dict):
             one, other = usage.get("prompt_tokens"), usage.get("completion_tokens")
             if isinstance(one, int) and isinstance(other, int) and (one or other):
-                input_tokens, output_tokens, known = input_tokens + one, output_tokens + other, True
-    if not known:
+                input_tokens, output_tokens, is_known = (
+                    input_tokens + one,
+                    output_tokens + other,
+                    True,
+                )
+    if not is_known:
         return {}
     return {gen_ai.USAGE_INPUT_TOKENS: input_tokens, gen_ai.USAGE_OUTPUT_TOKENS: output_tokens}
 

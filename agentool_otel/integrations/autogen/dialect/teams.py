@@ -160,8 +160,8 @@ class _Teams:
                 self._answers[start.span_id] = _order(span), answer[-1:]
         if span.attributes.get(_CLASS) == _PARTICIPANT:
             task = message.get("messages")
-            heard = answer or (task if isinstance(task, list) else [])
-            self._received[recipient].append((span.start_ns or 0, heard))
+            messages = answer or (task if isinstance(task, list) else [])
+            self._received[recipient].append((span.start_ns or 0, messages))
         elif start is not None and isinstance(message.get("error"), dict):
             self._failures.setdefault(start.span_id, message["error"])
 

@@ -275,8 +275,8 @@ class Listener:
     def emitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take what `emit(source, event)` was called with."""
         with guarded("reading an event of CrewAI"):
-            given = dict(zip(("source", "event"), args, strict=False)) | kwargs
-            source, event = given.get("source"), given.get("event")
+            arguments = dict(zip(("source", "event"), args, strict=False)) | kwargs
+            source, event = arguments.get("source"), arguments.get("event")
             kind = string(event, "type") or ""
             if kind in _STARTS:
                 self._start(kind, _STARTS[kind], source, event)
@@ -293,7 +293,7 @@ class Listener:
             _end_failed_attempt(operation)
         span = start_step(
             operation,
-            what=start.what,
+            description=start.what,
             scope=SCOPE,
             content=lambda: start.content(source, event),
         )

@@ -46,11 +46,11 @@ class OpenStep:
         self._around = get_current()
         self._frame = _current.get()
         if self._frame is not None:
-            inside = set_value(_STEPS_KEY, (*_steps(self._around), self), span.context)
+            context = set_value(_STEPS_KEY, (*_steps(self._around), self), span.context)
             # A write to the memory may go on in the background when the method has returned.
             if not isinstance(span.operation, MemoryOperation):
                 self._frame.steps.append(self)
-            attach(detached(inside))
+            attach(detached(context))
 
     def leave(self) -> None:
         """Put back what was current before, where this step still is."""
@@ -83,8 +83,8 @@ class OpenStep:
 
 def _steps(context: Context) -> tuple[OpenStep, ...]:
     """Return the steps that a context is inside, outermost first."""
-    found: Any = context.get(_STEPS_KEY)
-    return found or ()
+    frames: Any = context.get(_STEPS_KEY)
+    return frames or ()
 
 
 def innermost() -> OpenStep | None:

@@ -111,7 +111,7 @@ class ModelCall:
             return
         step = start_step(
             self._request(),
-            what="a model call of CrewAI",
+            description="a model call of CrewAI",
             scope=SCOPE,
             content=self._asked,
             parent=self._around,
@@ -210,5 +210,5 @@ def usage_of(usage: Any) -> Usage | None:
         )
     for field in _SUBSETS:
         counts[field] = counts[field] or None
-    found = Usage(**counts)
-    return None if found == Usage() else found
+    usage_ = Usage(**counts)
+    return None if usage_ == Usage() else usage_

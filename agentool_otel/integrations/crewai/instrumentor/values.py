@@ -70,22 +70,22 @@ def text_of(output: Any) -> str | None:
     return as_text(output) if words is None and output is not None else words
 
 
-def arguments(given: Any) -> Any:
+def arguments(value: Any) -> Any:
     """Return a tool's arguments: an object if they are one, else their text."""
-    return arguments_of(given)
+    return arguments_of(value)
 
 
-def coworker(source: Any, tool: str, given: Any) -> str | None:
+def coworker(source: Any, tool: str, value: Any) -> str | None:
     """Return the role of the agent that a tool call goes to, None where it goes to none.
 
     Args:
         source: what runs the tool, for an agent of a crew.
         tool: name of the tool, as the model writes it.
-        given: its arguments.
+        value: its arguments.
     """
     if "_".join(tool.lower().split()) not in _DELEGATING:
         return None
-    named = string(given, "coworker") or string(given, "co_worker")
+    named = string(value, "coworker") or string(value, "co_worker")
     if not named:
         return None
     wanted = _comparable(named.removeprefix("[").removesuffix("]").split(",")[0])
@@ -105,12 +105,12 @@ def memory_record(match: Any) -> dict[str, Any]:
     held = get(match, "record")
     source = match if held is None else held
     content = string(source, "content")
-    found: dict[str, Any] = {"content": jsonable(source) if content is None else content}
+    record_: dict[str, Any] = {"content": jsonable(source) if content is None else content}
     if (identity := string(source, "id")) is not None:
-        found["id"] = identity
+        record_["id"] = identity
     if metadata := record(jsonable(get(source, "metadata"))):
-        found["metadata"] = metadata
+        record_["metadata"] = metadata
     score = number(match, "score")
     if score is not None:
-        found["score"] = score
-    return found
+        record_["score"] = score
+    return record_

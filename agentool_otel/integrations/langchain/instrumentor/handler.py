@@ -149,10 +149,10 @@ class Handler(BaseCallbackHandler):
         if is_owned(GRAPHS):  # it is how something is executed that has a span already
             frame.pass_by()
             if above is not None:
-                inside = (
+                is_inside = (
                     above if isinstance(above, Plumbing) else Plumbing(above, run_id, None, None)
                 )
-                self.runs.add(run_id, inside)
+                self.runs.add(run_id, is_inside)
             return
         parent = _context(above)
         if isinstance(above, Plumbing) and above.transfer is not None:
@@ -169,12 +169,12 @@ class Handler(BaseCallbackHandler):
         if run is None:
             return
         if run.wants_content:
-            given = interrupts.given(inputs)
-            asked = messages.new_input(given)
-            if asked is not None:
-                run.fields["input"] = asked
-            elif given is not None:
-                run.mark({agentool.INPUT: encode(values.plain(given))})
+            answer = interrupts.given(inputs)
+            new_input = messages.new_input(answer)
+            if new_input is not None:
+                run.fields["input"] = new_input
+            elif answer is not None:
+                run.mark({agentool.INPUT: encode(values.plain(answer))})
         run.open()
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
@@ -187,9 +187,9 @@ class Handler(BaseCallbackHandler):
                 fields: dict[str, Any] = {}
                 extra: dict[str, Any] = {}
                 if run.wants_content and not run.questions:
-                    said = messages.last_answer(outputs)
-                    if said is not None:
-                        fields["output"] = said
+                    output = messages.last_answer(outputs)
+                    if output is not None:
+                        fields["output"] = output
                     elif outputs is not None and _has_no_messages(outputs):
                         extra[agentool.OUTPUT] = encode(values.plain(outputs))
                 run.finish(fields, extra=extra)
@@ -211,8 +211,10 @@ class Handler(BaseCallbackHandler):
                 elif (why := interruption(error)) is not None:
                     run.run.interrupted = why
                     if run.run.wants_content:
-                        asked = interrupts.questions(error)
-                        run.run.questions.update((key, values.plain(asked[key])) for key in asked)
+                        questions = interrupts.questions(error)
+                        run.run.questions.update(
+                            (key, values.plain(questions[key])) for key in questions
+                        )
 
     def _hand_over(self, node: Plumbing, targets: Sequence[str]) -> None:
         """Record that a node goes to another by command, unless its tool is the handoff."""
@@ -245,9 +247,9 @@ class Handler(BaseCallbackHandler):
     ) -> None:
         with guarded("starting a LangChain model call"):
             if self.enabled:
-                asked: Any = next(iter(items(messages)), [])
+                messages_: Any = next(iter(items(messages)), [])
                 self._start_model(
-                    "chat", serialized, asked, run_id, parent_run_id, metadata, kwargs
+                    "chat", serialized, messages_, run_id, parent_run_id, metadata, kwargs
                 )
 
     def on_llm_start(
@@ -270,7 +272,7 @@ class Handler(BaseCallbackHandler):
         self,
         kind: str,
         serialized: Any,
-        asked: Iterable[Any],
+        prompts: Iterable[Any],
         run_id: UUID,
         parent_run_id: UUID | None,
         metadata: dict[str, Any] | None,
@@ -293,7 +295,7 @@ class Handler(BaseCallbackHandler):
         if params.get("stream") is True:
             run.fields["stream"] = True
         if run.wants_content:
-            run.fields["input"] = [from_message(each) for each in items(asked)]
+            run.fields["input"] = [from_message(each) for each in items(prompts)]
             run.fields["tools"] = models.offered(params)
         run.open()
 
@@ -378,8 +380,8 @@ class Handler(BaseCallbackHandler):
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
                 fields["result"] = structured(content)  # of a failed one, too: it was told
                 if failed:
-                    said = as_text(content)
-                    fields["tool_error"] = fields["error_message"] = said
+                    text = as_text(content)
+                    fields["tool_error"] = fields["error_message"] = text
             if getattr(run.operation, "call_id", None) is None:
                 fields["call_id"] = string(reply, "tool_call_id")
             run.finish(fields)
@@ -423,12 +425,12 @@ class Handler(BaseCallbackHandler):
         with guarded("finishing a LangChain retrieval"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                found = (
+                live_run = (
                     [values.document(each) for each in items(documents)]
                     if run.wants_content
                     else None
                 )
-                run.finish({"documents": found})
+                run.finish({"documents": live_run})
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain retrieval"):
@@ -447,14 +449,14 @@ class Handler(BaseCallbackHandler):
         names: dict[str, str],
     ) -> LiveRun | None:
         """Keep a run that has started; without a span it is plumbing of the run around it."""
-        around = above.run if isinstance(above, Plumbing) else above
+        parent = above.run if isinstance(above, Plumbing) else above
         if live is None:
-            if around is not None:
-                self.runs.add(run_id, Plumbing(around, run_id, None, None))
+            if parent is not None:
+                self.runs.add(run_id, Plumbing(parent, run_id, None, None))
             if frame is not None:
                 frame.open = False
             return None
-        run = LiveRun(run_id, live, operation, _graph(around), names)
+        run = LiveRun(run_id, live, operation, _graph(parent), names)
         self.runs.add(run_id, run)
         if frame is not None:
             frame.claim(run)
@@ -462,8 +464,8 @@ class Handler(BaseCallbackHandler):
 
 
 def _has_no_messages(outputs: Any) -> bool:
-    held = get(outputs, "messages")
-    return held is None or listed(held) == []
+    messages_ = get(outputs, "messages")
+    return messages_ is None or listed(messages_) == []
 
 
 def _graph(run: LiveRun | None) -> LiveRun | None:

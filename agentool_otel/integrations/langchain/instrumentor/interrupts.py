@@ -35,8 +35,8 @@ def questions(error: BaseException) -> dict[str, Any]:
     kind = imported("langgraph.errors", "GraphInterrupt")
     if kind is None or not is_a(error, kind):
         return {}
-    asked = [item for each in items(error, "args")[:1] for item in items(each)]
-    return {string(each, "id") or "": get(each, "value") for each in asked}
+    interrupts = [item for each in items(error, "args")[:1] for item in items(each)]
+    return {string(each, "id") or "": get(each, "value") for each in interrupts}
 
 
 def given(inputs: Any) -> Any:

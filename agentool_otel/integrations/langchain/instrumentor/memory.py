@@ -102,28 +102,28 @@ def _named(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[s
     return {**dict(zip(_ORDER[method], args, strict=False)), **kwargs}
 
 
-def _operation(method: str, said: dict[str, Any]) -> MemoryOperation:
-    namespace = said.get("namespace", said.get("namespace_prefix"))
+def _operation(method: str, arguments: dict[str, Any]) -> MemoryOperation:
+    namespace = arguments.get("namespace", arguments.get("namespace_prefix"))
     name = _NAMES[method]
-    if method == "put" and said.get("value") is None:  # how the store spells delete
+    if method == "put" and arguments.get("value") is None:  # how the store spells delete
         name = "delete_memory"
     return MemoryOperation(
         operation=name,
         store_id="/".join(map(as_text, items(namespace))) or None,
-        record_id=string(said, "key"),
+        record_id=string(arguments, "key"),
         record_count=None if name == gen_ai.OP_SEARCH_MEMORY else 1,
     )
 
 
-def _asked(method: str, said: dict[str, Any]) -> dict[str, Any]:
+def _asked(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if method == "get":
-        return {"query": string(said, "key")}
+        return {"query": string(arguments, "key")}
     if method == "search":
-        query = said.get("query")
-        query = said.get("filter") if query is None or plain_text(query) == "" else query
+        query = arguments.get("query")
+        query = arguments.get("filter") if query is None or plain_text(query) == "" else query
         return {"query": None if query is None else as_text(query)}
-    if method == "put" and said.get("value") is not None:
-        return {"content": jsonable(said["value"])}
+    if method == "put" and arguments.get("value") is not None:
+        return {"content": jsonable(arguments["value"])}
     return {}
 
 
@@ -136,13 +136,13 @@ def _answer(method: str, value: Any) -> dict[str, Any]:
 
 
 def _record(item: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"content": jsonable(get(item, "value"))}
+    record: dict[str, Any] = {"content": jsonable(get(item, "value"))}
     if (key := string(item, "key")) is not None:
-        made["id"] = key
+        record["id"] = key
     score = number(item, "score")
     if score is not None:
-        made["score"] = score
-    return made
+        record["score"] = score
+    return record
 
 
 def _plain(method: str) -> Wrapper:

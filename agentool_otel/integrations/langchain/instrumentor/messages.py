@@ -11,22 +11,22 @@ from agentool_otel.providers.langchain import finish_reason, from_message, pair_
 __all__ = ["last_answer", "new_input"]
 
 
-def new_input(given: Any) -> list[Message] | None:
+def new_input(value: Any) -> list[Message] | None:
     """Return the input of a graph: the newest messages of its user, None if it takes none."""
-    if (words := plain_text(given)) is not None:
+    if (words := plain_text(value)) is not None:
         return [message("user", [text(words)])]
-    messages = listed(given)
-    messages = _messages(given) if messages is None else messages
-    asked: list[Message] = []
+    messages = listed(value)
+    messages = _messages(value) if messages is None else messages
+    questions: list[Message] = []
     for each in reversed(messages):
         if not _is_message(each):
             return None
-        made = from_message(each)
-        if made["role"] == "user":
-            asked.insert(0, made)
-        elif asked:
+        converted = from_message(each)
+        if converted["role"] == "user":
+            questions.insert(0, converted)
+        elif questions:
             break
-    return asked or None
+    return questions or None
 
 
 def last_answer(state: Any) -> list[Message] | None:
@@ -35,20 +35,20 @@ def last_answer(state: Any) -> list[Message] | None:
         return [message("assistant", [text(words)])]
     for each in reversed(_messages(state)):
         if _is_message(each):
-            made = from_message(each)
-            if made["role"] == "assistant":
-                said = [part for part in made["parts"] if part["type"] == "text"]
-                if not said:
+            converted = from_message(each)
+            if converted["role"] == "assistant":
+                parts = [part for part in converted["parts"] if part["type"] == "text"]
+                if not parts:
                     return None
                 why = finish_reason(get(each, "response_metadata"))
-                return [message("assistant", said, why or "stop")]
+                return [message("assistant", parts, why or "stop")]
     return None
 
 
 def _messages(state: Any) -> list[Any]:
-    found = get(state, "messages")
-    members = listed(found)
-    return [found] if members is None and found is not None else members or []
+    messages = get(state, "messages")
+    members = listed(messages)
+    return [messages] if members is None and messages is not None else members or []
 
 
 def _is_message(value: Any) -> bool:

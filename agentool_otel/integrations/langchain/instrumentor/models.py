@@ -48,8 +48,8 @@ def asked(
     address, port = server_of_model(model)
     if address is None:
         address, port = _server(get(serialized, "kwargs"))
-    given = string(metadata, "ls_provider")
-    provider = None if given is None else _PROVIDERS.get(given, given)
+    provider_name = string(metadata, "ls_provider")
+    provider = None if provider_name is None else _PROVIDERS.get(provider_name, provider_name)
     if provider is None:
         identity = items(serialized, "id")
         cls = plain_text(identity[-1]) if identity else None
@@ -87,18 +87,18 @@ def asked(
 
 def _first(read: Any, source: Any, *names: str) -> Any:
     for name in names:
-        found = read(source, name)
-        if found is not None:
-            return found
+        value = read(source, name)
+        if value is not None:
+            return value
     return None
 
 
 def _stops(params: Mapping[str, Any]) -> list[str] | None:
     for name in ("stop", "stop_sequences"):
-        if (given := string(params, name)) is not None:
-            return [given]
-        if found := texts(params, name):
-            return found
+        if (value := string(params, name)) is not None:
+            return [value]
+        if stops := texts(params, name):
+            return stops
     return None
 
 
@@ -125,9 +125,9 @@ def server_of_model(model: Any) -> tuple[str | None, int | None]:
         for name in _CLIENTS:
             client = get(model, name)
             for each in (client, get(client, "_client")):
-                found = _server_of_client(each)
-                if found[0] is not None:
-                    return found
+                server = _server_of_client(each)
+                if server[0] is not None:
+                    return server
     return None, None
 
 
@@ -165,12 +165,16 @@ def answered(result: Any) -> dict[str, Any]:
                 ("response_model", ("model_name", "model", "model_id", "model_version")),
                 ("response_id", ("id", "response_id")),
             ):
-                found = _first(string, about, *names)
-                if found and field not in fields:
-                    fields[field] = found
-            own = string(reply, "id")
-            if own and "response_id" not in fields and not own.startswith(("run-", "lc_")):
-                fields["response_id"] = own
+                model = _first(string, about, *names)
+                if model and field not in fields:
+                    fields[field] = model
+            response_id = string(reply, "id")
+            if (
+                response_id
+                and "response_id" not in fields
+                and not response_id.startswith(("run-", "lc_"))
+            ):
+                fields["response_id"] = response_id
     about = get(result, "llm_output")
     if "response_model" not in fields and (named := _first(string, about, "model_name", "model")):
         fields["response_model"] = named

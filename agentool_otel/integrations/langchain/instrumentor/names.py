@@ -29,8 +29,8 @@ def names_in(metadata: dict[str, Any]) -> dict[str, str]:
     LangGraph puts the `thread_id` of `configurable` into the metadata, too; earlier versions put
     all of it there.
     """
-    said = (_naming(get(metadata, key)) for key in _CONVERSATION)
-    conversation = next((item for item in said if item is not None), None)
+    conversations = (_naming(get(metadata, key)) for key in _CONVERSATION)
+    conversation = next((item for item in conversations if item is not None), None)
     return named(conversation, _naming(get(metadata, "user_id")))
 
 
@@ -47,23 +47,25 @@ def for_whom(names: dict[str, str], above: LiveRun | Plumbing | None, parent: Co
     way to whoever has named others in between. On Python 3.10 it is not handed down through async
     code; the context is.
     """
-    around = above.run if isinstance(above, Plumbing) else above
-    known = {} if around is None else around.names
-    return identify(parent, {key: name for key, name in names.items() if known.get(key) != name})
+    outer = above.run if isinstance(above, Plumbing) else above
+    names_above = {} if outer is None else outer.names
+    return identify(
+        parent, {key: name for key, name in names.items() if names_above.get(key) != name}
+    )
 
 
 def name_of(
     graph: Any, above: LiveRun | Plumbing | None, metadata: dict[str, Any], run_name: str | None
 ) -> str | None:
     """Return the name of a graph; one that has none is called by its node, or by its run."""
-    own = string(graph, "name")
-    if own and own != "LangGraph":
-        return own
+    graph_name = string(graph, "name")
+    if graph_name and graph_name != "LangGraph":
+        return graph_name
     if isinstance(above, Plumbing) and above.node is not None:
         return above.node
-    if above is None and (said := string(metadata, "lc_agent_name")):
-        return said
-    return run_name or own
+    if above is None and (agent_name := string(metadata, "lc_agent_name")):
+        return agent_name
+    return run_name or graph_name
 
 
 def internal(node: str | None) -> bool:

@@ -109,8 +109,8 @@ class LangChainInstrumentor(AgentInstrumentor):
 
             self._handler = Handler(_runs)
             self._handler.enabled = self.enabled
-            held: ContextVar[Any] = ContextVar("agentool-otel-langchain", default=self._handler)
-            context.register_configure_hook(held, True)
+            variable: ContextVar[Any] = ContextVar("agentool-otel-langchain", default=self._handler)
+            context.register_configure_hook(variable, True)
         except Exception as error:  # LangChain's import must not fail by us
             self.attached[_HOOK] = Attached(_HOOK, "failed", f"{type(error).__name__}: {error}")
             return

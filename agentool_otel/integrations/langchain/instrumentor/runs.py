@@ -99,11 +99,11 @@ class LiveRun(StepSpan):
         LangGraph takes the answers.
         """
         several = len(self.questions) > 1
-        asked = self.questions if several else next(iter(self.questions.values()))
-        if isinstance(asked, str):
-            self.fields["output"] = [message("assistant", [text(asked)], "stop")]
+        questions = self.questions if several else next(iter(self.questions.values()))
+        if isinstance(questions, str):
+            self.fields["output"] = [message("assistant", [text(questions)], "stop")]
         else:
-            extra[agentool.OUTPUT] = encode(asked)
+            extra[agentool.OUTPUT] = encode(questions)
 
     def failed(self, error: BaseException, /) -> None:
         """End with an exception that no callback has reported."""
@@ -142,8 +142,8 @@ class Runs(OpenSpans["LiveRun | Plumbing"]):
         """Return the parent of a run that starts; it and the run around it count as in use."""
         parent = self.get(run_id)
         if parent is not None and run_id is not None:
-            around = parent if isinstance(parent, LiveRun) else parent.run
-            self.touch(run_id, around.run_id)
+            outer = parent if isinstance(parent, LiveRun) else parent.run
+            self.touch(run_id, outer.run_id)
         return parent
 
 

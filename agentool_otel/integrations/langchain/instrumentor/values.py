@@ -39,7 +39,7 @@ def targets(value: Any, parent: bool = False) -> list[str]:
         value: what a node or a tool gave.
         parent: whether commands to the graph around this one count.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for command in commands(value):
         if get(command, "graph") is not None and not parent:
             continue
@@ -47,16 +47,16 @@ def targets(value: Any, parent: bool = False) -> list[str]:
         for target in items(goto) or [goto]:
             name = plain_text(target) or string(target, "node")
             if name and name != "__end__":
-                found[name] = None
-    return list(found)
+                names[name] = None
+    return list(names)
 
 
 def reply(output: Any, call_id: str | None) -> Any:
     """Return what a tool gave: its message where a command carries one, UNSET for no reply."""
-    found = commands(output)
-    if not found:
+    commands_ = commands(output)
+    if not commands_:
         return output
-    for command in found:
+    for command in commands_:
         for each in items(get(get(command, "update"), "messages")):
             answered = string(each, "tool_call_id")
             if answered is not None and call_id in (None, answered):
@@ -118,9 +118,9 @@ def _with_messages(value: Any, left: list[int], depth: int) -> Any:
 
 def document(retrieved: Any) -> dict[str, Any]:
     """Return a `Document` as the conventions have it."""
-    made: dict[str, Any] = {"content": string(retrieved, "page_content")}
+    members: dict[str, Any] = {"content": string(retrieved, "page_content")}
     if identity := string(retrieved, "id"):
-        made["id"] = identity
+        members["id"] = identity
     if metadata := jsonable(get(retrieved, "metadata")):
-        made["metadata"] = metadata
-    return identified(made)
+        members["metadata"] = metadata
+    return identified(members)

@@ -69,18 +69,18 @@ class Logfire:
         return Confidence(EXTENDS if is_call else CENSUS, "a span of Logfire")
 
     def read(self, span: Reader) -> Operation:
-        rest = span.rest
+        attributes = span.rest
         if span.span.scope == agents.SCOPE:
             return agents.read(span)
-        has_request = _REQUEST in rest
-        if not (has_request or _is_call(rest)) or _is_answered_elsewhere(span):
+        has_request = _REQUEST in attributes
+        if not (has_request or _is_call(attributes)) or _is_answered_elsewhere(span):
             return onto.unclassified(span)
         if has_request:
             _read_call(span)
-        if _EVENTS in rest:
+        if _EVENTS in attributes:
             onto.set_from_events(span, _EVENTS)
         onto.rename(span, {"operation.cost": agentool.COST_USD})
-        return onto.as_operation(span, str(rest.get(gen_ai.OPERATION_NAME) or "chat"))
+        return onto.as_operation(span, str(attributes.get(gen_ai.OPERATION_NAME) or "chat"))
 
 
 def _is_call(attributes: Mapping[str, Any]) -> bool:

@@ -63,18 +63,18 @@ def context_of(meta: Mapping[str, Any] | None) -> Context:
     In one process the server may run in the context of somebody else, who has started it. Unless
     that is where the request comes from, whose run and whose work it is are unknown.
     """
-    here = get_current()
+    current = get_current()
     carrier = {key: value for key, value in (record(meta) or {}).items() if type(value) is str}
     if not carrier:
-        return here
-    there = carriers.extract(carrier)
-    sender = get_current_span(there).get_span_context()
+        return current
+    remote = carriers.extract(carrier)
+    sender = get_current_span(remote).get_span_context()
     if not sender.is_valid:
-        return here
-    around = get_current_span(here).get_span_context()
-    if (sender.trace_id, sender.span_id) == (around.trace_id, around.span_id):
-        return here
-    context = Context({**here, **there})
+        return current
+    span_context = get_current_span(current).get_span_context()
+    if (sender.trace_id, sender.span_id) == (span_context.trace_id, span_context.span_id):
+        return current
+    context = Context({**current, **remote})
     for key in (RUN_KEY, IDENTITY_KEY, OWNER_KEY):
         context = set_value(key, None, context)
     return context

@@ -91,12 +91,12 @@ def _of_http(request: Any) -> tuple[str | None, dict[str, Any], str | None]:
     if headers is None:
         return None, {}, None
     client = get(request, "client")
-    known = {
+    fields = {
         core.CLIENT_ADDRESS: string(client, "host"),
         core.CLIENT_PORT: integer(client, "port"),
         core.NETWORK_PROTOCOL_NAME: "http",
     }
-    attributes = {key: value for key, value in known.items() if value is not None}
+    attributes = {key: value for key, value in fields.items() if value is not None}
     return headers.get("mcp-session-id"), attributes, "tcp"
 
 

@@ -92,7 +92,7 @@ class AgentRun:
     @classmethod
     def of_agent(cls, name: str | None) -> AgentRun:
         """Start a run of an agent without a runner."""
-        step = start_step(AgentInvocation(agent_name=name), what="an agent", scope=SCOPE)
+        step = start_step(AgentInvocation(agent_name=name), description="an agent", scope=SCOPE)
         return cls(step, None)
 
     # ---- the agents inside
@@ -107,7 +107,7 @@ class AgentRun:
         self._agent_ended = None
         self.agent = start_step(
             AgentInvocation(agent_name=name),
-            what="an agent",
+            description="an agent",
             scope=SCOPE,
             content=None if prompt is None else lambda: {"input": values.conversation(prompt)},
         )
@@ -252,7 +252,7 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
             parent = withholding_content(parent)
         step = start_step(
             operation,
-            what="a run of an agent",
+            description="a run of an agent",
             scope=SCOPE,
             parent=parent,
             content=lambda: {"input": values.conversation(prompt)},
@@ -282,8 +282,8 @@ def _workflow(agent: Any, config: Any) -> str | None:
     if items(agent, "handoffs"):
         return name
     context = get_current()
-    inside = context.get(TRACE_KEY) or context.get(_RUN_KEY)
-    return None if name == _UNNAMED or inside else name
+    outer = context.get(TRACE_KEY) or context.get(_RUN_KEY)
+    return None if name == _UNNAMED or outer else name
 
 
 async def run(

@@ -162,7 +162,7 @@ class _Tool(ObservedSpan):
                 call_id=self.call_id,
                 tool_type="function",
             ),
-            what="a tool",
+            description="a tool",
             scope=SCOPE,
             parent=self.parent,
             start_ns=self.start_ns,
@@ -226,7 +226,7 @@ class _Handoff(ObservedSpan):
                 tool_type="function",
                 transfer_target=None if error is not None else string(self.data, "to_agent"),
             ),
-            what="a handoff",
+            description="a handoff",
             scope=SCOPE,
             parent=self.parent,
             start_ns=self.start_ns,
@@ -252,34 +252,36 @@ class _ModelCall(ObservedSpan):
     def finish(self) -> None:
         if self.run is None or self.run.calls.count != self._recorded:
             return
-        known = Inference(request_model=string(self.data, "model"), usage=values.usage(self.data))
+        inference = Inference(
+            request_model=string(self.data, "model"), usage=values.usage(self.data)
+        )
         with guarded("reading a model call"):
-            known = self._read(known)
+            inference = self._read(inference)
         step = start_step(
-            Inference(request_model=known.request_model),
-            what="a model call",
+            Inference(request_model=inference.request_model),
+            description="a model call",
             scope=SCOPE,
             parent=self.parent,
             start_ns=self.start_ns,
             content=lambda: {"input": values.conversation(get(self.data, "input"))},
         )
         step.set(
-            usage=known.usage,
-            response_model=known.response_model,
-            response_id=known.response_id,
-            finish_reasons=known.finish_reasons,
+            usage=inference.usage,
+            response_model=inference.response_model,
+            response_id=inference.response_id,
+            finish_reasons=inference.finish_reasons,
         )
-        step.add(output=known.output)
+        step.add(output=inference.output)
         if self.failure is not None and self.error is None:
             step.set(error_type="error")
             step.add(error_message=string(self.failure, "message"))
         step.end(self.error)
 
-    def _read(self, known: Inference) -> Inference:
+    def _read(self, inference: Inference) -> Inference:
         response = get(self.data, "response")
         if response is None:
-            return replace(known, output=values.output_of_model(self.data))
-        reading = ResponsesReading(replace(known, request_model=string(response, "model")))
+            return replace(inference, output=values.output_of_model(self.data))
+        reading = ResponsesReading(replace(inference, request_model=string(response, "model")))
         reading.whole(response)
         return reading.operation(False)
 
@@ -324,11 +326,11 @@ def started(
         data = get(span, "span_data")
         kind = _KINDS.get(string(data, "type") or "")
         if kind is not None and _open.get(span) is None:
-            heard = kind(data)
-            _open.add(span, heard)
-            inside = heard.inside()
+            observed_span = kind(data)
+            _open.add(span, observed_span)
+            context = observed_span.inside()
             if _first(args, kwargs, "mark_as_current") is True:
-                heard.enter(inside)
+                observed_span.enter(context)
     return result
 
 
@@ -340,29 +342,29 @@ def finished(
 
 
 def _finish(
-    heard: ObservedSpan | None,
+    observed_span: ObservedSpan | None,
     wrapped: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
     """Finish a span. Contexts that other libraries attached at its start are below ours."""
-    if heard is None:
+    if observed_span is None:
         return wrapped(*args, **kwargs)
-    heard.leave()
+    observed_span.leave()
     try:
         return wrapped(*args, **kwargs)
     finally:
         with guarded("hearing of the end of a span"):
-            heard.finish()
+            observed_span.finish()
 
 
 def exited(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`Span.__exit__`, and that of a trace."""
-    heard = _open.get(span) or _traces.get(span)
-    if heard is not None and len(args) > 1 and not is_a(args[1], GeneratorExit):
-        heard.error = args[1]
+    observed_span = _open.get(span) or _traces.get(span)
+    if observed_span is not None and len(args) > 1 and not is_a(args[1], GeneratorExit):
+        observed_span.error = args[1]
     return wrapped(*args, **kwargs)
 
 
@@ -370,10 +372,10 @@ def failed(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`Span.set_error`, which a span that does nothing forgets at once."""
-    heard = _open.get(span)
-    if heard is not None:
-        heard.failure = _first(args, kwargs, "error")
-        heard.told = sys.exc_info()[1]
+    observed_span = _open.get(span)
+    if observed_span is not None:
+        observed_span.failure = _first(args, kwargs, "error")
+        observed_span.told = sys.exc_info()[1]
     return wrapped(*args, **kwargs)
 
 
@@ -407,7 +409,7 @@ class _Workflow(ObservedSpan):
         group = string(self.data, "group_id")
         self.step = start_step(
             WorkflowInvocation(workflow_name=string(self.data, "name"), conversation_id=group),
-            what="a workflow",
+            description="a workflow",
             scope=SCOPE,
         )
         return set_value(TRACE_KEY, True, identify(self.step.context, named(group)))
@@ -427,9 +429,9 @@ def trace_started(
     with guarded("hearing of the start of a trace"):
         marked = _first(args, kwargs, "mark_as_current") is True
         if marked and current_run() is None and _traces.get(trace) is None:
-            heard = _Workflow(trace)
-            _traces.add(trace, heard)
-            heard.enter(heard.inside())
+            workflow = _Workflow(trace)
+            _traces.add(trace, workflow)
+            workflow.enter(workflow.inside())
     return result
 
 

@@ -48,7 +48,7 @@ def _method(name: str) -> Wrapper:
                 store_id=string(session, "session_id"),
                 record_count=len(items(written)) if adds else None,
             ),
-            what="a session",
+            description="a session",
             scope=SCOPE,
             content=lambda: {"records": _records(written)} if adds else {},
         )

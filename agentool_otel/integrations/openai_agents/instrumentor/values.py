@@ -38,8 +38,8 @@ def answer(final_output: Any) -> list[Message] | None:
 def asked(item: Any) -> dict[str, Any]:
     """Return a tool call that waits for approval."""
     call = get(item, "raw_item")
-    given = string(call, "arguments")
-    return {**_which(item), "arguments": arguments_of(given)} if given else _which(item)
+    arguments = string(call, "arguments")
+    return {**_which(item), "arguments": arguments_of(arguments)} if arguments else _which(item)
 
 
 def decisions(state: Any) -> list[dict[str, Any]]:
@@ -53,14 +53,14 @@ def decisions(state: Any) -> list[dict[str, Any]]:
     words: Any = get(context, "get_rejection_message")
     if waiting is None or decided is None:
         return []
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for item in waiting():
         which = _which(item)
         names = (which.get("name") or "", which.get("id") or "")
         entry = {**which, "approved": decided(*names)}
-        said = words(*names) if words is not None and entry["approved"] is False else None
-        found.append({**entry, "message": said} if said else entry)
-    return found
+        reason = words(*names) if words is not None and entry["approved"] is False else None
+        entries.append({**entry, "message": reason} if reason else entry)
+    return entries
 
 
 def _which(item: Any) -> dict[str, Any]:

@@ -61,10 +61,10 @@ def capabilities(conversation_id: str | None, results: Any = None) -> list[Any]:
         conversation_id: what the caller of the run says it is a part of.
         results: of the tool calls that an earlier run has left open.
     """
-    outside, inside = _classes()
+    outside, inner = _classes()
     named = None if conversation_id == "new" else conversation_id
     run = _Run(named, _caller(), results)
-    return [outside(run), inside(run)]
+    return [outside(run), inner(run)]
 
 
 def _caller() -> Task[Any] | None:
@@ -127,13 +127,15 @@ class _Run:
 
     def invocation(self, ctx: Any) -> dict[str, Any]:
         names: Any = get_current().get(IDENTITY_KEY) or {}
-        around = names.get(gen_ai.CONVERSATION_ID)
+        conversation_id = names.get(gen_ai.CONVERSATION_ID)
         agent = get(ctx, "agent")
         model = models.identity(models.tried_in_turn(get(ctx, "model"))[0])
         return {
             "agent_name": string(agent, "name") or "agent",
             "agent_description": string(agent, "description"),
-            "conversation_id": self.conversation_id or around or string(ctx, "conversation_id"),
+            "conversation_id": self.conversation_id
+            or conversation_id
+            or string(ctx, "conversation_id"),
             "request_model": model["request_model"],
             "provider": model["provider"],
         }
@@ -191,7 +193,7 @@ class _Run:
             self.called.add(operation.call_id)
         step = start_step(
             operation,
-            what="a tool of pydantic-ai",
+            description="a tool of pydantic-ai",
             scope=SCOPE,
             content=lambda: {"arguments": jsonable(arguments())},
         )
@@ -296,7 +298,7 @@ class _Outside(_Hooks):
         run = self._agentool_run
         step = run.step = start_step(
             _known(AgentInvocation(), lambda: run.invocation(ctx)),
-            what="a run of pydantic-ai",
+            description="a run of pydantic-ai",
             scope=SCOPE,
             content=lambda: {"input": messages.prompt(get(ctx, "prompt"))},
         )
@@ -379,10 +381,10 @@ class _Inside(_Hooks):
     async def wrap_model_request(
         self, ctx: Any, *, request_context: Any, handler: Callable[[Any], Awaitable[Any]]
     ) -> Any:
-        around = get_current()
+        parent = get_current()
         step = start_step(
             _known(Inference(), lambda: models.asked(request_context)),
-            what="a model request of pydantic-ai",
+            description="a model request of pydantic-ai",
             scope=SCOPE,
             content=lambda: self._content(request_context),
             owner=_OWNED,
@@ -390,7 +392,7 @@ class _Inside(_Hooks):
         self._agentool_step = step
         context = step.context
         with guarded("starting a model request of pydantic-ai"):
-            context = _inside(step, around)
+            context = _inside(step, parent)
         token = attach(context)
         try:
             response = await handler(request_context)
@@ -400,7 +402,7 @@ class _Inside(_Hooks):
                 if attempts:
                     _made_to(step, models.tried_in_turn(get(request_context, "model"))[-1])
                 for attempt in attempts[:-1]:  # the last is this request
-                    _record_attempt(attempt, around)
+                    _record_attempt(attempt, parent)
                 self._raised(step, request_context, error)
             raise
         else:
@@ -408,7 +410,7 @@ class _Inside(_Hooks):
                 _made_to(step, models.answering(get(request_context, "model"), response))
                 _answered(step, response)
                 for attempt in items(response, "failed_attempts"):
-                    _record_attempt(attempt, around)
+                    _record_attempt(attempt, parent)
             # A stream whose reader has had enough of it ends without an exception.
             cut = string(response, "state") in ("incomplete", "interrupted")
             step.end(interrupted="closed" if cut else None)
@@ -451,12 +453,12 @@ def _ids(request_context: Any) -> list[int]:
     return [id(message) for message in items(request_context, "messages")]
 
 
-def _inside(step: StepSpan, around: Context) -> Context:
+def _inside(step: StepSpan, context: Context) -> Context:
     """Return the context of a model request.
 
     pydantic-ai's own span of the request stays the current one: a `FallbackModel` writes on it.
     """
-    above = get_current_span(around)
+    above = get_current_span(context)
     if getattr(getattr(above, "instrumentation_scope", None), "name", None) == "pydantic-ai":
         return set_value(_STEP_KEY, step, set_span_in_context(above, step.context))
     return set_value(_STEP_KEY, step, step.context)
@@ -476,13 +478,13 @@ def _answered(step: StepSpan, response: Any) -> None:
     step.add(lambda: {"output": [messages.answer(response)]})
 
 
-def _record_attempt(attempt: Any, around: Context) -> None:
+def _record_attempt(attempt: Any, context: Context) -> None:
     operation, began, ended = models.attempted(attempt)
     step = start_step(
         operation,
-        what="an attempt at a model request of pydantic-ai",
+        description="an attempt at a model request of pydantic-ai",
         scope=SCOPE,
-        parent=around,
+        parent=context,
         start_ns=began,
     )
     step.end(end_ns=ended)

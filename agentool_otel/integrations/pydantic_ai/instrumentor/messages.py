@@ -92,9 +92,9 @@ def retry(part: Any) -> str:
     pydantic-ai's own words, unless they would be made of objects of the user's.
     """
     content = get(part, "content")
-    told = [{key: value for key, value in (record(each) or {}).items() if key != "ctx"}
+    details = [{key: value for key, value in (record(each) or {}).items() if key != "ctx"}
             for each in items(content)]  # fmt: skip
-    if plain_text(content) is not None or (told and look(told) is not None):
+    if plain_text(content) is not None or (details and look(details) is not None):
         return str(part.model_response())
     return as_text(content)
 
@@ -214,20 +214,20 @@ def waiting(requests: Any) -> list[dict[str, Any]]:
     ]
 
 
-def results(given: Any) -> list[dict[str, Any]]:
+def results(value: Any) -> list[dict[str, Any]]:
     """Return the results of each call in `DeferredToolResults`; empty if there are none.
 
     Source: pydantic_ai/_deferred.py at 2.68.
     """
-    found: list[dict[str, Any]] = []
-    for call_id, decision in (record(get(given, "approvals")) or {}).items():
+    entries: list[dict[str, Any]] = []
+    for call_id, decision in (record(get(value, "approvals")) or {}).items():
         denied = decision is False or string(decision, "kind") == "tool-denied"
         entry: dict[str, Any] = {"id": call_id, "approved": not denied}
         if denied and (words := string(decision, "message")):
             entry["message"] = words
         if (changed := get(decision, "override_args")) is not None:
             entry["arguments"] = jsonable(changed)
-        found.append(entry)
-    for call_id, result in (record(get(given, "calls")) or {}).items():
-        found.append({"id": call_id, "result": result_of(result)})
-    return found
+        entries.append(entry)
+    for call_id, result in (record(get(value, "calls")) or {}).items():
+        entries.append({"id": call_id, "result": result_of(result)})
+    return entries

@@ -110,16 +110,18 @@ def _read_store(span: Reader) -> Operation:
 
 
 def _read_model_call(span: Reader) -> Operation:
-    rest = span.rest
-    if rest.get(gen_ai.OPERATION_NAME) == "embedding":
-        rest[gen_ai.OPERATION_NAME] = "embeddings"
+    attributes = span.rest
+    if attributes.get(gen_ai.OPERATION_NAME) == "embedding":
+        attributes[gen_ai.OPERATION_NAME] = "embeddings"
     for key in (gen_ai.REQUEST_MODEL, gen_ai.RESPONSE_MODEL):
-        if rest.get(key) == "none":
+        if attributes.get(key) == "none":
             onto.drop(span, key)
-    if all(str(rest.get(key, 0)) == "0" for key in _TOKENS):
+    if all(str(attributes.get(key, 0)) == "0" for key in _TOKENS):
         onto.drop(span, *_TOKENS)
     if (reasons := span.texts(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
-        rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(reason)) for reason in reasons]
+        attributes[gen_ai.RESPONSE_FINISH_REASONS] = [
+            str(finish_reason(reason)) for reason in reasons
+        ]
     _offer(span)
     for entry in entries(span, "Chat Model Prompt Content"):
         contents = texts(entry)

@@ -54,10 +54,10 @@ class ToolSmith:
     lossless = True
 
     def recognises(self, value: Json) -> bool:
-        beside = _BESIDE.get(_kind_of(value))
-        if beside is None or not isinstance(value, dict) or "registry_id" in value:
+        requirement = _BESIDE.get(_kind_of(value))
+        if requirement is None or not isinstance(value, dict) or "registry_id" in value:
             return False
-        return beside <= value.keys()
+        return requirement <= value.keys()
 
     def normal(self, value: Json) -> Json:
         return value
@@ -72,5 +72,5 @@ class ToolSmith:
         for kinds, write in _WRITE:
             if documents and all(isinstance(document, kinds) for document in documents):
                 return write(documents)
-        found = ", ".join(sorted({type(document).__name__ for document in documents})) or "nothing"
-        raise DecodeError("tools, EvalCases, or ReasoningTraces with EvalResults", found)
+        names = ", ".join(sorted({type(document).__name__ for document in documents})) or "nothing"
+        raise DecodeError("tools, EvalCases, or ReasoningTraces with EvalResults", names)

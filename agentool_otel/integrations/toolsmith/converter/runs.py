@@ -48,8 +48,8 @@ def read_run(run: Object) -> list[Document]:
     """
     _check_run(run)
     results = member(run, "results", list, filled=True)
-    around = without_each(run, ("results",))
-    pairs = each(results, "$.results", _translation(around).to_agentool)
+    header = without_each(run, ("results",))
+    pairs = each(results, "$.results", _translation(header).to_agentool)
     unique(results, "taskId", "$.results")
     documents: list[Document] = []
     for n, pair in enumerate(pairs):
@@ -79,19 +79,19 @@ def write_run(documents: Sequence[Document]) -> Object:
         if not isinstance(document, ReasoningTrace):
             continue
         try:
-            around, place = _run_of(document)
-            if run is not None and not same(run, around):
+            header, place = _run_of(document)
+            if run is not None and not same(run, header):
                 raise DecodeError("traces of one run", "a trace of another", "$.metadata")
             if (result := results.get(document.trace_id)) is None:
-                found = f"none with trace_id {document.trace_id!r}"
-                raise DecodeError("the EvalResult of each trace", found)
+                description = f"none with trace_id {document.trace_id!r}"
+                raise DecodeError("the EvalResult of each trace", description)
             trace = document.to_dict()
             member(trace, "input", str)
             pair = {"trace": without(trace, _PLACE), "result": result}
-            pairs.append((place, _translation(around).from_agentool(pair)))
+            pairs.append((place, _translation(header).from_agentool(pair)))
         except DecodeError as error:
             raise below(f"$[{n}]", error) from None
-        run = around
+        run = header
     if run is None:
         raise DecodeError("a ReasoningTrace for each EvalResult", "EvalResults alone")
     return {**run, "results": [item for _, item in sorted(pairs, key=lambda pair: pair[0])]}
@@ -99,14 +99,14 @@ def write_run(documents: Sequence[Document]) -> Object:
 
 def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
     """Return what a trace knows of its run, and its place in it."""
-    held = at(trace.metadata, ("toolsmith_run",))
-    if not isinstance(held, dict):
-        found = "a trace without it, which is from elsewhere"
-        raise DecodeError("metadata.toolsmith_run", found, "$.metadata")
+    value = at(trace.metadata, ("toolsmith_run",))
+    if not isinstance(value, dict):
+        description = "a trace without it, which is from elsewhere"
+        raise DecodeError("metadata.toolsmith_run", description, "$.metadata")
     try:
-        run: Object = member(held, "run", dict)
+        run: Object = member(value, "run", dict)
         _check_run(run)
-        return run, member(held, "place", int)
+        return run, member(value, "place", int)
     except DecodeError as error:
         raise below("$.metadata.toolsmith_run", error) from None
 
@@ -184,15 +184,15 @@ def _label(result: Object) -> str:
 
 def _steps(result: Object) -> list[Object]:
     """Return the steps: why a tool was selected, and its call, which nobody executed."""
-    held: Object = result.get("toolCall") or {}
-    name = held.get("toolName") or result.get("actualTool")
+    tool_call: Object = result.get("toolCall") or {}
+    name = tool_call.get("toolName") or result.get("actualTool")
     steps: list[Object] = []
-    if isinstance(reason := held.get("reason"), str):
+    if isinstance(reason := tool_call.get("reason"), str):
         steps.append({"type": "reasoning", "content": reason})
     if name is not None and not means_none(name):
         call: Object = {"name": name}
-        if "arguments" in held:
-            call["arguments"] = held["arguments"]
+        if "arguments" in tool_call:
+            call["arguments"] = tool_call["arguments"]
         steps.append({"type": "tool_call", "tool_call": call, "executed": False})
     return [{"step_id": f"step_{n:03d}", **step} for n, step in enumerate(steps, 1)]
 

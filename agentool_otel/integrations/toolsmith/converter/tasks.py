@@ -65,8 +65,10 @@ def _of_file(file: Object) -> Object:
     members: Object = {}
     if "name" not in synthesized:
         members["eval_id"] = file["name"]
-    rest = without_each(file, ("name", *(["metadata", *synthesized] if synthesized else ())))
-    return {**members, "toolsmith_file": rest} if rest else members
+    file_members = without_each(
+        file, ("name", *(["metadata", *synthesized] if synthesized else ()))
+    )
+    return {**members, "toolsmith_file": file_members} if file_members else members
 
 
 def _synthesized(file: Object) -> list[str]:
@@ -79,8 +81,10 @@ def _synthesized(file: Object) -> list[str]:
 
 def _file_of(case: Object) -> Object:
     """Return the members of the file besides its tasks, from its first case."""
-    held: Any = case.get("toolsmith_file")
-    file: Object = without_each(held, ("name", "tasks")) if isinstance(held, dict) else {}
+    file_members: Any = case.get("toolsmith_file")
+    file: Object = (
+        without_each(file_members, ("name", "tasks")) if isinstance(file_members, dict) else {}
+    )
     name = case.get("eval_id")
     if isinstance(name, str) and name:
         file = {"name": name, **file}
@@ -90,8 +94,8 @@ def _file_of(case: Object) -> Object:
     missing = [item for item in _SYNTHESIZED if item not in file]
     if not missing:
         return file
-    given = {item: _SYNTHESIZED[item] for item in missing}
-    return {**file, **given, "metadata": {"agentool": {"synthesized": missing}}}
+    defaults = {item: _SYNTHESIZED[item] for item in missing}
+    return {**file, **defaults, "metadata": {"agentool": {"synthesized": missing}}}
 
 
 # --- a task

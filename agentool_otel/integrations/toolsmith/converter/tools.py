@@ -39,15 +39,15 @@ def read_tools(file: Object) -> list[Document]:
     Raises:
         DecodeError: if something required is missing, or something is malformed or there twice.
     """
-    around = {name: value for name, value in file.items() if name != "tools"}
-    registry = _FILE.to_agentool(around)
+    header = {name: value for name, value in file.items() if name != "tools"}
+    registry = _FILE.to_agentool(header)
     tools = member(file, "tools", list, filled=True)
     specs = each(tools, "$.tools", _TOOL.to_agentool)
     unique(tools, "name", "$.tools")
-    if around == _SYNTHESIZED:
+    if header == _SYNTHESIZED:
         return [decoded(ToolSpec, spec, f"$.tools[{n}]") for n, spec in enumerate(specs)]
-    held = [unmarked(spec) if is_marked(spec) else {"spec": spec} for spec in specs]
-    return [decoded(ToolRegistry, {**registry, "tools": held}, "$")]
+    entries = [unmarked(spec) if is_marked(spec) else {"spec": spec} for spec in specs]
+    return [decoded(ToolRegistry, {**registry, "tools": entries}, "$")]
 
 
 def write_tools(documents: Sequence[Document]) -> Object:
@@ -60,18 +60,18 @@ def write_tools(documents: Sequence[Document]) -> Object:
         registry = documents[0].to_dict()
         tools: list[Object] = registry.pop("tools")
         try:
-            around = _FILE.from_agentool(registry)
+            header = _FILE.from_agentool(registry)
         except DecodeError as error:
             raise below("$[0]", error) from None
         specs = [_spec_of(tool) for tool in tools]
         path = "$[0].tools"
     else:
-        around, path = _SYNTHESIZED, "$"
+        header, path = _SYNTHESIZED, "$"
         specs = each([document.to_dict() for document in documents], path, dict)
     if not specs:
         raise DecodeError("at least one tool, as ToolSmith needs", "none", path)
     unique(specs, "name", path)
-    return {**around, "tools": each(specs, path, _TOOL.from_agentool)}
+    return {**header, "tools": each(specs, path, _TOOL.from_agentool)}
 
 
 def _spec_of(tool: Object) -> Object:

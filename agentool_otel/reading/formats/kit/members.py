@@ -67,9 +67,9 @@ def left_over(step: dict[str, Any], carried: Collection[str]) -> dict[str, Any]:
     remaining: dict[str, Any] = {}
     for name, value in step.items():
         if name == body and isinstance(value, dict):
-            rest = {k: v for k, v in value.items() if f"{kind}.{k}" not in carried}
-            if rest:
-                remaining[name] = rest
+            members = {k: v for k, v in value.items() if f"{kind}.{k}" not in carried}
+            if members:
+                remaining[name] = members
         elif name != "type" and name not in carried and f"{kind}.{name}" not in carried:
             remaining[name] = value
     return remaining

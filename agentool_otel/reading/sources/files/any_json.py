@@ -92,7 +92,7 @@ class AnyJson:
         Raises:
             Foreign: nothing in it is recognised.
         """
-        known = value == []
+        is_empty = value == []
         named = has_documents = False
         if (partial := partial_in_json(value)) is not None:
             self._report(where, partial)
@@ -100,7 +100,7 @@ class AnyJson:
             for piece in pieces(value) if parts is None else parts:
                 if piece.what == "document" and self._other is None:
                     continue
-                known = True
+                is_empty = True
                 if piece.what == "document" and self._other is not None:
                     self._other(self._whole(piece.value, where))
                     self.others += 1
@@ -108,7 +108,7 @@ class AnyJson:
                     continue
                 if piece.what == "trajectory" and not named:
                     named = True
-                    trajectories = (item for item, what in pieces(value) if what == "trajectory")
+                    trajectories = (item for item, kind in pieces(value) if kind == "trajectory")
                     self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
                     has_documents = True
@@ -123,7 +123,7 @@ class AnyJson:
             self._report(where, f"left out: {error}")
         if has_documents and self._other is not None:
             self._report_unknown(value, where)
-        if not known:
+        if not is_empty:
             self.seen = self.seen or short(value)
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = self.recognised or value == []
@@ -149,20 +149,20 @@ class AnyJson:
         return span
 
     def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
-        value, what = piece
-        if what == "otlp":
+        value, kind = piece
+        if kind == "otlp":
             yield from self._otlp(normal(value), where)
-        elif what == "log record":
+        elif kind == "log record":
             resource = span_object.resource(value.get("resource"))
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
-        elif isinstance(what, type):
-            reader = self._log_readers.get(what)
+        elif isinstance(kind, type):
+            reader = self._log_readers.get(kind)
             if reader is None:
-                reader = self._log_readers[what] = what()
+                reader = self._log_readers[kind] = kind()
             yield from reader.spans(value)
-        elif isinstance(what, Container):
-            self.loses.update(dict.fromkeys(what.loses))
-            yield from what.spans(value, lambda message: self._report(where, message))
+        elif isinstance(kind, Container):
+            self.loses.update(dict.fromkeys(kind.loses))
+            yield from kind.spans(value, lambda message: self._report(where, message))
 
     def _read_document(self, piece: Piece, where: str) -> None:
         """Pass on the trace of a document, and those of the trajectories inside it. A malformed one
@@ -171,11 +171,11 @@ class AnyJson:
         try:
             while waiting:
                 document = waiting.pop(0)
-                whole = self._whole(document, where)
+                mended_document = self._whole(document, where)
                 if piece.what == "trace":
-                    trace = decode(ReasoningTrace, whole)
+                    trace = decode(ReasoningTrace, mended_document)
                 else:
-                    trace = from_atif(whole, agents=self._agents)
+                    trace = from_atif(mended_document, agents=self._agents)
                     waiting += embedded_in(document)
                 self._document(trace)
                 self.recognised = True
@@ -187,10 +187,10 @@ class AnyJson:
 
     def _whole(self, document: Json, where: str) -> Json:
         """Return a document without marks of damage, since it has no place to note them."""
-        whole, damaged = mended(document)
+        mended_document, damaged = mended(document)
         if damaged:
             self._report(where, "bytes of it that are no UTF-8 were replaced by U+FFFD")
-        return whole
+        return mended_document
 
     def _otlp(self, document: Json, where: str) -> Iterator[SpanRecord]:
         if not document.keys() & {"resourceSpans", "resourceLogs"}:
@@ -279,7 +279,7 @@ def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecor
         except ValueError:
             if not is_damaged(span):
                 raise
-    whole, lost = without_damaged(span)
-    record = span_record(whole, scope, resource)
+    mended_span, lost = without_damaged(span)
+    record = span_record(mended_span, scope, resource)
     record.damaged = lost
     return record

@@ -52,8 +52,8 @@ def _limit_of(packed: int) -> int:
     """Return how many bytes a compressed input may unpack to: the limit of `limited_to` or
     `AGENTOOL_UNPACK_LIMIT`, else 64 MiB or two hundred times its size, whichever is more.
     """
-    asked = _asked[-1] if _asked else environment.unpack_limit()
-    return max(_SMALL, _RATIO * packed) if asked is None else asked
+    limit = _asked[-1] if _asked else environment.unpack_limit()
+    return max(_SMALL, _RATIO * packed) if limit is None else limit
 
 
 class Feed(io.RawIOBase):

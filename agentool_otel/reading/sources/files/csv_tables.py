@@ -104,7 +104,7 @@ def _rows(
     reader: _Reader, read: Callable[[str], Json], values: AnyJson, report: Report
 ) -> Iterator[list[SpanRecord]]:
     names = _next(reader) or []
-    known: dict[tuple[str | None, ...], Container | None] = {}
+    containers: dict[tuple[str | None, ...], Container | None] = {}
     while True:
         where = f"row {reader.line_num}"
         try:
@@ -122,11 +122,11 @@ def _rows(
             if cell and cell != _NULL
         }
         shape = (*row, *[str(row.get(name)) for name in TELLING])
-        if shape not in known:
-            if len(known) >= _SHAPES:
-                known.clear()
-            known[shape] = container_of(row)
-        container = known[shape]
+        if shape not in containers:
+            if len(containers) >= _SHAPES:
+                containers.clear()
+            containers[shape] = container_of(row)
+        container = containers[shape]
         try:
             if container is None:
                 yield list(values.spans(row, where))
@@ -144,7 +144,7 @@ def _unescaped(cell: str) -> Json:
         return _printed(cell)
     if "\\" not in cell:
         return cell
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), cell)
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), cell)
 
 
 def _printed(cell: str) -> Json:

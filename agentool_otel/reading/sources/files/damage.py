@@ -166,13 +166,13 @@ class _Mending:
     def text(self, text: str, where: str) -> str:
         if text.isascii() or not self._damaged.search(text):
             return text
-        whole = self._damaged.sub(_REPLACEMENT, text)
-        self.damages.append(Damage(where, cut=whole.endswith(_REPLACEMENT)))
-        return whole
+        mended_text = self._damaged.sub(_REPLACEMENT, text)
+        self.damages.append(Damage(where, cut=mended_text.endswith(_REPLACEMENT)))
+        return mended_text
 
     def attributes(self, attributes: Attributes, where: str) -> Attributes:
         """Return attributes without marks; of each of them the first damage is noted."""
-        whole: Attributes = {}
+        mended_attributes: Attributes = {}
         at_first = len(self.damages)
         for key, value in attributes.items():
             before = len(self.damages)
@@ -180,22 +180,22 @@ class _Mending:
             whole_value = self.value(value, f"{where}.{name}")
             while name is not key and name in attributes:
                 name += _REPLACEMENT  # that name is another's
-            whole[name] = whole_value
+            mended_attributes[name] = whole_value
             del self.damages[before + 1 :]
-        return whole if len(self.damages) > at_first else attributes
+        return mended_attributes if len(self.damages) > at_first else attributes
 
     def value(self, value: Any, where: str) -> Any:
         if isinstance(value, str):
             return self.text(value, where)
         before = len(self.damages)
-        whole: Any = value
+        mended_value: Any = value
         if isinstance(value, list):
-            whole = [self.value(item, where) for item in value]
+            mended_value = [self.value(item, where) for item in value]
         elif isinstance(value, dict):
-            whole = {
+            mended_value = {
                 self.text(key, where): self.value(inner, where) for key, inner in value.items()
             }
-        return whole if len(self.damages) > before else value
+        return mended_value if len(self.damages) > before else value
 
 
 def _plain(key: str) -> str:

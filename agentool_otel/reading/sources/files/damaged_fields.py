@@ -39,17 +39,17 @@ def without_damaged(span: _Object) -> Whole:
     Numbers among its attributes become text, as which they show what is left of them.
     """
     lost: list[Damage] = []
-    whole = dict(span)
+    mended_span = dict(span)
     for name, field in _FIELDS.items():
-        if is_marked(whole.get(name)):
-            del whole[name]
+        if is_marked(mended_span.get(name)):
+            del mended_span[name]
             lost.append(Damage(field, cut=False))
-    if is_marked(parent := whole.get("parentSpanId")):
-        whole["parentSpanId"] = stand_in(str(parent))  # without one it would pass for a run
+    if is_marked(parent := mended_span.get("parentSpanId")):
+        mended_span["parentSpanId"] = stand_in(str(parent))  # without one it would pass for a run
         lost.append(Damage("parent_id", cut=False))
     status = _object(span.get("status"))
     if is_marked(status.get("code")):
-        whole["status"] = {name: value for name, value in status.items() if name != "code"}
+        mended_span["status"] = {name: value for name, value in status.items() if name != "code"}
         lost.append(Damage("status", cut=False))
     events, links = _objects(span.get("events")), _objects(span.get("links"))
     for number, event in enumerate(events):
@@ -58,9 +58,9 @@ def without_damaged(span: _Object) -> Whole:
             lost.append(Damage(f"events[{number}].time_ns", cut=False))
     damaged = [is_marked(link.get("traceId")) or is_marked(link.get("spanId")) for link in links]
     lost += (Damage(f"links[{n}]", cut=False) for n, is_damaged in enumerate(damaged) if is_damaged)
-    whole["events"] = events
-    whole["links"] = list(compress(links, map(not_, damaged)))
-    return Whole(with_numbers_as_text(whole), tuple(lost))
+    mended_span["events"] = events
+    mended_span["links"] = list(compress(links, map(not_, damaged)))
+    return Whole(with_numbers_as_text(mended_span), tuple(lost))
 
 
 def with_numbers_as_text(value: Json) -> Json:

@@ -89,12 +89,12 @@ def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> 
 def _document_or_spans(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]:
     """Yield the spans inside a value that has the members of a document; the document where there
     are none."""
-    found = False
+    has_spans = False
     for piece in inner:
         if piece.what != "document" and (piece.what != "otlp" or _has_groups(piece.value)):
-            found = True
+            has_spans = True
             yield piece
-    if not found:
+    if not has_spans:
         yield Piece(value, "document")
 
 
@@ -132,11 +132,15 @@ def container_of(row: dict[str, str]) -> Container | None:
     """Return the container that an object of texts is; None where it is something else. So are all
     that have the same members, and the same values of those that are `TELLING`."""
     try:
-        inside = [*pieces(row)]
+        inner_pieces = [*pieces(row)]
     except (RecursionError, ValueError):
         return None
-    if len(inside) == 1 and inside[0].value is row and isinstance(inside[0].what, Container):
-        return inside[0].what
+    if (
+        len(inner_pieces) == 1
+        and inner_pieces[0].value is row
+        and isinstance(inner_pieces[0].what, Container)
+    ):
+        return inner_pieces[0].what
     return None
 
 

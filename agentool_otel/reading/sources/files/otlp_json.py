@@ -205,18 +205,20 @@ class JsonReader:
                 self.report(where, str(error))
                 yield ()
         self._again = False  # where the rest lies is not known: it was read in windows
-        if (rest := large.rest) is not None:
+        if (data := large.rest) is not None:
             salvage = Salvage(self._values, where)
             salvage.around(large.around)
-            yield from self._salvaged(rest, stream, salvage, where)
+            yield from self._salvaged(data, stream, salvage, where)
             self.recognised = self.recognised or salvage.count > 0
             self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
 
-    def _salvaged(self, rest: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
+    def _salvaged(
+        self, remaining_data: bytes, stream: Pushback, salvage: Salvage, where: str
+    ) -> Batches:
         """Yield what can be read of the rest of a damaged document, and of those behind it that
         have been taken from the stream with it."""
         decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
-        text = decoder.decode(rest)
+        text = decoder.decode(remaining_data)
         while True:
             if resume := _RESUME.search(text, 1):
                 next_one = resume.end()

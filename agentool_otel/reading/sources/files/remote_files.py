@@ -111,8 +111,8 @@ def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
 
 def _file(system: Any, place: str, path: str, file_path: str, secrets: Sequence[str]) -> RemoteFile:
     size = system.info(file_path).get("size")
-    inside = file_path[len(path) :] if file_path.startswith(path) else f" {file_path}"
-    name = without_credentials(place + inside)
+    inner_path = file_path[len(path) :] if file_path.startswith(path) else f" {file_path}"
+    name = without_credentials(place + inner_path)
     return RemoteFile(
         name,
         size if isinstance(size, int) else None,

@@ -191,8 +191,8 @@ class SpanFiles:
     def _batches(self, file: SpanFile, undecoded: bool, rereads: bool) -> Batches:
         label = name_of(file)
 
-        def report(at: str, what: str) -> None:
-            self._report(label, at, what)
+        def report(at: str, problem: str) -> None:
+            self._report(label, at, problem)
 
         values = AnyJson(report, self._documents.append, self._agents, self.other)
         json, proto = JsonReader(report, values), ProtoReader(report)
@@ -222,8 +222,8 @@ class SpanFiles:
                 barren = barren + 1 if is_barren else 0
                 skipped, others = values.skipped, values.others
                 if barren >= _BARREN and feeds != [packed]:
-                    what = f"nothing in {_BARREN:,} lines or values in a row"
-                    self._report_end(label, f"{what}: the rest is not read")
+                    problem = f"nothing in {_BARREN:,} lines or values in a row"
+                    self._report_end(label, f"{problem}: the rest is not read")
                     break
                 yield batch
             self.bytes_read = before + packed.count
@@ -237,10 +237,10 @@ class SpanFiles:
         if not (is_empty or json.recognised or values.recognised or proto.recognised):
             if any(isinstance(error, TooLarge) for error in errors):
                 raise SourceError(f"{label} holds no spans as far as it was read: {errors[0]}")
-            seen, hint = _seen(start, readable(values.seen))
+            description, hint = _seen(start, readable(values.seen))
             if isinstance(file, Path) and quote(label) == label:
                 hint = hint.replace("FILE", label)
-            raise values.refusal or DecodeError(EXPECTED, seen, where=label, hint=hint)
+            raise values.refusal or DecodeError(EXPECTED, description, where=label, hint=hint)
 
     def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
         """Yield the batches of a file that was counted, from where its spans lie."""
@@ -373,9 +373,9 @@ _KNOWN = {
 
 
 def _seen(head: bytes, value: str) -> _Seen:
-    for mark, seen in _KNOWN.items():
+    for mark, description in _KNOWN.items():
         if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
-            return seen
+            return description
     if value:
         return _Seen(value)
     if head.lstrip()[:1] in (b"{", b"["):

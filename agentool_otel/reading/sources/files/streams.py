@@ -100,14 +100,14 @@ def stdin() -> io.BufferedReader[Any]:
     raw: Any = sys.stdin.buffer
     if isinstance(raw, io.BufferedReader):
         return raw  # pyright: ignore[reportUnknownVariableType] # of bytes
-    kept = _buffers.get(0)
-    if kept is None or kept[0] is not raw:
-        kept = _buffers[0] = (raw, io.BufferedReader(raw))
-    return kept[1]
+    buffer = _buffers.get(0)
+    if buffer is None or buffer[0] is not raw:
+        buffer = _buffers[0] = (raw, io.BufferedReader(raw))
+    return buffer[1]
 
 
 def _standard_input() -> object:
     """Return what `stdin` has returned, if anything."""
     raw = getattr(sys.stdin, "buffer", None)
-    kept = _buffers.get(0)
-    return kept[1] if kept is not None and kept[0] is raw else raw
+    buffer = _buffers.get(0)
+    return buffer[1] if buffer is not None and buffer[0] is raw else raw

@@ -86,25 +86,25 @@ def _counted(
     slots: dict[int, list[_Span]] = {}
     sizes: dict[int, int] = {}
     counts = census.counts
-    held = 0
+    number = 0
     for span in spans:
         size = span_size(span)
-        held += size
+        number += size
         slot = hash(span.trace_id) % SLOTS
-        here = slots.get(slot)
-        if here is None:
-            here = slots[slot] = []
+        group = slots.get(slot)
+        if group is None:
+            group = slots[slot] = []
             sizes[slot] = 0
-        here.append(span)
+        group.append(span)
         sizes[slot] += size
-        if len(here) == counts[slot]:
+        if len(group) == counts[slot]:
             del slots[slot]
-            held -= sizes.pop(slot)
-            yield from _apart(here)
-        elif held > budget:
+            number -= sizes.pop(slot)
+            yield from _apart(group)
+        elif number > budget:
             break
-    for here in slots.values():
-        for span in here:
+    for group in slots.values():
+        for span in group:
             _add(traces, span)
 
 
@@ -162,25 +162,25 @@ def whole(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     best = {span.span_id: span for span in records if span is not None}
     copies = 0
     if len(best) < len(records) or None in [span.start_ns for span in best.values()]:
-        known = [span for span in records if span is not None]
-        best = _without_copies(known)
-        copies = _copies(known)
+        decoded = [span for span in records if span is not None]
+        best = _without_copies(decoded)
+        copies = _copies(decoded)
     try:
-        whole = sorted(best.values(), key=_START)
+        spans_ = sorted(best.values(), key=_START)
     except TypeError:  # a span without a start
-        whole = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
-    return Deduplicated(whole, copies) if copies else whole
+        spans_ = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
+    return Deduplicated(spans_, copies) if copies else spans_
 
 
 def _copies(spans: list[SpanRecord]) -> int:
     """Count the spans that are there again. A fragment is joined, and no copy; nor is what judges a
     trace a part of it, however often it was written."""
-    whole = [
+    span_ids = [
         span.span_id
         for span in spans
         if not is_fragment(span) and gen_ai.EVALUATION_NAME not in span.attributes
     ]
-    return len(whole) - len(set(whole))
+    return len(span_ids) - len(set(span_ids))
 
 
 def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
@@ -202,9 +202,9 @@ def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
     """Return a span with the log records of its fragments, each once, among its own events."""
     if is_fragment(span):
         span = msgspec.structs.replace(span, events=[], damaged=())
-    own = {_settled_text(event) for event in span.events}
+    texts = {_settled_text(event) for event in span.events}
     logged = (event for fragment in fragments for event in fragment.events)
-    new = {key: event for event in logged if (key := _settled_text(event)) not in own}
+    new = {key: event for event in logged if (key := _settled_text(event)) not in texts}
     events = span.events + [new[key] for key in sorted(new)]
     events.sort(key=lambda event: event.time_ns or 0)
     damaged = [damage for record in (span, *fragments) for damage in _damage_among(record, events)]

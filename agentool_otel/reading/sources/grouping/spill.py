@@ -90,13 +90,13 @@ class Spill:
             SourceError: the temporary folder is full.
         """
         waiting: dict[int, list[_Span]] = defaultdict(list)
-        held, shift = 0, self._shift
+        size, shift = 0, self._shift
         for span in spans:
             waiting[crc32(span.trace_id.encode("utf-8", "replace")) >> shift & _MASK].append(span)
-            held += span_size(span)
-            if held > self._most_waiting:
+            size += span_size(span)
+            if size > self._most_waiting:
                 self._write(waiting)
-                held = 0
+                size = 0
         self._write(waiting)
 
     def buckets(self) -> list[Bucket]:
@@ -140,14 +140,14 @@ class Spill:
             by_number.append(resources[raw])
         decoders = list(self._decoders)
         spans: list[_Span] = []
-        for trace_id, length, scope, number, line, known, place in undecoded:
+        for trace_id, length, scope, number, line, decoder, place in undecoded:
             span = b""
             if place < 0:
                 span = data[at : at + length]
                 at += length
             spans.append(
                 UndecodedSpan(
-                    trace_id, span, scope, by_number[number], line, decoders[known], place, length
+                    trace_id, span, scope, by_number[number], line, decoders[decoder], place, length
                 )
             )
         for row in rows:
@@ -175,8 +175,8 @@ class Spill:
                     if at < 0:
                         data.append(json)
                         length = len(json)
-                    known = decoders.setdefault(decoder, len(decoders))
-                    undecoded.append((trace_id, length, scope, number, line, known, at))
+                    index = decoders.setdefault(decoder, len(decoders))
+                    undecoded.append((trace_id, length, scope, number, line, index, at))
                 else:
                     fields = list(astuple(span))
                     fields[_RESOURCE] = number

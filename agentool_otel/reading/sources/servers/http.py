@@ -168,18 +168,18 @@ class Http:
                 if response.status_code not in _REDIRECTED:
                     yield response
                     return
-                there = _joined(url, response.headers.get("location", ""))
+                target = _joined(url, response.headers.get("location", ""))
             finally:
                 response.close()
-            if there is None:
+            if target is None:
                 raise SourceError(f"{name} sends elsewhere, to what is no URL")
-            if not _same_server(url, there):  # it is to know nothing of who we are
-                shown = without_credentials(there)[:_WORDS]
+            if not _same_server(url, target):  # it is to know nothing of who we are
+                shown = without_credentials(target)[:_WORDS]
                 raise SourceDenied(
                     f"{name} sends elsewhere, to {self._clean(shown)}, as for a log-in; "
                     f"hint: {self._hint()}, or name that address if it is the server's"
                 )
-            url = there
+            url = target
         raise SourceError(f"{name} sends from one address to the next, without end")
 
     def _answer_of(self, response: Any, name: str) -> Answer:

@@ -89,10 +89,10 @@ def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns)
         return next(iter(values.get(parameter, ())), None)
 
     traces = tuple(dict.fromkeys(_trace_id(item, name) for item in values.get("trace", ())))
-    beside = [value for value in values if value not in _BESIDE_TRACE]
-    if traces and beside:
+    extra = [value for value in values if value not in _BESIDE_TRACE]
+    if traces and extra:
         raise SourceError(
-            f"{name}: trace= names whole traces, and {beside[0]}= cannot be asked for beside it"
+            f"{name}: trace= names whole traces, and {extra[0]}= cannot be asked for beside it"
             f"; hint: leave out one of the two"
         )
     now = now_ns()
@@ -161,8 +161,8 @@ def _values(query: str, name: str) -> dict[str, list[str]]:
         key, sign, value = part.partition("=")
         key = unquote(key)
         if key not in _PARAMETERS:
-            known = ", ".join(f"{parameter}=" for parameter in _PARAMETERS)
-            raise SourceError(f"{name} does not know {key + '='!r}; it takes {known}")
+            names = ", ".join(f"{parameter}=" for parameter in _PARAMETERS)
+            raise SourceError(f"{name} does not know {key + '='!r}; it takes {names}")
         if not sign or not value or "#" in value:
             raise SourceError(
                 f"{name}: {key}= has no value, or a # in it; hint: # is written as %23"

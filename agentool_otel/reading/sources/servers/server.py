@@ -167,14 +167,14 @@ class ServerSource(ABC):
         answer.close()
         return error
 
-    def check_service(self, service: str, known: Iterable[str]) -> None:
+    def check_service(self, service: str, services: Iterable[str]) -> None:
         """Note that a service of the query, of which nothing was found, is not one of the server's.
 
         Args:
             service: the name in the query.
-            known: the services of the server. A server without any is only empty.
+            services: the services of the server. A server without any is only empty.
         """
-        names = sorted(set(known))
+        names = sorted(set(services))
         if not names or service in names:
             return
         similar = get_close_matches(service, names, n=_SERVICES_SHOWN)

@@ -31,8 +31,8 @@ def _speaks(o: Object) -> bool:
     """Return whether a name belongs to a dialect: without ids only that distinguishes a span from
     any other object with dotted names.
     """
-    known = namespaces()
-    return any(item.startswith(known) for item in (*o, *flattened(o)))
+    prefixes = namespaces()
+    return any(item.startswith(prefixes) for item in (*o, *flattened(o)))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:

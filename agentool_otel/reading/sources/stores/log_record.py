@@ -60,12 +60,12 @@ def record(o: Object, scope: str = "", resource: Attributes | None = None) -> Sp
         )
     if not name:
         return None
-    own = _digest([name, time, attributes], 8)
+    own_id = _digest([name, time, attributes], 8)
     session = next((key for key in _SESSIONS if v.text(attributes.get(key))), None)
     if trace_id is None:
-        trace_id = _digest([attributes[session]] if session else [own], 16)
+        trace_id = _digest([attributes[session]] if session else [own_id], 16)
     return SpanRecord(
-        trace_id, own, name=name, start_ns=time, end_ns=time, attributes=attributes, scope=scope,
+        trace_id, own_id, name=name, start_ns=time, end_ns=time, attributes=attributes, scope=scope,
         resource=resource or {},
     )  # fmt: skip
 

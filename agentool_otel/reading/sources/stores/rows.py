@@ -100,20 +100,20 @@ def _members(row: Object, read: bool) -> tuple[Object, dict[str, Object], Object
     groups: dict[str, Object] = {}
     loose: Object = {}
     for column, value in row.items():
-        what, target, rest = _place(column)
-        if what == "member":
+        kind, target, remainder = _place(column)
+        if kind == "member":
             span[target] = value
-        elif what == "named":
+        elif kind == "named":
             if value is not None:
                 span.setdefault(target, value)
-        elif what == "map":
+        elif kind == "map":
             group = groups.setdefault(target, {})
             if read:
                 group.update(v.attributes(value))
-        elif what == "loose":
+        elif kind == "loose":
             loose[target] = value
-        elif value is not None or what == "attribute":  # a data frame has cells for other rows'
-            groups.setdefault(target, {})[rest] = value
+        elif value is not None or kind == "attribute":  # a data frame has cells for other rows'
+            groups.setdefault(target, {})[remainder] = value
     return span, groups, loose
 
 
@@ -143,9 +143,9 @@ def _place(column: str) -> _Place:
         return "attribute", group, name
     if column in _MAPS:
         return "map", _MAPS[column], ""
-    prefix, mark, rest = _split(column)
-    if mark and rest and prefix in _GROUPS:
-        return "in group", _GROUPS[prefix], rest
+    prefix, mark, remainder = _split(column)
+    if mark and remainder and prefix in _GROUPS:
+        return "in group", _GROUPS[prefix], remainder
     return ("loose" if "." in column else "member"), column, ""
 
 

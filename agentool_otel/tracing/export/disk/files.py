@@ -160,12 +160,12 @@ class AppendFile:
             OSError: there is no room; what stands there is as it was.
         """
         fresh = cls.__new__(cls)
-        beside = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
-        fresh._hold(beside, create_own(beside, _APPEND))
+        temporary = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
+        fresh._hold(temporary, create_own(temporary, _APPEND))
         try:
             fresh.append(contents(fresh.inode))
             fresh.lock()
-            os.replace(beside, path)
+            os.replace(temporary, path)
         except BaseException:
             fresh.remove()
             raise

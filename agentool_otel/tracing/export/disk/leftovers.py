@@ -78,7 +78,7 @@ class RecoveryReport:
 
     def sentences(self) -> Iterator[str]:
         """Yield what users should know of it, a line each."""
-        for files, what in (
+        for files, label in (
             (self.left_alone, "not made here by this user's programs and left alone"),
             (self.set_aside, "damaged and set aside"),
             (self.failed, "not to be read or written at present"),
@@ -86,9 +86,9 @@ class RecoveryReport:
             if files:
                 path, why = next(iter(files.items()))
                 if len(files) == 1:
-                    yield f"{path} is {what}: {why}"
+                    yield f"{path} is {label}: {why}"
                 else:
-                    yield f"{len(files)} files in {self.folder} are {what}; {path.name}: {why}"
+                    yield f"{len(files)} files in {self.folder} are {label}; {path.name}: {why}"
         for destination in self.elsewhere:
             yield (
                 f"what earlier processes could not deliver waits in {self.folder} for "
@@ -218,11 +218,11 @@ class Leftovers:
 
     def set_aside(self) -> Path:
         """Give the journal a name under which nobody takes it up again, and return that."""
-        aside = self.path.with_name(self.path.name + _DAMAGED)
+        damaged = self.path.with_name(self.path.name + _DAMAGED)
         if self._in_place():
             with suppress(OSError):
-                os.replace(self.path, aside)
-        return aside
+                os.replace(self.path, damaged)
+        return damaged
 
     def release(self) -> None:
         with suppress(OSError):

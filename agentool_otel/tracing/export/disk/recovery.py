@@ -205,8 +205,8 @@ def _send_one(
     deadline: float | None,
     refused: bool,
 ) -> _One:
-    waiting, apart = map(remains.sibling, SUFFIXES[signal])
-    paths = [waiting, *([apart] if refused else [])]
+    waiting, separate = map(remains.sibling, SUFFIXES[signal])
+    paths = [waiting, *([separate] if refused else [])]
     if signal != "traces" and not any(map(os.path.lexists, paths)):
         return _One()
     with suppress(OSError):
@@ -240,7 +240,7 @@ def _send_one(
     if remaining:
         return _One(sent, remaining + len(rejects), reason, waiting=True)
     try:
-        _set_apart(apart, rejects, refused)
+        _set_apart(separate, rejects, refused)
     except OSError as error:
         return _One(sent, len(rejects), error.strerror or str(error), waiting=True)
     with suppress(OSError):

@@ -68,7 +68,7 @@ def recordings_in(folder: Path) -> list[Recording]:
         OSError: the folder cannot be read.
     """
     names = frozenset(os.listdir(folder))
-    found: list[Recording] = []
+    recordings: list[Recording] = []
     for name in names:
         match = _NAME.fullmatch(name)
         if match is None:
@@ -81,10 +81,12 @@ def recordings_in(folder: Path) -> list[Recording]:
             state = _state(path, names, match, status.st_mtime_ns)
             written_ns = status.st_mtime_ns
             started_ns = _started_ns(match, written_ns)
-            found.append(
+            recordings.append(
                 Recording(path, match["kind"], status.st_size, started_ns, written_ns, state)
             )
-    return sorted(found, key=lambda recording: (recording.started_ns, recording.path), reverse=True)
+    return sorted(
+        recordings, key=lambda recording: (recording.started_ns, recording.path), reverse=True
+    )
 
 
 def _started_ns(match: re.Match[str], otherwise: int) -> int:
@@ -149,10 +151,10 @@ def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]
 def _digests(path: Path) -> Iterator[bytes]:
     """Yield every SHA-256 in hexadecimal digits in a file."""
     with path.open("rb") as file:
-        rest = b""
+        tail = b""
         while data := file.read(_READ):
-            data = rest + data
-            rest = data[-65:]
+            data = tail + data
+            tail = data[-65:]
             yield from _DIGEST.findall(data)
 
 

@@ -105,12 +105,12 @@ def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
         OSError: it cannot be read.
     """
     with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
-        rest = b""
-        while data := file.read(max(size, _missing(rest))):
-            rest += data
-            complete = list(frames(rest))
+        tail = b""
+        while data := file.read(max(size, _missing(tail))):
+            tail += data
+            complete = list(frames(tail))
             batch = list(takewhile(is_whole, complete))
-            rest = rest[sum(len(span) + 4 for span in batch) :]
+            tail = tail[sum(len(span) + 4 for span in batch) :]
             if batch:
                 yield batch
             if len(batch) < len(complete):
@@ -130,17 +130,17 @@ def sent_bytes(path: Path, marks: Iterable[SentMark]) -> int:
 
 def _fits(mark: SentMark, file: BinaryIO) -> bool:
     start = mark.end - mark.size - 4
-    whole = 0 <= start < mark.end <= os.fstat(file.fileno()).st_size
-    if not (whole and 0 < mark.size < _LARGEST):
+    is_complete = 0 <= start < mark.end <= os.fstat(file.fileno()).st_size
+    if not (is_complete and 0 < mark.size < _LARGEST):
         return False
     file.seek(start)
     frame = file.read(4 + mark.size)
     return frame[:4] == mark.size.to_bytes(4, "big") and zlib.crc32(frame[4:]) == mark.checksum
 
 
-def _missing(rest: bytes) -> int:
+def _missing(tail: bytes) -> int:
     """Return the bytes that a span which has begun still lacks, within reason."""
-    return min(int.from_bytes(rest[:4], "big"), _LARGEST) if len(rest) >= 4 else 0
+    return min(int.from_bytes(tail[:4], "big"), _LARGEST) if len(tail) >= 4 else 0
 
 
 class Spool:
@@ -278,9 +278,9 @@ class Spool:
         """
         if self._file is None or not self._sent:
             return
-        rest = self._file.size - self._sent
-        if rest:
-            data = self._file.read(self._sent, rest)
+        remainder = self._file.size - self._sent
+        if remainder:
+            data = self._file.read(self._sent, remainder)
             self._file = self._file.replace(lambda _: data)
         else:
             self._file.truncate(0)

@@ -194,11 +194,11 @@ class Masking:
         if not changed and not dropped and not names:
             return attributes
         self.dropped += len(dropped)
-        kept = {key: value for key, value in attributes.items() if key not in dropped}
+        attributes_ = {key: value for key, value in attributes.items() if key not in dropped}
         if redacted and on_span:
             changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
             names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
-        return _renamed({**kept, **changed}, names)
+        return _renamed({**attributes_, **changed}, names)
 
     def _names_of(self, keys: list[str]) -> list[str]:
         """Return the names under which attributes leave, in order and each once."""
@@ -214,11 +214,11 @@ class Masking:
 
     def without_content(self, members: Mapping[str, Any], value: Any = None) -> Any:
         """Return an object without the members that hold content; `value` if it has none."""
-        kept = {key: member for key, member in members.items() if not holds_content(key)}
-        self.dropped += len(members) - len(kept)
-        if len(kept) == len(members):
+        members_ = {key: member for key, member in members.items() if not holds_content(key)}
+        self.dropped += len(members) - len(members_)
+        if len(members_) == len(members):
             return members if value is None else value
-        return kept if value is None or not isinstance(value, str) else encode(kept)
+        return members_ if value is None or not isinstance(value, str) else encode(members_)
 
     @property
     def offers_all(self) -> bool:
@@ -232,18 +232,18 @@ class Masking:
         """
         return content or key in _REDACTED or (self.offers_all and _has_text(value))
 
-    def name(self, what: str, name: str) -> str:
+    def name(self, kind: str, name: str) -> str:
         """Return what names something without credentials, and as `redact` wants it where that is
         offered everything. What it leaves out is masked: nothing can be without a name.
 
         Args:
-            what: the name under which `redact` is given it.
+            kind: the name under which `redact` is given it.
             name: the text.
         """
         clean = mask_name(name)
         if not self.offers_all:
             return clean
-        redacted = self._redacted(what, clean)
+        redacted = self._redacted(kind, clean)
         return redacted if isinstance(redacted, str) else MASK
 
     def _events(self, events: Sequence[Event], trusted: bool) -> Sequence[Event]:
@@ -253,10 +253,10 @@ class Masking:
             events: whoever added them.
             trusted: whether the policy in force is the one that our own were captured under.
         """
-        own = own_event_class() if trusted else None
-        if not self.offers_all and set(map(type, events)) == {own}:
+        own_class = own_event_class() if trusted else None
+        if not self.offers_all and set(map(type, events)) == {own_class}:
             return events
-        clean = [self._event(event, type(event) is own) for event in events]
+        clean = [self._event(event, type(event) is own_class) for event in events]
         if all(after is event for after, event in zip(clean, events, strict=True)):
             return events
         return tuple(clean)
@@ -288,15 +288,15 @@ class Masking:
         """Return a context without credentials in its trace state, of which what is masked is left
         out: a vendor's entry is of no use in part."""
         state = context.trace_state
-        kept = [(key, value) for key, value in state.items() if self._is_clean(f"{key}={value}")]
-        if len(kept) == len(state):
+        entries = [(key, value) for key, value in state.items() if self._is_clean(f"{key}={value}")]
+        if len(entries) == len(state):
             return context
         return SpanContext(
             context.trace_id,
             context.span_id,
             context.is_remote,
             context.trace_flags,
-            TraceState(kept),
+            TraceState(entries),
         )
 
     def _is_clean(self, entry: str) -> bool:
@@ -304,9 +304,9 @@ class Masking:
 
     def shared(self, shared: Any) -> Any:
         """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
-        known = self._seen.get(id(shared))
-        if known is not None and known[0] is shared and known[1] is self._policy:
-            return known[2]
+        masked = self._seen.get(id(shared))
+        if masked is not None and masked[0] is shared and masked[1] is self._policy:
+            return masked[2]
         if len(self._seen) >= _CACHED:
             self._seen.clear()
         changes = self._changes_of(shared)
@@ -436,11 +436,11 @@ def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
         span = span._readable_span()
     copied = copy.copy(span)
     for name, value in changes.items():
-        held = getattr(span, f"_{name}")
-        inside = next((name for name in ("_dict", "_dq") if hasattr(held, name)), None)
-        if inside is not None and held.dropped:
-            bounded = copy.copy(held)
-            setattr(bounded, inside, type(getattr(held, inside))(value))
+        container = getattr(span, f"_{name}")
+        attribute = next((name for name in ("_dict", "_dq") if hasattr(container, name)), None)
+        if attribute is not None and container.dropped:
+            bounded = copy.copy(container)
+            setattr(bounded, attribute, type(getattr(container, attribute))(value))
             value = bounded
         setattr(copied, f"_{name}", value)
     return copied

@@ -277,10 +277,12 @@ def _grpc_retry_after(error: Any) -> float | None:
     for key, value in error.trailing_metadata() or ():
         if key != "grpc-status-details-bin":
             continue
-        _, marker, rest = bytes(value).partition(b"type.googleapis.com/google.rpc.RetryInfo\x12")
-        if marker and len(rest) > 4 and rest[1] == 0x0A and rest[3] == 0x08:
+        _, marker, remainder = bytes(value).partition(
+            b"type.googleapis.com/google.rpc.RetryInfo\x12"
+        )
+        if marker and len(remainder) > 4 and remainder[1] == 0x0A and remainder[3] == 0x08:
             with suppress(ValueError):
-                return float(from_bytes(rest, 4)[0])
+                return float(from_bytes(remainder, 4)[0])
     return None
 
 

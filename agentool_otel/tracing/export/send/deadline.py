@@ -66,10 +66,10 @@ class TimedConnection(http.client.HTTPConnection):
 
     def _open(self, address: tuple[str, int], *_: object) -> socket.socket:
         """Connect to the first address of a host that answers; each gets its share of the time."""
-        found = socket.getaddrinfo(*address, 0, socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(*address, 0, socket.SOCK_STREAM)
         failed = OSError(f"{address[0]} has no address")
-        for tried, (*_kind, where) in enumerate(found):
-            share = self.deadline.left() / (len(found) - tried)
+        for tried, (*_kind, where) in enumerate(addresses):
+            share = self.deadline.left() / (len(addresses) - tried)
             try:
                 return socket.create_connection((str(where[0]), address[1]), share)
             except OSError as error:

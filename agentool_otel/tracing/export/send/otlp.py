@@ -189,11 +189,11 @@ def target_beside(
     """
     if explicit and spans is not None and not spans.exact:
         return spans
-    own = target_from_environment(environ, signal)
-    if own is None or spans is None or own.exact or spans.exact:
-        return own
-    same = (str(own), own.protocol) == (str(spans), spans.protocol)
-    return spans if same else own
+    target = target_from_environment(environ, signal)
+    if target is None or spans is None or target.exact or spans.exact:
+        return target
+    same = (str(target), target.protocol) == (str(spans), spans.protocol)
+    return spans if same else target
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:
@@ -259,8 +259,8 @@ def attempts(
         accepted = accepted or answer.verdict == "accepted"
         yield spans[part.start : part.stop], answer
         if answer.verdict == "later":
-            for rest in reversed(parts):
-                yield spans[rest.start : rest.stop], answer
+            for cause in reversed(parts):
+                yield spans[cause.start : cause.stop], answer
             return
 
 

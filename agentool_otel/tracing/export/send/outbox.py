@@ -81,13 +81,13 @@ class Outbox:
         place: RecordingDir | None,
         journal: Journal | None = None,
         signal: Signal = "traces",
-        beside: bool = False,
+        shares_journal: bool = False,
     ):
         self._target = target
         self._place = place
         self._journal = journal
         self._signal: Signal = signal
-        self._beside = beside
+        self._beside = shares_journal
         self._noun = _NAMES[signal]
         self._name = f"{self._noun}s"
         self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
@@ -342,21 +342,21 @@ class Outbox:
         if not lost:
             return
         # OTLP does not say which spans of an accepted request were rejected: all of them are kept.
-        kept = self._spool.refuse(part)
-        self.refused += lost if kept else 0
-        self._dropped += 0 if kept else lost
+        is_kept = self._spool.refuse(part)
+        self.refused += lost if is_kept else 0
+        self._dropped += 0 if is_kept else lost
         first, self._refusal = not self._refusal, answer.reason or "refused"
         if first:
-            self._report_refusal(lost, kept)
+            self._report_refusal(lost, is_kept)
 
-    def _report_refusal(self, lost: int, kept: bool) -> None:
+    def _report_refusal(self, lost: int, is_kept: bool) -> None:
         """Log the first refusal; `_report_at_end` has the sum."""
         where = "lost"
-        if kept and self._place is not None:
+        if is_kept and self._place is not None:
             self._refused_so_far = lost
             where = f"{'it is' if lost == 1 else 'they are'} kept in {self._place.folder}"
-        what = counted(lost, self._noun)
-        _log.error("%s refused %s (%s): %s", self._target, what, self._refusal, where)
+        amount = counted(lost, self._noun)
+        _log.error("%s refused %s (%s): %s", self._target, amount, self._refusal, where)
 
     def _postpone(self, answer: Answer) -> None:
         now = time.monotonic()
@@ -436,9 +436,9 @@ class Outbox:
             )
             _log.debug("details", exc_info=error)
 
-    def _send_remains(self, folder: Path, own: Sender, deadline: float | None) -> None:
+    def _send_remains(self, folder: Path, own_sender: Sender, deadline: float | None) -> None:
         senders = Senders(self._target)
-        senders[self._signal] = own
+        senders[self._signal] = own_sender
         survey = RecoveryReport(folder)
         where = self._target.destination
         with self._sending:
@@ -458,8 +458,8 @@ class Outbox:
                 remains.unreadable,
             )
         if sent := remains.sent or remains.logs:
-            what = counted(sent, _NAMES["traces" if remains.sent else "logs"])
-            _log.info("%s of earlier processes sent to %s", what, self._target)
+            amount = counted(sent, _NAMES["traces" if remains.sent else "logs"])
+            _log.info("%s of earlier processes sent to %s", amount, self._target)
 
     def _report_at_end(self) -> None:
         if self._given_up:
@@ -478,10 +478,10 @@ class Outbox:
         waiting = self._spool.waiting
         if not waiting and not self.dropped:
             return
-        kept = ""
+        suffix = ""
         if waiting and self._place is not None:
             verb = "is" if waiting == 1 else "are"
-            kept = (
+            suffix = (
                 f"; {waiting} {verb} kept in {self._place.folder} and sent by the next process "
                 "that sends there, or by `agentool-otel recover`"
             )
@@ -492,7 +492,7 @@ class Outbox:
             self._name,
             self._target,
             self.reason or "no answer in time",
-            kept,
+            suffix,
             lost,
             _were(self.delivered),
         )

@@ -45,9 +45,9 @@ def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool 
     """Decide where log records go; the arguments are those of `plan_beside`."""
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", _description_of(theirs))
-    beside = plan_beside("logs", environ, spans, endpoint_in_code)
-    if beside is not None:
-        return beside
+    own_plan = plan_beside("logs", environ, spans, endpoint_in_code)
+    if own_plan is not None:
+        return own_plan
     if spans == "recorded":
         return Plan("record", "the recording of the spans")
     if spans == "elsewhere":

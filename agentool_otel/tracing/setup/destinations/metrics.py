@@ -53,9 +53,9 @@ def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool 
     if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):
         theirs = f"{kind.__module__}.{kind.__qualname__}"
         return Plan("theirs", f"the application's own meter provider ({theirs})")
-    beside = plan_beside("metrics", environ, spans, endpoint_in_code)
-    if beside is not None:
-        return beside
+    own_plan = plan_beside("metrics", environ, spans, endpoint_in_code)
+    if own_plan is not None:
+        return own_plan
     hint = otlp_settings.variable("ENDPOINT", "metrics")
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
