@@ -29,7 +29,7 @@ def rows(size: Size) -> Iterator[Row]:
         for number in range(size.interpreters + 1):
             for what, code in _OURS.items():
                 empty, ours, sdk = (
-                    cpu_ms([sys.executable, "-c", it], folder) for it in (_EMPTY, code, _SDK)
+                    cpu_ms([sys.executable, "-c", item], folder) for item in (_EMPTY, code, _SDK)
                 )
                 if number:  # the first round compiles
                     costs[what].append((ours - empty, sdk - empty))

@@ -48,7 +48,9 @@ def rows(size: Size) -> Iterator[Row]:
         if not others:
             yield Row(what=framework, note="not installed, or nothing beside it")
             continue
-        versions = " ".join(f"{it} {version(it)}" for it in driver.DISTRIBUTIONS)
+        versions = " ".join(
+            f"{distribution} {version(distribution)}" for distribution in driver.DISTRIBUTIONS
+        )
         for work in WORK[framework]:
             for place in ("alone", "default"):
                 rounds = _measured(framework, work, place, others, size)
@@ -76,7 +78,7 @@ def _compared(rounds: list[dict[str, float]], other: str) -> Compared:
 
 
 def _more(rounds: list[dict[str, float]], name: str) -> float:
-    cost, bare = (quantiles(each[it] for each in rounds)[0] for it in (name, "none"))
+    cost, bare = (quantiles(each[item] for each in rounds)[0] for item in (name, "none"))
     return cost - bare
 
 
@@ -93,7 +95,10 @@ def _measured(
             name: stack.enter_context(_Case(framework, work, place, name, model, receiver))
             for name in ("none", "ours", *others)
         }
-        return [{name: it.play(runs) for name, it in cases.items()} for _ in range(4 * size.rounds)]
+        return [
+            {name: value.play(runs) for name, value in cases.items()}
+            for _ in range(4 * size.rounds)
+        ]
 
 
 def _text(request: Request) -> Turn:

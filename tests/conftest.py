@@ -76,7 +76,7 @@ def _tree(spans: Sequence[ReadableSpan]) -> str:
     lines: list[tuple[str, str]] = []
 
     def add(parent: int | None, depth: int) -> None:
-        for span in sorted(spans, key=lambda it: it.start_time or 0):
+        for span in sorted(spans, key=lambda span: span.start_time or 0):
             above = span.parent.span_id if span.parent is not None else None
             if (above if above in ids else None) == parent and span.context is not None:
                 lines.append(("  " * depth + span.name, _facts(dict(span.attributes or {}))))
@@ -134,7 +134,7 @@ def spans() -> Iterator[Spans]:
     from agentool_otel.semconv.table import GENERATIONS
     from agentool_otel.testing.conformance import assert_conformant
 
-    [name] = (name for name, it in GENERATIONS.items() if it is generation)
+    [name] = (name for name, value in GENERATIONS.items() if value is generation)
     assert_conformant(found.finished(), content=capture, generation=name)
 
 

@@ -48,17 +48,28 @@ _BESIDE = (core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE, agentool.METADATA)
 
 def declared() -> Content:
     """Return all names that hold content: of the conventions, and of every dialect of ours."""
-    ours = [it.content for it in dialects() if type(it).__module__.startswith("agentool_otel.")]
-    older = {old for old, it in RENAMES.items() if it.new in CONTENT}
+    ours = [
+        dialect.content
+        for dialect in dialects()
+        if type(dialect).__module__.startswith("agentool_otel.")
+    ]
+    older = {old for old, rename in RENAMES.items() if rename.new in CONTENT}
     older |= {old for old, new in STRUCTURAL.items() if new in CONTENT}
-    of_prefixes = {prefix for prefix, it in PREFIXES.items() if it.content}
-    attributes = {*CONTENT, *older, *of_prefixes, *(it for one in ours for it in one.attributes)}
-    known = [it for it in (*ATTRIBUTES, *RENAMES) if it not in attributes]
+    of_prefixes = {prefix for prefix, value in PREFIXES.items() if value.content}
+    attributes = {
+        *CONTENT,
+        *older,
+        *of_prefixes,
+        *(attribute for one in ours for attribute in one.attributes),
+    }
+    known = [attribute for attribute in (*ATTRIBUTES, *RENAMES) if attribute not in attributes]
     return Content(
         attributes=tuple(sorted(attributes)),
-        events=tuple(sorted({it for one in ours for it in one.events})),
-        objects=tuple(sorted({it for one in ours for it in one.objects} - attributes)),
-        keeps=tuple(sorted({*_covered(known, attributes), *(k for it in ours for k in it.keeps)})),
+        events=tuple(sorted({event for one in ours for event in one.events})),
+        objects=tuple(sorted({obj for one in ours for obj in one.objects} - attributes)),
+        keeps=tuple(
+            sorted({*_covered(known, attributes), *(k for item in ours for k in item.keeps)})
+        ),
     )
 
 
@@ -153,7 +164,7 @@ def event_conditions(path: str) -> list[str]:
         path: of the event's name.
     """
     tails = list(map(_tail, declared().events))
-    return [f"IsMatch({path}, {_quoted('^(' + '|'.join(it) + ')')})" for it in _in_lines(tails)]
+    return [f"IsMatch({path}, {_quoted('^(' + '|'.join(line) + ')')})" for line in _in_lines(tails)]
 
 
 def kept_in_events() -> list[str]:
@@ -185,7 +196,7 @@ def in_collector(text: str) -> str:
 
     def filled(region: re.Match[str]) -> str:
         indent, name = region[1], region[2]
-        items = "".join(f"{indent}- '{it}'\n" for it in _LISTS[name]())
+        items = "".join(f"{indent}- '{item}'\n" for item in _LISTS[name]())
         return f"{indent}# generated: {name}\n{items}{indent}# end\n"
 
     return _REGION.sub(filled, text)

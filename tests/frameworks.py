@@ -151,7 +151,9 @@ def main(names: list[str]) -> int:
         print(f"unknown environment {unknown[0]!r}: use {', '.join(ENVIRONMENTS)}", file=sys.stderr)
         return 2
     failed: list[str] = []
-    for name in names or [it for it in ENVIRONMENTS if it not in NIGHTLY]:
+    for name in names or [
+        environment for environment in ENVIRONMENTS if environment not in NIGHTLY
+    ]:
         print(f"--- {name}: {', '.join(ENVIRONMENTS[name])}", file=sys.stderr, flush=True)
         python = prepare(HOME / name, ["-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]])
         tests = [str(python), "-m", "pytest", "-n", "2", *OTHER_TESTS.get(name, TESTS)]

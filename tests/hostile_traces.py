@@ -46,7 +46,7 @@ def span(number: int, kind: str, parent: int | None = None, **attributes: Any) -
     return SpanRecord(
         TRACE, f"{number + 1:016x}", None if parent is None else f"{parent + 1:016x}", name,
         kind=kind_of_span, start_ns=attributes.pop("start_ns", start), end_ns=end, scope=scope,
-        attributes={**own, **{key.replace("__", "."): it for key, it in attributes.items()}},
+        attributes={**own, **{key.replace("__", "."): value for key, value in attributes.items()}},
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def lowest(extras: tuple[str, ...] = EXTRAS) -> Iterator[str]:
         of_extra = marker is not None and "extra ==" in str(marker)
         if of_extra and not any(_belongs(requirement, extra) for extra in extras):
             continue
-        [bound] = [it.version for it in requirement.specifier if it.operator == ">="]
+        [bound] = [item.version for item in requirement.specifier if item.operator == ">="]
         yield f"{requirement.name}=={bound}"
 
 

@@ -72,7 +72,7 @@ def _frameworks() -> str:
     """Of each instrumentor, what its tests have seen (`tests/situations/rows.json`)."""
     seen = rows()
     points = entry_points(group="opentelemetry_instrumentor")
-    ours = (it for it in points if it.value.startswith("agentool_otel."))
+    ours = (point for point in points if point.value.startswith("agentool_otel."))
     return _table(
         (
             "framework",
@@ -120,9 +120,13 @@ def _containers() -> str:
     return _table(
         ("what", "shape", "what a span loses there"),
         (
-            (f"{it.name[0].upper()}{it.name[1:]}", f"`{it.shape}`", "; ".join(it.loses))
-            for it in containers()
-            if it.inside is None
+            (
+                f"{container.name[0].upper()}{container.name[1:]}",
+                f"`{container.shape}`",
+                "; ".join(container.loses),
+            )
+            for container in containers()
+            if container.inside is None
         ),
     )
 
@@ -188,7 +192,7 @@ def _unsupported() -> str:
     names: dict[str, list[str]] = {}
     for name, why in UNSUPPORTED.items():
         names.setdefault(why, []).append(f"`{name}`")
-    return _table(("variable", "why"), ((", ".join(it), why) for why, it in names.items()))
+    return _table(("variable", "why"), ((", ".join(name), why) for why, name in names.items()))
 
 
 def _constants() -> Iterator[tuple[list[str], str]]:
@@ -213,7 +217,7 @@ def _families() -> Iterator[tuple[list[str], str]]:
     # `getdoc` removes the indentation; from Python 3.13 on `__doc__` has none.
     settings = str(inspect.getdoc(otlp_settings.variable)).partition("Each setting:\n")[2]
     for setting, text in re.findall(r"^ {4}([A-Z_, ]+): (.+(?:\n {5,}.+)*)$", settings, re.M):
-        yield [otlp_settings.variable(it) for it in setting.split(", ")], text
+        yield [otlp_settings.variable(part) for part in setting.split(", ")], text
 
 
 def _of_function(function: Callable[..., str]) -> str:
@@ -257,7 +261,7 @@ def _collector() -> str:
     return _table(
         ("variable", "default", "read by"),
         (
-            (f"`{name}`", f"`{default}`", ", ".join(f"`{it}`" for it in files))
+            (f"`{name}`", f"`{default}`", ", ".join(f"`{file}`" for file in files))
             for (name, default), files in sorted(defaults.items())
         ),
     )

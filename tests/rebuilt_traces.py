@@ -51,8 +51,8 @@ def inputs() -> Iterator[tuple[str, list[SpanRecord]]]:
 def rebuilt(spans: list[SpanRecord]) -> list[Any]:
     """Return each trace with its notes, as JSON, by id: runs that wait come later."""
     return [
-        {"trace": it.trace.to_dict(), "notes": [asdict(note) for note in it.fidelity.notes]}
-        for it in sorted(rebuild(spans), key=lambda it: it.trace_id)
+        {"trace": item.trace.to_dict(), "notes": [asdict(note) for note in item.fidelity.notes]}
+        for item in sorted(rebuild(spans), key=lambda item: item.trace_id)
     ]
 
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     for name in differing:
         print(f"--- {name}")
-        lines = [json.dumps(it.get(name), indent=1).splitlines() for it in (before, after)]
+        lines = [json.dumps(item.get(name), indent=1).splitlines() for item in (before, after)]
         print(*_changes(*lines), sep="\n")
     print(f"{len(differing)} of {len(after)} inputs differ", file=sys.stderr)
     return 1 if differing else 0

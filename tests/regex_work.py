@@ -163,7 +163,7 @@ class _Engine:
         def run(state: _State, at: int, after: _Next, number: int = 0) -> int | None:
             if number == len(nodes):
                 return after(state, at)
-            return nodes[number](state, at, lambda it, here: run(it, here, after, number + 1))
+            return nodes[number](state, at, lambda item, here: run(item, here, after, number + 1))
 
         return run
 
@@ -207,7 +207,7 @@ class _Engine:
             def again() -> int | None:
                 if count >= int(most) or at == since:
                     return None
-                return body(state, at, lambda it, here: run(it, here, after, count + 1, at))
+                return body(state, at, lambda item, here: run(item, here, after, count + 1, at))
 
             def enough() -> int | None:
                 return after(state, at) if count >= least else None
@@ -258,14 +258,14 @@ class _Engine:
         body = self.sequence(tree, (flags | more) & ~less)
 
         def run(state: _State, at: int, after: _Next) -> int | None:
-            def close(it: _State, here: int) -> int | None:
-                before = it.groups.get(number)
-                it.groups[number] = (at, here)
-                end = after(it, here)
+            def close(state: _State, here: int) -> int | None:
+                before = state.groups.get(number)
+                state.groups[number] = (at, here)
+                end = after(state, here)
                 if end is None:
-                    it.groups.pop(number)
+                    state.groups.pop(number)
                     if before is not None:
-                        it.groups[number] = before
+                        state.groups[number] = before
                 return end
 
             return body(state, at, after if number is None else close)
@@ -333,11 +333,11 @@ def _is_word(character: str) -> bool:
 
 _CATEGORIES: dict[Any, Callable[[str], bool]] = {
     sre.CATEGORY_WORD: _is_word,
-    sre.CATEGORY_NOT_WORD: lambda it: not _is_word(it),
+    sre.CATEGORY_NOT_WORD: lambda item: not _is_word(item),
     sre.CATEGORY_SPACE: str.isspace,
-    sre.CATEGORY_NOT_SPACE: lambda it: not it.isspace(),
+    sre.CATEGORY_NOT_SPACE: lambda item: not item.isspace(),
     sre.CATEGORY_DIGIT: str.isdecimal,
-    sre.CATEGORY_NOT_DIGIT: lambda it: not it.isdecimal(),
+    sre.CATEGORY_NOT_DIGIT: lambda item: not item.isdecimal(),
 }
 
 
@@ -350,7 +350,7 @@ def _tests(op: Any, value: Any, flags: int) -> Callable[[str], bool]:
             forms = {character}
             if flags & re.IGNORECASE:
                 forms |= {character.lower()[:1], character.upper()[:1]}
-            known[character] = any(_is_one(op, value, it, flags) for it in forms)
+            known[character] = any(_is_one(op, value, form, flags) for form in forms)
         return known[character]
 
     return test
@@ -362,7 +362,7 @@ def _is_one(op: Any, value: Any, character: str, flags: int) -> bool:
     if op in (sre.LITERAL, sre.NOT_LITERAL):
         return (character == chr(value)) == (op is sre.LITERAL)
     negated = value[0][0] is sre.NEGATE
-    found = any(_is_within(op, it, character) for op, it in value[negated:])
+    found = any(_is_within(op, item, character) for op, item in value[negated:])
     return found != negated
 
 

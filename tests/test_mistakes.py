@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("function", [ao.rebuild, lambda it: evaluate(CHECKS, it), ao.load])
+@pytest.mark.parametrize("function", [ao.rebuild, lambda item: evaluate(CHECKS, item), ao.load])
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_a_mistake_is_an_error_of_this_package(function: Callable[[Any], Any], wrong: Any) -> None:
     if function is ao.load and wrong is None:
@@ -78,8 +78,8 @@ def test_places_may_be_several(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps(DOCUMENT | {"trace_id": "u"}) + "\n")
     for places in ([file, other], (str(file), other), [file, tmp_path / "other.jsonl"]):
-        assert [it.trace_id for it in ao.load(places)] == ["t", "u"]
-    assert [it.trace_id for it in ao.load([file])] == ["t"]
+        assert [item.trace_id for item in ao.load(places)] == ["t", "u"]
+    assert [item.trace_id for item in ao.load([file])] == ["t"]
 
 
 def test_a_trace_may_be_one_or_an_object_of_json(file: Path) -> None:

@@ -85,11 +85,11 @@ def test_wrong(agent_traces, assert_trace):
     )
     assert "outcome_of" not in result.stdout.str()  # frames of ours are hidden
     scores = [
-        {str(it.get("name")): it.get("value") for it in case.iter("property")}
+        {str(item.get("name")): item.get("value") for item in case.iter("property")}
         for case in ElementTree.parse(pytester.path / "report.xml").iter("testcase")
     ]
-    assert [sorted(it) for it in scores] == [["composite_score", "trace_id"]] * 2
-    assert [it["composite_score"] for it in scores] == ["1.0", "0.5"]
+    assert [sorted(score) for score in scores] == [["composite_score", "trace_id"]] * 2
+    assert [score["composite_score"] for score in scores] == ["1.0", "0.5"]
     assert not (pytester.path / ".agentool").exists()
 
 

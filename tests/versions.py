@@ -81,7 +81,7 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
 
 
 def _keep(name: str, row: Row) -> None:
-    kept = dict(sorted({**rows(), name: row}.items(), key=lambda it: _order(it[0])))
+    kept = dict(sorted({**rows(), name: row}.items(), key=lambda item: _order(item[0])))
     ROWS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

@@ -19,12 +19,12 @@ _secrets: list[str] = []
 
 def note(arguments: Iterable[str]) -> None:
     """Remember the credentials of a command's arguments, and forget those of the one before."""
-    options: set[str] = set()
+    secrets: set[str] = set()
     for argument in arguments:
-        options.update(credentials_in(argument, query=False))
+        secrets.update(credentials_in(argument, query=False))
         if url := _URL.search(argument):
-            options.update(credentials_in(url[0], query=not _is_of_server(url[0])))
-    _secrets[:] = sorted(options, key=len, reverse=True)
+            secrets.update(credentials_in(url[0], query=not _is_of_server(url[0])))
+    _secrets[:] = sorted(secrets, key=len, reverse=True)
 
 
 def _is_of_server(url: str) -> bool:

@@ -64,7 +64,7 @@ def _print(known: list[Answer], read: dict[str, dict[Path, Found | str]]) -> Non
                 continue
             shares = compared(answer.found, result)
             table.add_row(*place, reader, *(_cell(shares[aspect]) for aspect in ASPECTS))
-        reasons += [f"{answer.fixture.name}, {it}: {why}" for it, why in answer.wanting.items()]
+        reasons += [f"{answer.fixture.name}, {key}: {why}" for key, why in answer.wanting.items()]
         table.add_section()
     console.print(table)
     for reason in reasons:

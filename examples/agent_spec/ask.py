@@ -88,7 +88,7 @@ def crewai(json: str, question: str) -> str:
         goal=spec["system_prompt"],
         backstory=spec["description"],
         llm=package.LLM(model=f"openai/{config['model_id']}", base_url=config["url"]),
-        tools=[tool(it["name"])(TOOLS[it["name"]]) for it in spec["tools"]],
+        tools=[tool(item["name"])(TOOLS[item["name"]]) for item in spec["tools"]],
     )
     task = package.Task(description=question, expected_output="An answer.", agent=agent)
     return str(package.Crew(agents=[agent], tasks=[task]).kickoff().raw)

@@ -120,7 +120,9 @@ async def every_way(tools: Runtime) -> list[Object]:
 def main() -> list[Object]:
     with agentool_otel.run("assistant", input="Do all there is to do.") as run:
         results = asyncio.run(every_way(runtime()))
-        run.output = f"{sum(not it['is_error'] for it in results)} of {len(results)} went well."
+        run.output = (
+            f"{sum(not result['is_error'] for result in results)} of {len(results)} went well."
+        )
     return results
 
 

@@ -138,11 +138,11 @@ class Runtime:
         self.emitter.record({**event, "data": data} if data else event)
 
     def _surface(self, event_type: str) -> None:
-        loaded = [it.id for it in self.tools.values() if it.loaded]
+        loaded = [tool.id for tool in self.tools.values() if tool.loaded]
         deferred = [
-            {"tool_id": it.id, "name": name, "loading_state": "discoverable"}
-            for name, it in self.tools.items()
-            if not it.loaded
+            {"tool_id": tool.id, "name": name, "loading_state": "discoverable"}
+            for name, tool in self.tools.items()
+            if not tool.loaded
         ]
         surface = {"surface_id": "surface_1", "scope": "session", "created_at": now()}
         tools = {"loaded_tools": loaded, "deferred_tools": deferred}
@@ -150,7 +150,9 @@ class Runtime:
 
     def search(self, word: str) -> list[str]:
         """Find deferred tools by a word, and load them."""
-        found = [it for it in self.tools.values() if word in it.declaration.get("search_hint", "")]
+        found = [
+            tool for tool in self.tools.values() if word in tool.declaration.get("search_hint", "")
+        ]
         for tool in found:
             about = {**VERSION, "tool_id": tool.id, "name": tool.declaration["name"]}
             self.tell(
@@ -159,7 +161,7 @@ class Runtime:
             tool.loaded = True
             self.tell("tool.deferred.loaded", deferred_tool={**about, "loading_state": "loaded"})
         self._surface("tool.surface.updated")
-        return [it.declaration["name"] for it in found]
+        return [item.declaration["name"] for item in found]
 
     # ----------------------------------------------------------------------- one call, or several
 
@@ -232,7 +234,7 @@ class Runtime:
         if not tool.loaded:
             hint = "its schema was not loaded; search for it first"
             raise Stopped("schema_parse_failed", "failed", "schema_not_loaded", hint)
-        absent = [it for it in tool.required if it not in call.invocation["model_input"]]
+        absent = [item for item in tool.required if item not in call.invocation["model_input"]]
         if absent:
             wrong = f"{absent[0]} is missing"
             raise Stopped("schema_parse_failed", "failed", "schema_validation_failed", wrong)

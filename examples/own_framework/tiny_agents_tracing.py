@@ -40,7 +40,7 @@ def _ask(wrapped: Any, agent: Any, args: Any, kwargs: Any) -> Any:
 
 def _answer(answer: Any) -> Any:
     calls = answer.get("tool_calls") or ()
-    parts = [tool_call(it["name"], it["arguments"], it["id"]) for it in calls]
+    parts = [tool_call(call["name"], call["arguments"], call["id"]) for call in calls]
     return message("assistant", parts or [text(answer["content"])])
 
 

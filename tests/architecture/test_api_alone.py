@@ -65,17 +65,17 @@ def api_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     of_opentelemetry = folder / "opentelemetry"
     of_opentelemetry.mkdir()
     for installed in map(Path, {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}):
-        for it in installed.iterdir():
-            mine = it.name.startswith(("opentelemetry", "agentool_otel", "_", "distutils-"))
-            if not mine and it.suffix != ".pth":
-                (folder / it.name).symlink_to(it)
-        for it in (installed / "opentelemetry").iterdir():
-            if it.name not in LEFT_OUT:
-                (of_opentelemetry / it.name).symlink_to(it)
-        for it in installed.glob("opentelemetry_api-*"):
-            (folder / it.name).symlink_to(it)
-        for it in installed.glob("agentool_otel-*"):
-            (folder / it.name).symlink_to(it)
+        for path in installed.iterdir():
+            mine = path.name.startswith(("opentelemetry", "agentool_otel", "_", "distutils-"))
+            if not mine and path.suffix != ".pth":
+                (folder / path.name).symlink_to(path)
+        for path in (installed / "opentelemetry").iterdir():
+            if path.name not in LEFT_OUT:
+                (of_opentelemetry / path.name).symlink_to(path)
+        for path in installed.glob("opentelemetry_api-*"):
+            (folder / path.name).symlink_to(path)
+        for path in installed.glob("agentool_otel-*"):
+            (folder / path.name).symlink_to(path)
     (folder / "agentool_otel").symlink_to(Path(agentool_otel.__file__).parent)
     return folder
 

@@ -93,12 +93,15 @@ SPECIFIED = {
     *("OTEL_CONFIG_FILE", "OTEL_ENTITIES", "OTEL_LOG_LEVEL", "OTEL_PROPAGATORS"),
     *("OTEL_RESOURCE_ATTRIBUTES", "OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME"),
     *("OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"),
-    *(f"OTEL_{it}_SCHEDULE_DELAY" for it in ("BSP", "BLRP")),
-    *(f"OTEL_{it}_EXPORT_TIMEOUT" for it in ("BSP", "BLRP")),
-    *(f"OTEL_{it}_MAX_QUEUE_SIZE" for it in ("BSP", "BLRP")),
-    *(f"OTEL_{it}_MAX_EXPORT_BATCH_SIZE" for it in ("BSP", "BLRP")),
-    *(f"OTEL_{it}ATTRIBUTE_COUNT_LIMIT" for it in ("", "SPAN_", "EVENT_", "LINK_", "LOGRECORD_")),
-    *(f"OTEL_{it}ATTRIBUTE_VALUE_LENGTH_LIMIT" for it in ("", "SPAN_", "LOGRECORD_")),
+    *(f"OTEL_{name}_SCHEDULE_DELAY" for name in ("BSP", "BLRP")),
+    *(f"OTEL_{name}_EXPORT_TIMEOUT" for name in ("BSP", "BLRP")),
+    *(f"OTEL_{name}_MAX_QUEUE_SIZE" for name in ("BSP", "BLRP")),
+    *(f"OTEL_{name}_MAX_EXPORT_BATCH_SIZE" for name in ("BSP", "BLRP")),
+    *(
+        f"OTEL_{name}ATTRIBUTE_COUNT_LIMIT"
+        for name in ("", "SPAN_", "EVENT_", "LINK_", "LOGRECORD_")
+    ),
+    *(f"OTEL_{name}ATTRIBUTE_VALUE_LENGTH_LIMIT" for name in ("", "SPAN_", "LOGRECORD_")),
     *("OTEL_SPAN_EVENT_COUNT_LIMIT", "OTEL_SPAN_LINK_COUNT_LIMIT"),
     *("OTEL_EXPORTER_ZIPKIN_ENDPOINT", "OTEL_EXPORTER_ZIPKIN_TIMEOUT"),
     *("OTEL_EXPORTER_PROMETHEUS_HOST", "OTEL_EXPORTER_PROMETHEUS_PORT"),
@@ -128,16 +131,16 @@ def named_here() -> set[str]:
             found |= {value} if isinstance(value, str) else {*map(str, value)}
     for signal in (None, "traces", "metrics", "logs"):
         settings = re.findall(r"[A-Z_]{7,}", str(otlp_settings.variable.__doc__))
-        found |= {otlp_settings.variable(it, signal) for it in settings}
+        found |= {otlp_settings.variable(setting, signal) for setting in settings}
     signals = ("traces", "metrics", "logs")
-    return found | {environment.exporter_variable(it) for it in signals}  # type: ignore[arg-type]
+    return found | {environment.exporter_variable(signal) for signal in signals}  # type: ignore[arg-type]
 
 
 def of_the_sdk() -> set[str]:
     from opentelemetry.sdk import environment_variables
 
-    names = (it.removeprefix("_") for it in vars(environment_variables))
-    return {it for it in names if it.startswith("OTEL_")}
+    names = (var.removeprefix("_") for var in vars(environment_variables))
+    return {name for name in names if name.startswith("OTEL_")}
 
 
 def test_every_specified_variable_is_honoured_or_refused() -> None:

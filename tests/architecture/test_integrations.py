@@ -15,7 +15,7 @@ import agentool_otel
 from agentool_otel.ground.integrations import Integration, integrations
 
 PACKAGE = Path(agentool_otel.__file__).parent
-FOLDERS = {it.parent.name: it.parent for it in PACKAGE.glob("integrations/*/__init__.py")}
+FOLDERS = {path.parent.name: path.parent for path in PACKAGE.glob("integrations/*/__init__.py")}
 GROUPS = {
     "opentelemetry_instrumentor": "instrumentor",
     "amplifier.modules": "hook",
@@ -29,9 +29,9 @@ GROUPS = {
 }
 """By the group of its entry points, a role."""
 POINTS = [
-    (GROUPS[it.group], it.module)
-    for it in distribution("agentool-otel").entry_points
-    if it.group in GROUPS and it.module.startswith("agentool_otel.integrations.")
+    (GROUPS[entry_point.group], entry_point.module)
+    for entry_point in distribution("agentool-otel").entry_points
+    if entry_point.group in GROUPS and entry_point.module.startswith("agentool_otel.integrations.")
 ]
 KEPT = ("dialects", "integrations", "providers")
 """Folders of the core that are about products: shared vocabularies, and APIs of models."""
@@ -40,7 +40,7 @@ MOST_NAMES = 9
 
 
 def roles(folder: Path) -> set[str]:
-    return {it.stem for it in folder.iterdir() if it.stem[0] != "_"}
+    return {path.stem for path in folder.iterdir() if path.stem[0] != "_"}
 
 
 def role_in(module: str) -> str:

@@ -15,12 +15,16 @@ PLACES = ("*.md", "docs/**/*.md", "examples/**/*.md", "examples/**/*.py", "agent
 NO_MODULES = {
     "agentool_otel.doctor",  # a scope
     "agentool_otel.marking",  # an error handler
-    *(it.group for it in distribution("agentool-otel").entry_points),
+    *(entry_point.group for entry_point in distribution("agentool-otel").entry_points),
 }
 _SCOPES = "agentool_otel.instrumentation."
 """Prefix of scope names. They are telemetry: no folder has this name."""
 _TOP = "|".join(
-    sorted(it.stem for it in PACKAGE.iterdir() if it.suffix in ("", ".py") and it.stem[0] != "_")
+    sorted(
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.suffix in ("", ".py") and path.stem[0] != "_"
+    )
 )
 _FULL = re.compile(r"\b(agentool_otel(?:\.[A-Za-z_]\w*)+)")
 _IN_BACKTICKS = re.compile(rf"`((?:{_TOP})(?:\.[A-Za-z_]\w*)+)`")
@@ -65,7 +69,9 @@ def test_every_module_that_a_text_names_exists() -> None:
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md", "docs/concepts/glossary.md"])
 def test_every_file_that_a_page_names_exists(page: str) -> None:
     named = _PATH.findall((ROOT / page).read_text(encoding="utf-8"))
-    assert [it for it in named if not any((place / it).exists() for place in (ROOT, PACKAGE))] == []
+    assert [
+        item for item in named if not any((place / item).exists() for place in (ROOT, PACKAGE))
+    ] == []
 
 
 @pytest.mark.parametrize(

@@ -54,17 +54,19 @@ def test_every_folder_has_exactly_these_names(folder: str) -> None:
     assert sorted(module.__all__) == sorted(FOLDERS[folder].split())
 
 
-@pytest.mark.parametrize("folder", sorted(it.parent for it in PACKAGE.rglob("__init__.py")))
+@pytest.mark.parametrize("folder", sorted(path.parent for path in PACKAGE.rglob("__init__.py")))
 def test_every_folder_explains_itself(folder: Path) -> None:
     name = ".".join(folder.relative_to(PACKAGE.parent).parts)
     assert import_module(name).__doc__
 
 
-@pytest.mark.parametrize("folder", sorted(it.parent for it in PACKAGE.rglob("__init__.py")))
+@pytest.mark.parametrize("folder", sorted(path.parent for path in PACKAGE.rglob("__init__.py")))
 def test_what_a_folder_lists_is_in_it(folder: Path) -> None:
     module = import_module(".".join(folder.relative_to(PACKAGE.parent).parts))
-    members = {name for it in getattr(module, "__all__", ()) for name in dir(getattr(module, it))}
-    there = {it.stem for it in folder.iterdir()} | members
+    members = {
+        name for item in getattr(module, "__all__", ()) for name in dir(getattr(module, item))
+    }
+    there = {path.stem for path in folder.iterdir()} | members
     listed = re.findall(r"^ *([a-z_]+)/? {2,}\S", module.__doc__ or "", re.M)
     assert not set(listed) - there
 

@@ -80,7 +80,11 @@ def loaded(folder: Path, *statements: str) -> list[list[str]]:
 
 
 def ours(modules: list[str]) -> set[str]:
-    return {it.partition(".")[2] for it in modules if it.partition(".")[0] == "agentool_otel"}
+    return {
+        module.partition(".")[2]
+        for module in modules
+        if module.partition(".")[0] == "agentool_otel"
+    }
 
 
 def folder_of(module: str) -> str:
@@ -97,28 +101,34 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 def test_a_statement_loads_modules_of_these_folders(
     statement: str, steps: dict[str, list[str]]
 ) -> None:
-    folders = {folder_of(it) for it in ours(steps[statement])} - {""}
+    folders = {folder_of(item) for item in ours(steps[statement])} - {""}
     assert folders <= set(FOLDERS[statement].split())
 
 
 @pytest.mark.parametrize("listed", [DIALECTS, SETUP, EXPORT])
 def test_instrument_loads_these_modules(listed: str, steps: dict[str, list[str]]) -> None:
     modules = listed.split()
-    found = {it for it in ours(steps["agentool_otel.instrument()"]) if folder_of(it) in modules}
+    found = {
+        item for item in ours(steps["agentool_otel.instrument()"]) if folder_of(item) in modules
+    }
     assert found - set(modules) == set()
 
 
 def test_instrument_loads_only_the_declarations_of_products(steps: dict[str, list[str]]) -> None:
     modules = ours(steps["agentool_otel.instrument()"])
-    assert [it for it in modules if it.startswith("integrations.") and it.count(".") > 1] == []
+    assert [
+        module for module in modules if module.startswith("integrations.") and module.count(".") > 1
+    ] == []
 
 
 def test_instrument_loads_none_of_what_only_some_programs_need(
     steps: dict[str, list[str]],
 ) -> None:
     modules = steps["agentool_otel.instrument()"]
-    assert [it for it in modules if it.startswith(tuple(f"{name}." for name in FOREIGN))] == []
-    assert [it for it in modules if it in FOREIGN] == []
+    assert [
+        module for module in modules if module.startswith(tuple(f"{name}." for name in FOREIGN))
+    ] == []
+    assert [module for module in modules if module in FOREIGN] == []
 
 
 @pytest.mark.parametrize("where", ["", "endpoint='http://127.0.0.1:9'"])
@@ -149,7 +159,7 @@ lazy_re.LazyPattern.compiled = counted
         "import agentool_otel; agentool_otel.instrument(); agentool_otel.tool" + count,
         f"{call}; sys.modules.update(dict.fromkeys(map('compiled:'.__add__, compiled)))",
     )
-    assert [it for it in names if it.startswith("compiled:")] == []
+    assert [name for name in names if name.startswith("compiled:")] == []
 
 
 @pytest.mark.parametrize("program", ["pass", "import sqlite3, urllib.request, asyncio"])
@@ -163,9 +173,9 @@ def test_run_loads_nothing_into_a_program_that_traces_nothing(tmp_path: Path, pr
         check=True,
     )
     modules: list[str] = json.loads(done.stdout)
-    assert [it for it in modules if it.startswith(("agentool_otel", "opentelemetry"))] == [
-        "agentool_otel.ground.import_hooks"
-    ]
+    assert [
+        module for module in modules if module.startswith(("agentool_otel", "opentelemetry"))
+    ] == ["agentool_otel.ground.import_hooks"]
 
 
 @pytest.mark.parametrize(

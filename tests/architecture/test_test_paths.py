@@ -14,7 +14,7 @@ TASKS = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def paths_in(arguments: list[str]) -> list[str]:
-    return [it for it in arguments if PATH.match(it)]
+    return [argument for argument in arguments if PATH.match(argument)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ __all__ = ["BOARDS", "GRAFANA", "board", "filled", "links", "panels", "promql", 
 
 Json = dict[str, Any]
 GRAFANA = CONFIGS / "grafana"
-BOARDS = sorted(it.name for it in (GRAFANA / "boards").iterdir())
+BOARDS = sorted(path.name for path in (GRAFANA / "boards").iterdir())
 _FILLED = {
     "$__range": "1h",
     "$__interval": "1m",
@@ -34,7 +34,7 @@ def panels(name: str) -> list[Json]:
 
 def filled(expr: str) -> str:
     """Put values where Grafana would; a variable that is not known is an error."""
-    return _VARIABLE.sub(lambda it: _FILLED[it.group()], expr)
+    return _VARIABLE.sub(lambda item: _FILLED[item.group()], expr)
 
 
 def promql(name: str) -> Iterator[tuple[Json, Json]]:
@@ -51,14 +51,16 @@ def links(panel: Json, query: str | None = None) -> list[Json]:
         link
         for override in panel["fieldConfig"]["overrides"]
         if override["matcher"]["id"] == "byName" or query in (None, override["matcher"]["options"])
-        for it in override["properties"]
-        if it["id"] == "links"
-        for link in it["value"]
+        for item in override["properties"]
+        if item["id"] == "links"
+        for link in item["value"]
     ]
 
 
 def traceql(panel: Json) -> list[str]:
     """Return the Tempo queries of a panel and its links."""
-    own = [it["query"] for it in panel["targets"] if it["datasource"]["type"] == "tempo"]
+    own = [
+        target["query"] for target in panel["targets"] if target["datasource"]["type"] == "tempo"
+    ]
     linked = [unquote(link["url"]).partition("&panes=")[2] for link in links(panel)]
-    return [*own, *(json.loads(it)["a"]["queries"][0]["query"] for it in linked)]
+    return [*own, *(json.loads(item)["a"]["queries"][0]["query"] for item in linked)]

@@ -63,6 +63,6 @@ def send(endpoint: str, *documents: dict[str, Any], folder: Path) -> None:
 
 def rebuilt(where: str | Path) -> dict[str, dict[str, Any]]:
     """Return the documents that are rebuilt from the spans in a place, by their ids."""
-    made = [it.trace.to_dict() for it in rebuild(open_source(where).spans())]
-    assert len({it["trace_id"] for it in made}) == len(made)
-    return {it["trace_id"]: it for it in made}
+    made = [item.trace.to_dict() for item in rebuild(open_source(where).spans())]
+    assert len({item["trace_id"] for item in made}) == len(made)
+    return {item["trace_id"]: item for item in made}

@@ -51,7 +51,7 @@ def test_it_is_valid(files: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
 def test_local_sends_on_and_keeps_everything(protocol: str, tmp_path: Path) -> None:
-    documents = {it["trace_id"]: it for it in DOCUMENTS.values()}
+    documents = {document["trace_id"]: document for document in DOCUMENTS.values()}
     with GrpcReceiver() as store:
         place = store.endpoint.partition("//")[2]
         environ = {"STORE_ENDPOINT": place, "MAX_BATCH_BYTES": "3500000"}
@@ -75,7 +75,9 @@ def test_local_keeps_what_it_had_over_a_restart_and_sends_what_waited(tmp_path: 
         place = store.endpoint.partition("//")[2]
         with collector("local.yaml", tmp_path, STORE_ENDPOINT=place) as running:
             send(running.http, second, folder=tmp_path)
-            assert wait_for(lambda: sum(b"invoke_agent" in it for it in store.requests) >= 1)
+            assert wait_for(
+                lambda: sum(b"invoke_agent" in request for request in store.requests) >= 1
+            )
             assert wait_for(lambda: len(b"".join(store.requests).split(b"invoke_agent bot")) >= 3)
     assert rebuilt(tmp_path / "archive") == {"first": first, "second": second}
 
@@ -104,7 +106,7 @@ def test_redact_lets_no_content_through_and_the_rebuild_says_so(tmp_path: Path) 
     folder.mkdir()
     (made,) = rebuild(open_source(arrived(next_one, folder)).spans())
     steps = [(step.type, step.step_id) for step in made.trace.steps]
-    assert steps == [(it["type"], it["step_id"]) for it in document["steps"]]
+    assert steps == [(step["type"], step["step_id"]) for step in document["steps"]]
     redacted = {note.attribute for note in made.fidelity.notes if note.outcome == "redacted"}
     assert redacted >= {
         *("gen_ai.input.messages", "agentool.output", "agentool.step.content"),
@@ -192,14 +194,16 @@ def calls(url: str, name: str = "traces_span_metrics_calls_total", **labels: str
     """The sum of a counter over all series that have the labels given."""
     series = re.findall(rf"^{name}{{(.*)}} (\S+)", scraped(url), re.MULTILINE)
     wanted = [f'{label}="{value}"' for label, value in labels.items()]
-    return sum(float(value) for have, value in series if all(it in have for it in wanted))
+    return sum(float(value) for have, value in series if all(item in have for item in wanted))
 
 
 def test_metrics_counts_calls_and_tokens_of_another_sdk(tmp_path: Path) -> None:
     recording = Path(__file__).parent.parent / "fixtures" / "spans" / OTHER
-    spans = [it for it in open_source(recording).spans() if it.end_ns]  # the others: log records
-    models = [it for it in spans if it.attributes.get("gen_ai.operation.name") == "chat"]
-    tokens = sum(int(it.attributes.get("gen_ai.usage.input_tokens", 0)) for it in models)
+    spans = [
+        span for span in open_source(recording).spans() if span.end_ns
+    ]  # the others: log records
+    models = [span for span in spans if span.attributes.get("gen_ai.operation.name") == "chat"]
+    tokens = sum(int(model.attributes.get("gen_ai.usage.input_tokens", 0)) for model in models)
     assert tokens > 0
     model_calls = "gen_ai_client_inference_duration_seconds_count"
     input_tokens = "gen_ai_client_inference_usage_input_tokens_total"

@@ -116,7 +116,7 @@ def next_hop(file: str, down: Refusing) -> Generator[Callable[[], list[bytes]]]:
 
 
 def ids(requests: list[bytes]) -> Counter[str]:
-    return Counter(it.span_id.hex() for request in requests for it in spans_in(request))
+    return Counter(item.span_id.hex() for request in requests for item in spans_in(request))
 
 
 def to(down: Refusing, **environ: str) -> dict[str, str]:
@@ -146,7 +146,7 @@ def test_what_was_acknowledged_arrives_after_a_kill(
         next_hop(file, down) as requests,
         collector(file, tmp_path, **to(down, **KEEP_ALL)) as running,
     ):
-        expected = {it["spanId"] for spans in sent for it in spans}
+        expected = {item["spanId"] for spans in sent for item in spans}
         wait_for(lambda: ids(requests()).keys() >= expected, 60)
         assert ids(requests()).keys() == expected
         arrived = list(requests())
@@ -163,7 +163,7 @@ def test_what_was_acknowledged_arrives_after_a_kill(
 
 def queued(folder: Path) -> bytes:
     """Return all that waits on disk."""
-    return b"".join(it.read_bytes() for it in (folder / "queue").iterdir())
+    return b"".join(path.read_bytes() for path in (folder / "queue").iterdir())
 
 
 def decided(running: Collector) -> float:
@@ -220,7 +220,7 @@ def test_a_full_queue_refuses_and_keeps_what_it_has(
     environ = to(down, QUEUE_BYTES="1000000")
     spans = [span(run, 1, padding=100_000) for run in range(15)]
     with collector(file, tmp_path, **environ) as running:
-        statuses = {it["spanId"]: status_of(running, it) for it in spans}
+        statuses = {item["spanId"]: status_of(running, item) for item in spans}
         assert set(statuses.values()) == {200, 503}
         with next_hop(file, down) as requests:
             acknowledged = {id for id, status in statuses.items() if status == 200}
@@ -263,14 +263,14 @@ def test_the_archive_goes_on_in_new_files_and_over_restarts(tmp_path: Path, down
             running.process.wait()
     files = [*(tmp_path / "archive").iterdir()]
     assert len(files) > 10
-    assert all(it.stat().st_size <= 1 << 20 for it in files)
+    assert all(file.stat().st_size <= 1 << 20 for file in files)
     assert_every_call_once(tmp_path / "archive")
 
 
 def rules() -> dict[str, str]:
     alerts = yaml.safe_load((CONFIGS / "grafana" / "alerts.yaml").read_text())
-    (group,) = (it for it in alerts["groups"] if it["name"] == "collector")
-    return {it["alert"]: it["expr"] for it in group["rules"]}
+    (group,) = (group for group in alerts["groups"] if group["name"] == "collector")
+    return {rule["alert"]: rule["expr"] for rule in group["rules"]}
 
 
 def firing(url: str) -> dict[str, list[str]]:
@@ -279,8 +279,8 @@ def firing(url: str) -> dict[str, list[str]]:
     for name, expr in rules().items():
         query = urllib.parse.urlencode({"query": expr})
         with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=10) as answer:
-            series = [it["metric"] for it in json.load(answer)["data"]["result"]]
-        found[name] = [it.get("exporter") or it["receiver"] for it in series]
+            series = [item["metric"] for item in json.load(answer)["data"]["result"]]
+        found[name] = [item.get("exporter") or item["receiver"] for item in series]
     return found
 
 
@@ -308,8 +308,10 @@ def test_an_alert_fires_when_a_queue_fills(file: str, tmp_path: Path, down: Refu
 
 
 def own_metrics_are_scraped(url: str) -> bool:
-    with urllib.request.urlopen(f"{url}/api/v1/query?query=otelcol_exporter_queue_capacity") as it:
-        return bool(json.load(it)["data"]["result"])
+    with urllib.request.urlopen(
+        f"{url}/api/v1/query?query=otelcol_exporter_queue_capacity"
+    ) as item:
+        return bool(json.load(item)["data"]["result"])
 
 
 def test_an_alert_fires_when_the_next_hop_refuses_for_good(tmp_path: Path) -> None:
@@ -327,7 +329,7 @@ def test_an_alert_fires_when_the_next_hop_refuses_for_good(tmp_path: Path) -> No
 @pytest.mark.parametrize("file", FILES)
 def test_every_exporter_over_the_network_queues_on_disk_and_never_gives_up(file: str) -> None:
     config = yaml.safe_load((CONFIGS / file).read_text())
-    exporters = {name: it for name, it in config["exporters"].items()
+    exporters = {name: exporter for name, exporter in config["exporters"].items()
                  if name.partition("/")[0] in NETWORK_EXPORTERS}  # fmt: skip
     assert exporters
     for exporter in exporters.values():

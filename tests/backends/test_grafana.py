@@ -53,8 +53,8 @@ def measured(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
     generation, route = request.param
-    with workload(generation, cast("Route", route), tmp_path_factory.mktemp("sent")) as it:
-        yield it
+    with workload(generation, cast("Route", route), tmp_path_factory.mktemp("sent")) as item:
+        yield item
 
 
 def measured_boards(measured: Measured) -> list[str]:
@@ -68,17 +68,19 @@ def answer(measured: Measured, target: dict[str, Any]) -> list[dict[str, Any]]:
     now = measured.ask("query", query="time()")["result"][0]
     if target["instant"]:
         found = measured.ask("query", query=expr)["result"]
-        return [it for it in found if not math.isnan(float(it["value"][1]))]
+        return [item for item in found if not math.isnan(float(item["value"][1]))]
     times = {"start": float(now) - 300, "end": now, "step": 15}
     found = measured.ask("query_range", query=expr, **times)["result"]
-    return [it for it in found if any(not math.isnan(float(value)) for _, value in it["values"])]
+    return [
+        item for item in found if any(not math.isnan(float(value)) for _, value in item["values"])
+    ]
 
 
 def figures(measured: Measured, name: str, title: str, column: int = 0) -> dict[str, float]:
     """Return the figures of a panel, by the values of its labels."""
-    (panel,) = (it for it in panels(name) if it["title"] == title)
+    (panel,) = (panel for panel in panels(name) if panel["title"] == title)
     found = answer(measured, panel["targets"][column])
-    return {" ".join(it["metric"].values()): float(it["value"][1]) for it in found}
+    return {" ".join(item["metric"].values()): float(item["value"][1]) for item in found}
 
 
 def shown(panel: dict[str, Any], target: dict[str, Any]) -> str:
@@ -112,10 +114,10 @@ def test_the_figures_of_agents_are_those_of_the_spans(measured: Measured) -> Non
     if "agents.json" not in measured_boards(measured):
         pytest.skip("1.41 has no metrics of agents")
     runs = [*measured.of("invoke_agent")]
-    failed = [it for it in runs if "error.type" in it.attributes]
-    by_agent = Counter(str(it.attributes["gen_ai.agent.name"]) for it in runs)
+    failed = [run for run in runs if "error.type" in run.attributes]
+    by_agent = Counter(str(run.attributes["gen_ai.agent.name"]) for run in runs)
     calls = [*measured.of("execute_tool")]
-    by_tool = Counter(str(it.attributes["gen_ai.tool.name"]) for it in calls)
+    by_tool = Counter(str(call.attributes["gen_ai.tool.name"]) for call in calls)
     assert figures(measured, "agents.json", "Runs") == {"": len(runs)}
     share = figures(measured, "agents.json", "Runs that failed")
     assert share == {"": pytest.approx(len(failed) / len(runs))}
@@ -131,16 +133,18 @@ def test_the_figures_of_agents_are_those_of_the_spans(measured: Measured) -> Non
 
 def test_bars_add_up_to_what_was_counted(measured: Measured) -> None:
     calls = len([*measured.of("chat")])
-    (panel,) = (it for it in panels("models.json") if it["title"] == "Which models are called?")
+    (panel,) = (
+        panel for panel in panels("models.json") if panel["title"] == "Which models are called?"
+    )
     now = float(measured.ask("query", query="time()")["result"][0])
     times = {"start": now - 600, "end": now, "step": 60}
     found = measured.ask("query_range", query=filled(panel["targets"][0]["expr"]), **times)
-    assert sum(float(value) for it in found["result"] for _, value in it["values"]) == calls
+    assert sum(float(value) for item in found["result"] for _, value in item["values"]) == calls
 
 
 def test_the_figures_of_models_are_those_of_the_spans(measured: Measured) -> None:
     calls = [*measured.of("chat")]
-    failed = [it for it in calls if "error.type" in it.attributes]
+    failed = [call for call in calls if "error.type" in call.attributes]
 
     def model(span: Any) -> str:
         names = ("gen_ai.provider.name", "gen_ai.request.model")
@@ -166,10 +170,10 @@ def test_the_figures_of_models_are_those_of_the_spans(measured: Measured) -> Non
 
 
 def test_dots_on_charts_lead_to_traces_that_were_sent(measured: Measured) -> None:
-    traces = {it.trace_id for it in measured.spans}
+    traces = {span.trace_id for span in measured.spans}
     now = measured.ask("query", query="time()")["result"][0]
     for name in measured_boards(measured):
-        dotted = [(panel, it) for panel, it in promql(name) if it.get("exemplar")]
+        dotted = [(panel, item) for panel, item in promql(name) if item.get("exemplar")]
         assert dotted
         for panel, target in dotted:
             if measured.route == "spans" and panel["title"] == DOTS_NOT_FROM_SPANS:
@@ -177,7 +181,7 @@ def test_dots_on_charts_lead_to_traces_that_were_sent(measured: Measured) -> Non
                 continue
             times = {"start": float(now) - 300, "end": now}
             found = measured.ask("query_exemplars", query=filled(target["expr"]), **times)
-            ids = {dot["labels"]["trace_id"] for it in found for dot in it["exemplars"]}
+            ids = {dot["labels"]["trace_id"] for item in found for dot in item["exemplars"]}
             scrapes = measured.ask("query", query="up[5m]")["result"]
             assert ids, (name, panel["title"], target["expr"], scrapes)
             assert ids <= traces
@@ -193,9 +197,9 @@ def test_links_and_columns_name_what_an_answer_has(measured: Measured) -> None:
             columns = {*re.findall(r"__data\.fields\.(\w+)", urls)}
             if panel["type"] == "table":
                 renamed = panel["transformations"][1]["options"]["renameByName"]
-                wanted |= {it for it in renamed if not it.startswith("Value")}
+                wanted |= {item for item in renamed if not item.startswith("Value")}
                 assert columns <= {*renamed.values()}
-            labels = {label for it in answer(measured, target) for label in it["metric"]}
+            labels = {label for item in answer(measured, target) for label in item["metric"]}
             assert wanted <= labels
 
 
@@ -231,7 +235,7 @@ def test_alerts_fire(measured: Measured) -> None:
 
     def firing() -> bool:
         alerts = measured.ask("alerts")["alerts"]
-        return {it["labels"]["alertname"] for it in alerts} == expected
+        return {alert["labels"]["alertname"] for alert in alerts} == expected
 
     assert wait_for(firing), measured.ask("alerts")
     groups = measured.ask("rules")["groups"]
@@ -250,7 +254,7 @@ def test_a_span_leads_to_the_figures_of_what_it_calls(measured: Measured) -> Non
     for query in tempo["jsonData"]["tracesToMetrics"]["queries"]:
         expr = query["query"].replace("$$", "$")
         (tag,) = re.findall(r'\$\{__span\.tags\["([\w.]+)"\]\}', expr)
-        values = {str(it.attributes[tag]) for it in measured.spans if tag in it.attributes}
+        values = {str(span.attributes[tag]) for span in measured.spans if tag in span.attributes}
         for value in values:
             asked = expr.replace(f'${{__span.tags["{tag}"]}}', value)
             assert measured.ask("query", query=asked)["result"], asked
@@ -272,7 +276,7 @@ def test_what_is_provisioned_is_where_docker_compose_puts_it() -> None:
     ]
     assert tempo["jsonData"]["tracesToMetrics"]["datasourceUid"] == prometheus["uid"]
     (provider,) = provisioned("dashboards")["providers"]
-    mounts = [it.split(":")[1] for it in compose["services"]["grafana"]["volumes"]]
+    mounts = [volume.split(":")[1] for volume in compose["services"]["grafana"]["volumes"]]
     assert provider["options"]["path"] in mounts
 
 
@@ -296,7 +300,7 @@ def test_a_board_can_be_read_by_anybody(name: str) -> None:
     sources = {"${datasource}", "${traces}"}
     corners = set[tuple[int, int]]()
     for panel in panels(name):
-        assert {it["datasource"]["uid"] for it in [panel, *panel["targets"]]} <= sources
+        assert {item["datasource"]["uid"] for item in [panel, *panel["targets"]]} <= sources
         assert panel["description"].endswith(".")
         place = panel["gridPos"]
         cells = {(x, y) for x in range(place["x"], place["x"] + place["w"])

@@ -65,7 +65,7 @@ def test_our_registry_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("generation", ["1.36", "1.41", "2026-08", "2026-10"])
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda it: it.stem)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda item: item.stem)
 def test_no_violation(tmp_path: Path, program: Path, generation: str, mode: str) -> None:
     weaver()
     model_folder = model_of(generation, tmp_path)

@@ -48,23 +48,30 @@ def _processor() -> dict[str, list[re.Pattern[str]]]:
     text = (CONFIGS / "redact.yaml").read_text(encoding="utf-8")
     read = yaml.safe_load(text)["processors"]["redaction"]
     lists = ("blocked_key_patterns", "ignored_key_patterns")
-    return {name: [re.compile(it) for it in read[name]] for name in lists}
+    return {name: [re.compile(item) for item in read[name]] for name in lists}
 
 
 def is_masked(key: str) -> bool:
     """Return whether the processor masks a key that it does not ignore."""
     patterns = _processor()
-    if any(it.search(key) for it in patterns["ignored_key_patterns"]):
+    if any(
+        ignored_key_pattern.search(key) for ignored_key_pattern in patterns["ignored_key_patterns"]
+    ):
         return False
-    return any(it.search(key) for it in patterns["blocked_key_patterns"])
+    return any(
+        blocked_key_pattern.search(key) for blocked_key_pattern in patterns["blocked_key_patterns"]
+    )
 
 
 def names() -> list[str]:
     """Return a name for each declaration."""
     content = declared()
     declarations = (*content.attributes, *content.objects)
-    whole = [it.replace("*", "any") + ("0" if it.endswith(".") else "") for it in declarations]
-    return [*whole, *(f"{it}.below" for it in whole if f"{it}." in declarations)]
+    whole = [
+        declaration.replace("*", "any") + ("0" if declaration.endswith(".") else "")
+        for declaration in declarations
+    ]
+    return [*whole, *(f"{item}.below" for item in whole if f"{item}." in declarations)]
 
 
 def test_the_patterns_are_those_of_the_declarations() -> None:
@@ -89,7 +96,9 @@ def test_in_recordings_and_conventions_exactly_content_is_masked() -> None:
 
 def _request(attributes: dict[str, str]) -> bytes:
     """Return an OTLP/JSON request with attributes on a span and on its event."""
-    pairs = [{"key": key, "value": {"stringValue": it}} for key, it in attributes.items()]
+    pairs = [
+        {"key": key, "value": {"stringValue": attribute}} for key, attribute in attributes.items()
+    ]
     listed = {"arrayValue": {"values": [{"stringValue": CANARY}]}}
     nested = {"kvlistValue": {"values": [{"key": "a", "value": {"stringValue": CANARY}}]}}
     structured = [{"key": "input", "value": listed}, {"key": "output", "value": nested}]
@@ -100,7 +109,8 @@ def _request(attributes: dict[str, str]) -> bytes:
         "startTimeUnixNano": "1",
         "endTimeUnixNano": "2",
         "status": {"code": 2, "message": f"bad: {CANARY}"},
-        "attributes": [it for it in pairs if it["key"] not in ("input", "output")] + structured,
+        "attributes": [pair for pair in pairs if pair["key"] not in ("input", "output")]
+        + structured,
         "events": [
             {"timeUnixNano": "1", "name": "event", "attributes": pairs},
             *({"timeUnixNano": "2", "name": name, "attributes": IN_EVENTS} for name in events()),
@@ -112,7 +122,10 @@ def _request(attributes: dict[str, str]) -> bytes:
 def events() -> list[str]:
     """Return the name of an event for each declaration."""
     declarations = declared().events
-    return [it.replace("*", "any") + ("0" if it.endswith(".") else "") for it in declarations]
+    return [
+        declaration.replace("*", "any") + ("0" if declaration.endswith(".") else "")
+        for declaration in declarations
+    ]
 
 
 def _logs() -> bytes:
@@ -170,7 +183,7 @@ def test_a_collector_masks_every_declared_name_and_passes_structure(tmp_path: Pa
     span.status.message = ""
     assert CANARY.encode() not in span.SerializeToString()
     for attributes in (span.attributes, span.events[0].attributes):
-        values = {it.key: it.value.string_value for it in attributes}
+        values = {attribute.key: attribute.value.string_value for attribute in attributes}
         assert {key: values[key] for key in STRUCTURE} == STRUCTURE
         assert {values[key] for key in names()} == {MASKED}
 
@@ -179,7 +192,9 @@ def test_a_collector_masks_every_declared_name_and_passes_structure(tmp_path: Pa
 def test_of_events_that_are_content_what_places_them_stays(tmp_path: Path) -> None:
     span = _passed(tmp_path, "redact.yaml")
     for event in span.events[1:]:
-        assert [(it.key, it.value.string_value) for it in event.attributes] == [("role", "user")]
+        assert [
+            (attribute.key, attribute.value.string_value) for attribute in event.attributes
+        ] == [("role", "user")]
 
 
 @pytest.mark.backends

@@ -51,7 +51,9 @@ class Measured(NamedTuple):
 
     def of(self, operation: str) -> Iterator[SpanRecord]:
         """Yield the spans of an operation."""
-        return (it for it in self.spans if it.attributes.get("gen_ai.operation.name") == operation)
+        return (
+            span for span in self.spans if span.attributes.get("gen_ai.operation.name") == operation
+        )
 
 
 @contextmanager
@@ -79,7 +81,9 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
             if route == "collector":
                 metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{running.http}/v1/metrics"}
         model = stack.enter_context(the_model())
-        clean = {name: it for name, it in os.environ.items() if not name.startswith(_SETTINGS)}
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS)
+        }
         environ = {
             **clean,
             **model.env(),

@@ -73,7 +73,7 @@ def running(options: str = "", **variables: str) -> Generator[None]:
 
 
 def files() -> dict[str, bytes]:
-    return {it.name: it.read_bytes() for it in FOLDER.iterdir() if it.is_file()}
+    return {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.is_file()}
 
 
 def aged(name: str, days: float) -> None:
@@ -87,7 +87,7 @@ def begun(name: str) -> str:
 
 
 def recordings() -> list[str]:
-    return sorted(it.name for it in FOLDER.glob("traces-*.jsonl"))
+    return sorted(path.name for path in FOLDER.glob("traces-*.jsonl"))
 
 
 def test_recordings_of_ended_programs_are_removed(invoke: Invoke) -> None:
@@ -243,7 +243,7 @@ def test_recordings_of_demos_are_removed_with_their_folders(invoke: Invoke) -> N
     ended(AGENTOOL_DIR=str(demo))
     ended(AGENTOOL_DIR=str(mine))
     listed = invoke("clean", "--dry-run").stdout.splitlines()
-    assert sorted(Path(it).parent for it in listed) == [FOLDER, demo]
+    assert sorted(Path(item).parent for item in listed) == [FOLDER, demo]
     assert f"1 recording in {demo}, " in invoke("clean").stderr
     assert invoke("clean", "--yes").stderr.startswith("2 recordings removed from .agentool, ")
     assert not demo.exists()

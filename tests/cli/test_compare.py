@@ -35,9 +35,9 @@ def rows(
     invoke: Invoke, *documents: Row, args: tuple[object, ...] = ("--by", "agent")
 ) -> list[Row]:
     """Return the figures of documents, a row for each group."""
-    Path("runs.jsonl").write_text("".join(json.dumps(it) + "\n" for it in documents))
+    Path("runs.jsonl").write_text("".join(json.dumps(item) + "\n" for item in documents))
     invoke("compare", "runs.jsonl", *args, "-o", "figures.jsonl")
-    return [json.loads(it) for it in Path("figures.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in Path("figures.jsonl").read_text().splitlines()]
 
 
 def span(name: str, operation: str, scope: str, **attributes: Any) -> SpanRecord:
@@ -78,7 +78,7 @@ def test_numbers_that_cannot_be_added_up_say_nothing(number: float, invoke: Invo
 def test_a_run_inside_another_counts_with_that(invoke: Invoke) -> None:
     inner = document(1, agent_id="two", metadata={"parent_trace_id": "run-0"})
     results = [{"type": "tool_result", "tool_result": {"error": "no network"}}]
-    inner["steps"] = [{"step_id": "s", **it} for it in results]
+    inner["steps"] = [{"step_id": "s", **result} for result in results]
     [row] = rows(invoke, inner, document(0))
     assert (row["agent"], row["runs"], row["tokens"], row["tool_errors"]) == ("one", 1, 20, 1)
     assert row["latency"]["mean_s"] == 0.1
@@ -206,7 +206,7 @@ def test_a_program_without_a_framework_goes_by_its_client(
 ) -> None:
     nodes = [
         Node(span(f"{operation} a", operation, scope))
-        for operation, _, scope in (it.partition(" ") for it in scopes)
+        for operation, _, scope in (scope.partition(" ") for scope in scopes)
     ]
     assert framework_of(nodes) == name
 

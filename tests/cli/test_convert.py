@@ -79,9 +79,9 @@ def test_a_pipe_of_two_commands_keeps_everything(invoke: Invoke, mcp: Path) -> N
 
 
 def test_json_lines_are_a_list(invoke: Invoke) -> None:
-    lines = "\n".join(json.dumps(it) for it in TOOLS["openai-tools"])
+    lines = "\n".join(json.dumps(tool) for tool in TOOLS["openai-tools"])
     done = invoke("convert", "-", "--to", "agentool", input=lines.encode())
-    assert [it["name"] for it in json.loads(done.stdout)] == ["search_web", "of_responses"]
+    assert [load["name"] for load in json.loads(done.stdout)] == ["search_web", "of_responses"]
 
 
 @pytest.mark.parametrize(

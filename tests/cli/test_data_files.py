@@ -461,7 +461,7 @@ def test_a_file_that_would_be_read_the_next_time_is_refused(
     result = agentool("rebuild", "rec", "-o", f"rec/{name}")
     assert result.returncode == 2
     assert f"rec/{name} is in rec, of which all recordings are read" in result.stderr
-    assert sorted(it.name for it in (tmp_path / "rec").iterdir()) == ["spans.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "rec").iterdir()) == ["spans.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["rec/out.txt", "out.jsonl", "recorded/out.jsonl"])

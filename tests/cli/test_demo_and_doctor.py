@@ -41,14 +41,14 @@ def test_the_demo_has_model_calls_with_messages_tokens_and_cost() -> None:
     assert shown.count("── chat loopback-model  ") == 6
     [recording] = Path(".agentool").glob("demo-*/*.jsonl")
     spans = list(open_source(recording).spans())
-    agents = {it.span_id for it in spans if it.name.startswith("invoke_agent ")}
-    calls = [it for it in spans if it.name == "chat loopback-model"]
+    agents = {span.span_id for span in spans if span.name.startswith("invoke_agent ")}
+    calls = [span for span in spans if span.name == "chat loopback-model"]
     assert len(calls) == 6
-    for it in calls:
-        assert it.parent_id in agents
-        assert {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} <= it.attributes.keys()
-        assert {"gen_ai.input.messages", "gen_ai.output.messages"} <= it.attributes.keys()
-        assert it.attributes[agentool_names.COST_USD] > 0
+    for item in calls:
+        assert item.parent_id in agents
+        assert {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} <= item.attributes.keys()
+        assert {"gen_ai.input.messages", "gen_ai.output.messages"} <= item.attributes.keys()
+        assert item.attributes[agentool_names.COST_USD] > 0
     runs = list(rebuild(spans))
     assert [run.fidelity.model_calls for run in runs] == [4, 2]
     assert [len(run.trace.tool_calls()) for run in runs] == [3, 1]
@@ -84,7 +84,7 @@ def test_the_demo_ends_with_verdicts_whose_checks_can_be_saved_as_a_file() -> No
     assert result.returncode == 1
     assert '"weather' not in result.stderr
     first = json.loads(result.stdout.splitlines()[0])
-    assert [it["passed"] for it in first["assertion_results"]] == [
+    assert [assertion_result["passed"] for assertion_result in first["assertion_results"]] == [
         True,
         True,
         True,
@@ -128,7 +128,9 @@ def test_an_endpoint_of_the_demo_that_is_no_url_is_refused_before_it_runs() -> N
 def test_doctor_names_variables_that_cannot_be_used() -> None:
     environment = {**os.environ, "AGENTOOL_JOURNAL": "maybe"}
     report = json.loads(agentool("doctor", "--json", env=environment).stdout)
-    [effect] = [it["effect"] for it in report["environment"] if it["name"] == "AGENTOOL_JOURNAL"]
+    [effect] = [
+        item["effect"] for item in report["environment"] if item["name"] == "AGENTOOL_JOURNAL"
+    ]
     assert effect.startswith("AGENTOOL_JOURNAL=maybe is neither on nor off")
 
 
@@ -220,20 +222,25 @@ def with_installed(folder: Path, *names: str) -> dict[str, str]:
 
 LIBRARIES = [library for product in integrations().values() for library in product.libraries]
 NOT_INSTRUMENTED = sorted(
-    (it for it in LIBRARIES if it.own_spans is not None), key=lambda it: it.distribution
+    (library for library in LIBRARIES if library.own_spans is not None),
+    key=lambda library: library.distribution,
 )
 
 
 def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
-    environment = with_installed(tmp_path / "site", *(it.distribution for it in NOT_INSTRUMENTED))
+    environment = with_installed(
+        tmp_path / "site", *(item.distribution for item in NOT_INSTRUMENTED)
+    )
     lines = agentool("doctor", env=environment).stdout.splitlines()
-    for it in NOT_INSTRUMENTED:
-        [n] = [n for n, line in enumerate(lines) if line.startswith(f"  ! {it.distribution} ")]
+    for item in NOT_INSTRUMENTED:
+        [n] = [n for n, line in enumerate(lines) if line.startswith(f"  ! {item.distribution} ")]
         assert "7.0, not instrumented; " in lines[n]
-        assert it.switch is None or it.switch in lines[n + 1]
-        assert it.traced_by is None or f"{it.traced_by} writes spans that are read" in lines[n + 1]
+        assert item.switch is None or item.switch in lines[n + 1]
+        assert (
+            item.traced_by is None or f"{item.traced_by} writes spans that are read" in lines[n + 1]
+        )
     found = json.loads(agentool("doctor", "--json", env=environment).stdout)["not_instrumented"]
-    assert [it["name"] for it in found] == [it.distribution for it in NOT_INSTRUMENTED]
+    assert [item["name"] for item in found] == [item.distribution for item in NOT_INSTRUMENTED]
 
 
 def test_the_doctor_tells_whether_an_instrumentor_of_others_is_installed(tmp_path: Path) -> None:
@@ -254,7 +261,7 @@ def test_the_doctor_says_how_a_framework_that_mounts_us_is_recorded(tmp_path: Pa
 def test_the_doctor_names_a_variable_that_nothing_reads() -> None:
     environment = {**os.environ, "AGENTOOL_DRI": "x", "AGENTOOL_TEMPO_TOKEN": "y"}
     found = json.loads(agentool("doctor", "--json", env=environment).stdout)["environment"]
-    effects = {it["name"]: it["effect"] for it in found}
+    effects = {item["name"]: item["effect"] for item in found}
     assert effects["AGENTOOL_DRI"] == (
         "AGENTOOL_DRI=x is not read by anything; is AGENTOOL_DIR meant?"
     )
@@ -271,5 +278,5 @@ def test_what_is_not_installed_is_one_line_of_the_doctor(tmp_path: Path) -> None
 
 def test_every_switch_of_native_spans_is_that_of_an_instrumentor() -> None:
     """And every instrumentor that replaces native spans names one, or that there is none."""
-    native = {name for name, it in instrumentors().items() if it.native_scopes}
-    assert {it.distribution for it in LIBRARIES if it.own_spans is None} == native
+    native = {name for name, instrumentor in instrumentors().items() if instrumentor.native_scopes}
+    assert {library.distribution for library in LIBRARIES if library.own_spans is None} == native

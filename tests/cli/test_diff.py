@@ -30,7 +30,7 @@ def trace(**members: Any) -> Object:
 def with_limit(limit: int, **members: Any) -> Object:
     """The trace with a limit of its search."""
     made = trace(**members)
-    (call,) = (it["tool_call"] for it in made["steps"] if it["type"] == "tool_call")
+    (call,) = (step["tool_call"] for step in made["steps"] if step["type"] == "tool_call")
     call["arguments"]["limit"] = limit
     return made
 
@@ -132,7 +132,7 @@ def test_traces_are_paired_by_case_or_by_input(invoke: Invoke) -> None:
         trace(trace_id="b3", input="added"),
     )
     result = invoke("diff", a, b)
-    assert [(it["a"], it["b"], it["same"]) for it in lines(result)] == [
+    assert [(line["a"], line["b"], line["same"]) for line in lines(result)] == [
         ("a1", "b1", True),
         ("a2", "b2", False),
         ("a3", None, False),
@@ -189,7 +189,7 @@ def test_what_cannot_be_compared_is_reported_separately(invoke: Invoke) -> None:
     assert "  ? output: is redacted: masked as a credential" in result.stdout
     assert "1 not all of which can be told" in result.stderr
     assert invoke("diff", a, b, "--fail-on", "any").exit_code == 1
-    assert [it["path"] for it in lines(invoke("diff", a, b))[0]["unknown"]] == ["output"]
+    assert [item["path"] for item in lines(invoke("diff", a, b))[0]["unknown"]] == ["output"]
 
 
 def test_differences_go_to_a_file_and_never_to_an_input(invoke: Invoke) -> None:
@@ -259,7 +259,7 @@ def test_two_thousand_steps_differ_where_one_was_added(invoke: Invoke) -> None:
             {"type": "tool_result", "tool_result": {"call_id": f"c{n}", "output": n % 7}},
         )
     more = [*steps[:999], {"type": "reasoning", "content": "hm"}, *steps[999:]]
-    a, b = (write(f"{n}.json", trace(steps=it)) for n, it in enumerate((steps, more)))
+    a, b = (write(f"{n}.json", trace(steps=item)) for n, item in enumerate((steps, more)))
     (found,) = lines(invoke("diff", a, b))
-    assert [(it["kind"], it["b_step"]["place"]) for it in found["steps"]] == [("added", 1000)]
+    assert [(step["kind"], step["b_step"]["place"]) for step in found["steps"]] == [("added", 1000)]
     assert found["equal_steps"] == 1000

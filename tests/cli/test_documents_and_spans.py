@@ -57,7 +57,7 @@ def test_it_is_exported_once(invoke: Invoke, place: Path) -> None:
 
 def test_a_document_of_another_trace_is_one_more(invoke: Invoke, place: Path) -> None:
     (place / "more.jsonl").write_text(OTHER)
-    traces = [json.loads(it)["trace_id"] for it in invoke("rebuild", place).stdout.splitlines()]
+    traces = [json.loads(line)["trace_id"] for line in invoke("rebuild", place).stdout.splitlines()]
     assert len(traces) == 2
     assert "other" in traces
     assert sorted(trace.trace_id for trace in load(place)) == sorted(traces)

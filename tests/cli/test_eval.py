@@ -246,7 +246,7 @@ def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
 def test_runs_are_selected_by_their_facets(invoke: Invoke) -> None:
     place = traces({}, {"trace_id": "other", "agent_id": "writer", "started_at": "2020-01-01"})
     result = invoke("eval", write("a.json", OK), place, "--agent", "wr*")
-    assert [it["trace_id"] for it in lines(result)] == ["other"]
+    assert [line["trace_id"] for line in lines(result)] == ["other"]
     assert result.stderr.endswith(
         "1 trace not selected\n1 passed, 0 failed, 0 not evaluated; 1 of 2 traces\n"
     )
@@ -266,7 +266,10 @@ def test_a_rule_selects_the_case_of_a_run_that_names_none(invoke: Invoke) -> Non
 def test_cases_are_yaml_too(invoke: Invoke) -> None:
     Path("cases.yaml").write_text("- type: status\n- type: latency\n  max_ms: 1\n")
     (result,) = lines(invoke("eval", "cases.yaml", traces()))
-    assert [it["passed"] for it in result["assertion_results"]] == [True, False]
+    assert [assertion_result["passed"] for assertion_result in result["assertion_results"]] == [
+        True,
+        False,
+    ]
     assert invoke("eval", "-", "traces.jsonl", input="- type: status\n").exit_code == 0
 
 
@@ -336,7 +339,7 @@ def test_the_scope_names_what_a_result_is_about(
     result = invoke("eval", held, "runs", *options, *reports, "--by", "case")
     assert result.exit_code == 1, result.stderr
     made = map(json.loads, Path("out.jsonl").read_text().splitlines())
-    assert {it["trace_id"]: it["passed"] for it in made} == found
+    assert {item["trace_id"]: item["passed"] for item in made} == found
     assert len(list(ElementTree.parse("j.xml").iter("testcase"))) == len(found)
     assert "declined" in Path("h.html").read_text()
     traces = "1 trace" if len(found) == 1 else f"{len(found)} traces"

@@ -76,7 +76,7 @@ def test_a_judge_whose_key_is_refused_costs_nothing_else(
     result = invoke("eval", *files(POLITE, {"type": "status"}, traces=5), *judge)
     assert result.exit_code == 1
     held = [json.loads(line)["assertion_results"] for line in result.stdout.splitlines()]
-    assert [[it["passed"] for it in of] for of in held] == [[None, True]] * 5
+    assert [[item["passed"] for item in of] for of in held] == [[None, True]] * 5
     assert "refuses the key (HTTP 401)" in held[4][0]["reason"]
     assert len(model.requests) == 1
 

@@ -165,7 +165,7 @@ def test_the_tokens_of_an_agent_stay_in_recordings(
     subprocess.run([sys.executable, "-c", USED], env=environ, check=True)
     monkeypatch.setenv("AGENTOOL_AGENT_USAGE", variable)
     assert invoke("export", folder, *options, "-o", "there.jsonl").exit_code == 0
-    with_tokens = [it for it in spans_of("there.jsonl") if 11 in it.attributes.values()]
+    with_tokens = [span for span in spans_of("there.jsonl") if 11 in span.attributes.values()]
     assert len(with_tokens) == 1 + agents
 
 

@@ -45,16 +45,16 @@ def there_and_back(invoke: Invoke, *documents: Object) -> list[Object]:
     assert made.exit_code == 0, made.stderr
     files = ("-o", "traces", "--results", "results", "--documents", "others")
     assert invoke("rebuild", "spans.jsonl", *files).exit_code == 0
-    return [it for file in ("traces", "results", "others") for it in read(file)]
+    return [obj for file in ("traces", "results", "others") for obj in read(file)]
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_result_is_an_evaluation_of_the_trace_that_it_names(invoke: Invoke, order: int) -> None:
     assert there_and_back(invoke, *[TRACE, RESULT][::order]) == [TRACE, RESULT]
     spans = list(open_source("spans.jsonl").spans())
-    run = next(it for it in spans if it.name == "invoke_agent a")
-    judged = [it for it in spans if it.parent_id == run.span_id]
-    assert [it.name for it in judged] == ["evaluate composite_score", "evaluate status"]
+    run = next(span for span in spans if span.name == "invoke_agent a")
+    judged = [span for span in spans if span.parent_id == run.span_id]
+    assert [item.name for item in judged] == ["evaluate composite_score", "evaluate status"]
     [event] = [
         event
         for span in spans
@@ -96,7 +96,7 @@ def test_the_same_document_has_the_same_ids_again(invoke: Invoke) -> None:
     ids = []
     for _ in range(2):
         there_and_back(invoke, TRACE, RESULT, json.loads((FIXTURES / "tool-spec.json").read_text()))
-        ids.append({(it.trace_id, it.span_id) for it in open_source("spans.jsonl").spans()})
+        ids.append({(span.trace_id, span.span_id) for span in open_source("spans.jsonl").spans()})
     assert ids[0] == ids[1]
     assert len(ids[0]) == 4
 
@@ -190,9 +190,13 @@ DOCUMENTS = st.one_of(
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=canonical))
 @example([{"name": "", "description": "", "parameters": {"resource_metrics": None}}])
 def test_any_documents_come_back_from_their_spans(documents: list[Object]) -> None:
-    held = [cls.from_dict(it) for it in documents if (cls := document_class(it)) is not None]
-    given = {canonical(it.to_dict()) for it in held}
-    assert {canonical(it) for it in through_commands(*held)} == given
+    held = [
+        cls.from_dict(document)
+        for document in documents
+        if (cls := document_class(document)) is not None
+    ]
+    given = {canonical(item.to_dict()) for item in held}
+    assert {canonical(command) for command in through_commands(*held)} == given
 
 
 @pytest.mark.parametrize("lacks", ["", "/v1/logs"])

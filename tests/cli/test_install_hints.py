@@ -111,15 +111,15 @@ def test_an_installation_by_name_is_recognised(text: str, by_name: bool) -> None
 
 def test_nothing_installs_a_name_that_is_not_ours_yet() -> None:
     places = [
-        it
+        path
         for folder in ("agentool_otel", "examples", "collector-config")
-        for it in (ROOT / folder).rglob("*")
-        if it.suffix in (".py", ".md", ".toml", ".yaml", ".yml", ".txt", ".html")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".md", ".toml", ".yaml", ".yml", ".txt", ".html")
     ]
     assert len(places) > 500
     by_name = [
-        str(it.relative_to(ROOT))
-        for it in places
-        if _INSTALLS_BY_NAME.search(it.read_text(encoding="utf-8"))
+        str(place.relative_to(ROOT))
+        for place in places
+        if _INSTALLS_BY_NAME.search(place.read_text(encoding="utf-8"))
     ]
     assert by_name == []

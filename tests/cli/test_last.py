@@ -20,7 +20,7 @@ CHECK = '{"type": "status"}\n'
 
 
 def invoked(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(it) for it in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def document(number: int, started: int | None, parent: int | None) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def test_every_command_takes_the_runs_that_show_takes(
 ) -> None:
     folder = tmp_path_factory.mktemp("runs")
     file, checks = folder / "runs.jsonl", folder / "checks.jsonl"
-    file.write_text("".join(json.dumps(it) + "\n" for it in documents))
+    file.write_text("".join(json.dumps(item) + "\n" for item in documents))
     checks.write_text(CHECK)
     last = ("--last", count)
     shown = ids(invoked("show", file, "--json", *last, *selection).stdout)
@@ -77,8 +77,8 @@ def test_every_command_takes_the_runs_that_show_takes(
         assert ids(invoked("rebuild", file, *last).stdout) == shown
         assert ids(invoked("diff", file, file, "--json", *last).stdout, "a") == shown
         trees = invoked("eval", checks, file, "--fail-on", "never", *last)
-        above = {it["trace_id"]: it["metadata"].get("parent_trace_id") for it in documents}
-        assert ids(trees.stdout) == {it for it in shown if above[it] is None}
+        above = {item["trace_id"]: item["metadata"].get("parent_trace_id") for item in documents}
+        assert ids(trees.stdout) == {item for item in shown if above[item] is None}
 
 
 @settings(max_examples=many(10, fewer=4))
@@ -87,9 +87,9 @@ def test_all_runs_are_taken_where_there_are_fewer(
     tmp_path_factory: pytest.TempPathFactory, documents: list[dict[str, Any]]
 ) -> None:
     folder = tmp_path_factory.mktemp("runs")
-    (folder / "runs.jsonl").write_text("".join(json.dumps(it) + "\n" for it in documents))
+    (folder / "runs.jsonl").write_text("".join(json.dumps(item) + "\n" for item in documents))
     whole = invoked("rebuild", folder / "runs.jsonl", "--last", 100)
-    assert ids(whole.stdout) == {it["trace_id"] for it in documents}
+    assert ids(whole.stdout) == {item["trace_id"] for item in documents}
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_a_misspelt_variable_is_refused(names: tuple[str, str]) -> None:
         os.environ.update(before)
     assert sentence.startswith(f"{wrong}")
     assert " is meant" not in sentence
-    assert any(f"is {it} meant?" in sentence for it in OURS)
+    assert any(f"is {item} meant?" in sentence for item in OURS)
 
 
 def test_variables_that_are_read_are_not_refused() -> None:

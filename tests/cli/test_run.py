@@ -120,7 +120,7 @@ def test_runs_of_worker_processes_are_counted_and_named(tmp_path: Path, content:
     result = agentool("run", content, "--", sys.executable, "service.py")
     assert result.returncode == 0, result.stderr
     assert " 7 runs recorded in " in result.stderr
-    assert [it.agent_id for it in agentool_otel.load(".agentool")] == ["service"] * 7
+    assert [item.agent_id for item in agentool_otel.load(".agentool")] == ["service"] * 7
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def document(n: int, **members: Any) -> dict[str, Any]:
 
 
 def written(documents: Documents, path: str = "runs.jsonl") -> str:
-    Path(path).write_text("".join(json.dumps(it) + "\n" for it in documents))
+    Path(path).write_text("".join(json.dumps(item) + "\n" for item in documents))
     return path
 
 
@@ -74,7 +74,7 @@ def test_a_number_above_999_is_shown_in_full_and_names_its_run(
 
 def test_a_number_is_never_the_start_of_an_id(invoke: Invoke) -> None:
     ids = ["7a0e9c11", "2", "123456ff", "1234567f"]
-    place = written([document(n, trace_id=it) for n, it in enumerate(ids, 1)])
+    place = written([document(n, trace_id=id_) for n, id_ in enumerate(ids, 1)])
     for command in (["show", place, "7"], ["diff", f"{place}#7", f"{place}#1"]):
         result = invoke(*command)
         assert result.exit_code == 2
@@ -357,7 +357,7 @@ def test_only_the_input_is_cut(tmp_path_factory: pytest.TempPathFactory, width: 
     folder = tmp_path_factory.mktemp("runs")
     documents = [document(n, metrics={"total_duration_ms": 1000.0 * 7**n}) for n in range(5)]
     place = folder / "runs.jsonl"
-    place.write_text("".join(json.dumps(it) + "\n" for it in documents))
+    place.write_text("".join(json.dumps(item) + "\n" for item in documents))
     shown = CliRunner(env={"COLUMNS": str(width)}).invoke(main, ["show", str(place)]).stdout
     heading, *lines = shown.splitlines()
     assert all(len(line) <= width for line in lines)
@@ -365,4 +365,4 @@ def test_only_the_input_is_cut(tmp_path_factory: pytest.TempPathFactory, width: 
     assert set(names) <= {"#", "trace", "agent", "status", "steps", "tools", "tokens", "duration"}
     assert "input".startswith(last)
     whole = "7 s", "49 s", "5 min 43 s"
-    assert all(any(it in line for line in lines) for it in whole) == ("duration" in names)
+    assert all(any(item in line for line in lines) for item in whole) == ("duration" in names)

@@ -46,11 +46,11 @@ def rebuilt(place: Path) -> Rebuilt:
 
 
 def told(place: Path) -> list[dict[str, Any]]:
-    return [it.to_dict() for it in rebuilt(place).results]
+    return [result.to_dict() for result in rebuilt(place).results]
 
 
 def judging(place: Path) -> list[SpanRecord]:
-    return [it for it in open_source(place).spans() if it.name.startswith("evaluate ")]
+    return [span for span in open_source(place).spans() if span.name.startswith("evaluate ")]
 
 
 def without(result: dict[str, Any], *members: str) -> dict[str, Any]:
@@ -69,7 +69,9 @@ def test_results_are_written_beside_the_input_and_leave_it_unchanged(
     assert f"written back to {new}: 1 result" in made.stderr
     assert rebuilt(folder).trace == before
     [result] = results_of(made)
-    result["assertion_results"] = [without(it, "reason") for it in result["assertion_results"]]
+    result["assertion_results"] = [
+        without(assertion_result, "reason") for assertion_result in result["assertion_results"]
+    ]
     assert told(folder) == [result]
 
 
@@ -82,28 +84,28 @@ def test_verdicts_belong_to_the_agents_span_and_are_not_errors(
     invoke: Invoke, folder: Path
 ) -> None:
     invoke("eval", "a.json", folder, "--write-back")
-    [root] = [it for it in open_source(folder).spans() if it.name == "invoke_agent adder"]
+    [root] = [span for span in open_source(folder).spans() if span.name == "invoke_agent adder"]
     spans = judging(folder)
-    assert [it.name.partition(" ")[2] for it in spans] == [
+    assert [span.name.partition(" ")[2] for span in spans] == [
         "composite_score",
         "no_tool_error",
         "tool_call_count",
         "output_property",
     ]
-    labels = [it.attributes["gen_ai.evaluation.score.label"] for it in spans]
+    labels = [span.attributes["gen_ai.evaluation.score.label"] for span in spans]
     assert labels == ["fail", "fail", "pass", "not_evaluated"]
-    assert {(it.parent_id, it.start_ns, it.end_ns, it.status) for it in spans} == {
+    assert {(span.parent_id, span.start_ns, span.end_ns, span.status) for span in spans} == {
         (root.span_id, root.end_ns, root.end_ns, "UNSET")
     }
-    assert {it.resource["service.name"] for it in spans} == {"agentool-otel"}
+    assert {span.resource["service.name"] for span in spans} == {"agentool-otel"}
 
 
 def test_evaluating_again_judges_the_run_and_not_the_verdicts(invoke: Invoke, folder: Path) -> None:
     changing = ("evaluated_at",)
     first = invoke("eval", "a.json", folder, "--write-back")
     again = invoke("eval", "a.json", folder, "--write-back")
-    assert [without(it, *changing) for it in results_of(again)] == [
-        without(it, *changing) for it in results_of(first)
+    assert [without(result, *changing) for result in results_of(again)] == [
+        without(result, *changing) for result in results_of(first)
     ]
     assert "; 1 trace" in again.stderr
     assert len(told(folder)) in (1, 2), "as many as there are times of evaluation"
@@ -125,7 +127,7 @@ def test_results_go_to_the_default_recording_if_none_is_named(
 def test_another_folder_can_be_named(invoke: Invoke, folder: Path) -> None:
     invoke("eval", "a.json", folder, "--write-back-to", "verdicts")
     assert len(list(folder.iterdir())) == 1
-    assert [it.name for it in judging(Path("verdicts"))][:1] == ["evaluate composite_score"]
+    assert [span.name for span in judging(Path("verdicts"))][:1] == ["evaluate composite_score"]
 
 
 @pytest.mark.parametrize("lacks", ["", "/v1/logs"])
@@ -136,9 +138,9 @@ def test_an_endpoint_gets_spans_and_events_or_spans_alone(
     with HttpReceiver(lacks=lacks) as receiver:
         made = invoke("eval", "a.json", folder, "--write-back-to", receiver.endpoint)
         assert f"written back to {receiver.endpoint}: 1 result" in made.stderr
-        assert receiver.names() == [it.name for it in judging_of(receiver)]
-        events = {(event_name(it), it.span_id.hex()) for it in receiver.logs()}
-    [root] = [it for it in open_source(folder).spans() if it.name == "invoke_agent adder"]
+        assert receiver.names() == [span.name for span in judging_of(receiver)]
+        events = {(event_name(log), log.span_id.hex()) for log in receiver.logs()}
+    [root] = [span for span in open_source(folder).spans() if span.name == "invoke_agent adder"]
     assert events == (set() if lacks else {("gen_ai.evaluation.result", root.span_id)})
     assert len(list(folder.iterdir())) == 1
 
@@ -169,7 +171,7 @@ def test_results_of_a_document_join_the_trace_it_is_exported_to(
         judging_of(receiver)
     found = rebuilt(Path("sent"))
     assert found.trace == ReasoningTrace.from_json(spec.read_text())
-    assert [it.trace_id for it in found.results] == ["tr_7f3a9b"]
+    assert [result.trace_id for result in found.results] == ["tr_7f3a9b"]
 
 
 def test_the_result_of_the_spec_survives_as_spans(invoke: Invoke, folder: Path) -> None:

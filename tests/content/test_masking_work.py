@@ -100,8 +100,8 @@ def assert_linear(unit: str, before: str = "", behind: str = "@", size: int = 50
     in both. Which searches are worth it depends on the text; were the work quadratic, it would cost
     four times as much."""
     short, long = (
-        work(f"{before}{repeated(unit, it)}{behind}", most=STEPS * (it + 100))
-        for it in (size, 4 * size)
+        work(f"{before}{repeated(unit, item)}{behind}", most=STEPS * (item + 100))
+        for item in (size, 4 * size)
     )
     assert long < 4 * 1.8 * short, (unit, short, long)
 

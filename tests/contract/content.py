@@ -69,8 +69,8 @@ def joined(spans: list[SpanRecord]) -> list[SpanRecord]:
 
 def _masked(masking: Masking, readable: Readable, span: SpanRecord) -> SpanRecord:
     left = masking(readable(span))
-    events = [SpanEvent(it.name, it.timestamp or None, dict(it.attributes or {}))
-              for it in left.events]  # fmt: skip
+    events = [SpanEvent(event.name, event.timestamp or None, dict(event.attributes or {}))
+              for event in left.events]  # fmt: skip
     return msgspec.structs.replace(
         span, name=left.name, attributes=dict(left.attributes or {}), events=events
     )
@@ -112,7 +112,7 @@ def texts_on(span: SpanRecord) -> str:
     those of exceptions, which stay where content is off.
     """
     values = [*span.attributes.values()]
-    values += [it for event in span.events for key, it in event.attributes.items()
+    values += [attribute for event in span.events for key, attribute in event.attributes.items()
                if key not in _EXCEPTIONS]  # fmt: skip
     text = json.dumps(values, ensure_ascii=False, default=str)
     return "\n".join((text, text.replace("\\\\", "\\").replace('\\"', '"').replace("\\n", "\n")))

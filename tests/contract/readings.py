@@ -126,7 +126,7 @@ def _content(operation: ops.Operation) -> list[str]:
         if side == "system" and said:
             lines.append(f"system: {_short([part.get('content') for part in said])}")
         elif said:
-            lines.extend(f"{side}: {_said(it)}" for it in said)
+            lines.extend(f"{side}: {_said(item)}" for item in said)
     tools = getattr(operation, "tools", None)
     if tools:
         lines.append(f"tools: {', '.join(str(_named(tool)) for tool in tools)}")

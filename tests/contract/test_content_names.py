@@ -37,7 +37,11 @@ from tests import content_names
 from tests.contract.content import joined, recordings, spans_in, texts_in
 
 PACKAGE = Path(agentool_otel.__file__).parent
-INSTALLED = {it.name: it for it in dialects() if type(it).__module__.startswith("agentool_otel.")}
+INSTALLED = {
+    dialect.name: dialect
+    for dialect in dialects()
+    if type(dialect).__module__.startswith("agentool_otel.")
+}
 
 NAMES_ALONE = {
     # Lists of tools that were offered, by name.
@@ -52,7 +56,7 @@ NAMES_ALONE = {
 
 
 def test_every_dialect_declares_its_content() -> None:
-    assert [it.name for it in INSTALLED.values() if type(it.content) is not Content] == []
+    assert [item.name for item in INSTALLED.values() if type(item.content) is not Content] == []
 
 
 def test_the_generated_module_has_what_is_declared() -> None:
@@ -62,7 +66,7 @@ def test_the_generated_module_has_what_is_declared() -> None:
 
 
 def test_names_of_the_conventions_are_declared_once() -> None:
-    declared = [name for it in INSTALLED.values() for name in it.content.attributes]
+    declared = [name for item in INSTALLED.values() for name in item.content.attributes]
     assert [name for name in declared if name in ATTRIBUTES and ATTRIBUTES[name].content] == []
 
 
@@ -131,9 +135,12 @@ VALUES: list[Any] = [
 ]
 _ROLES: list[dict[str, Any]] = [
     {},
-    *({gen_ai.OPERATION_NAME: it} for it in ("chat", "execute_tool", "invoke_agent", "retrieval")),
-    *({oi.SPAN_KIND: it} for it in (oi.LLM, oi.TOOL, oi.AGENT, oi.RETRIEVER)),
-    *({tl.SPAN_KIND: it} for it in (tl.TOOL, tl.AGENT, tl.WORKFLOW)),
+    *(
+        {gen_ai.OPERATION_NAME: name}
+        for name in ("chat", "execute_tool", "invoke_agent", "retrieval")
+    ),
+    *({oi.SPAN_KIND: value} for value in (oi.LLM, oi.TOOL, oi.AGENT, oi.RETRIEVER)),
+    *({tl.SPAN_KIND: value} for value in (tl.TOOL, tl.AGENT, tl.WORKFLOW)),
 ]
 _SPANS = 10
 """Different spans of a vocabulary that are tried."""
@@ -195,7 +202,7 @@ def _names_in(dialect: Dialect) -> set[str]:
     own = Path(str(module.__file__))
     files = [own] if own.parent.name == "dialects" else [*own.parent.glob("*.py")]
     names = {name for file in files for name in _literals(file)}
-    names |= {it for of in (oi, tl) for it in vars(of).values() if isinstance(it, str)}
+    names |= {var for of in (oi, tl) for var in vars(of).values() if isinstance(var, str)}
     names |= {key for span in _recorded().get(dialect.name, ())[:_SPANS] for key in span.attributes}
     return {whole for name in names for whole in _completed(name)}
 
@@ -207,7 +214,7 @@ def _literals(file: Path) -> frozenset[str]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    return frozenset(it for it in strings if re.fullmatch(r"[A-Za-z_][\w.:\-]*", it))
+    return frozenset(string for string in strings if re.fullmatch(r"[A-Za-z_][\w.:\-]*", string))
 
 
 def _completed(name: str) -> Iterator[str]:

@@ -29,15 +29,15 @@ FIELD_FROM_CONTENT = {
     ("adk", "response_model"),
     ("adk", "transfer_target"),
     ("eino", "transfer_target"),
-    *(("genkit", it) for it in ("response_model", "response_id", "finish_reasons", "usage")),
-    *(("genkit", it) for it in ("temperature", "max_tokens")),
-    *(("haystack", it) for it in ("response_model", "finish_reasons", "usage")),
-    *(("langfuse", it) for it in ("response_model", "response_id", "finish_reasons", "usage")),
-    *(("llama_index", it) for it in ("name", "call_id", "finish_reasons")),
-    *(("mlflow", it) for it in ("response_model", "response_id", "usage")),
-    *(("openinference", it) for it in ("response_id", "call_id", "agent_name")),
+    *(("genkit", name) for name in ("response_model", "response_id", "finish_reasons", "usage")),
+    *(("genkit", name) for name in ("temperature", "max_tokens")),
+    *(("haystack", name) for name in ("response_model", "finish_reasons", "usage")),
+    *(("langfuse", name) for name in ("response_model", "response_id", "finish_reasons", "usage")),
+    *(("llama_index", name) for name in ("name", "call_id", "finish_reasons")),
+    *(("mlflow", name) for name in ("response_model", "response_id", "usage")),
+    *(("openinference", name) for name in ("response_id", "call_id", "agent_name")),
     ("traceloop", "call_id"),
-    *(("trulens", it) for it in ("name", "call_id", "conversation_id")),
+    *(("trulens", name) for name in ("name", "call_id", "conversation_id")),
 }
 """Fields that stand inside the content and nowhere else: in a request or response as a whole, in a
 printed call."""
@@ -72,7 +72,7 @@ def test_kind_names_ids_and_usage_stay() -> None:
             if type(before) is not type(after):
                 kinds.add(name)
             else:
-                fields |= {(name, it) for it in _changed(before, after)}
+                fields |= {(name, item) for item in _changed(before, after)}
     assert kinds == KIND_FROM_CONTENT
     assert fields == FIELD_FROM_CONTENT
 

@@ -29,7 +29,13 @@ def _constants() -> Iterator[str]:
         yield from (value for value in vars(module).values() if isinstance(value, str))
 
 
-_ALL = sorted({it for it in _constants() if 0 < len(it) < 60 and not re.search(r"[\s{}\[\]]", it)})
+_ALL = sorted(
+    {
+        constant
+        for constant in _constants()
+        if 0 < len(constant) < 60 and not re.search(r"[\s{}\[\]]", constant)
+    }
+)
 _INDEXED = (
     "gen_ai.prompt.0.content",
     "gen_ai.prompt.0.role",
@@ -37,12 +43,12 @@ _INDEXED = (
 )
 
 KEYS = [
-    *(it for it in _ALL if re.search(r"[.:]\w", it)),
-    *(f"{it}input" for it in _ALL if it.endswith(".")),
+    *(item for item in _ALL if re.search(r"[.:]\w", item)),
+    *(f"{item}input" for item in _ALL if item.endswith(".")),
     *_INDEXED,
 ]
-MEMBERS = [it for it in _ALL if re.fullmatch(r"\w+", it)]
+MEMBERS = [item for item in _ALL if re.fullmatch(r"\w+", item)]
 WORDS = MEMBERS
 NAMES = _ALL
-SCOPES = [it for it in _ALL if re.fullmatch(r"[\w.@/-]+", it)]
-EVENTS = [it for it in _ALL if "." in it] + ["exception"]
+SCOPES = [item for item in _ALL if re.fullmatch(r"[\w.@/-]+", item)]
+EVENTS = [item for item in _ALL if "." in item] + ["exception"]

@@ -137,7 +137,7 @@ toolsmith_files = with_unknown(
             "name": filled | st.just("tools"),
             "version": filled | st.just("1.0.0"),
             "tools": st.lists(
-                toolsmith_tools, min_size=1, max_size=3, unique_by=lambda it: it["name"]
+                toolsmith_tools, min_size=1, max_size=3, unique_by=lambda item: item["name"]
             ),
         },
         optional=maybe(
@@ -160,7 +160,7 @@ task_files = with_unknown(
         {
             "name": filled | st.just("tasks"),
             "version": filled | st.just("1.0.0"),
-            "tasks": st.lists(tasks, min_size=1, max_size=3, unique_by=lambda it: it["id"]),
+            "tasks": st.lists(tasks, min_size=1, max_size=3, unique_by=lambda item: item["id"]),
         },
         optional={"metadata": json_objects},
     )
@@ -191,7 +191,7 @@ runs = with_unknown(
         {
             "id": filled,
             "results": st.lists(
-                task_results, min_size=1, max_size=3, unique_by=lambda it: it["taskId"]
+                task_results, min_size=1, max_size=3, unique_by=lambda item: item["taskId"]
             ),
         },
         optional=maybe(
@@ -265,7 +265,7 @@ properties = st.lists(
         )
     ),
     max_size=3,
-    unique_by=lambda it: it["title"],
+    unique_by=lambda item: item["title"],
 )
 agent_spec_tools = with_unknown(
     st.fixed_dictionaries(
@@ -308,8 +308,8 @@ def documents_of(name: str) -> st.SearchStrategy[Any]:
 
 def _named_once(value: Any) -> bool:
     tools = value if isinstance(value, list) else value["tools"]
-    specs = [it.get("function", it.get("spec", it)) for it in tools]
-    names = [it["name"] for it in specs]
+    specs = [tool.get("function", tool.get("spec", tool)) for tool in tools]
+    names = [spec["name"] for spec in specs]
     return len(set(names)) == len(names)
 
 
@@ -318,10 +318,10 @@ def agentool_documents(name: str) -> st.SearchStrategy[list[Document]]:
     specs = listed(tool_specs).filter(_named_once)
     registry = registries.filter(_named_once)
     found: list[st.SearchStrategy[list[Document]]] = [
-        specs.map(lambda it: [*map(ToolSpec.from_dict, it)]),
-        registry.map(lambda it: [ToolRegistry.from_dict(it)]),
+        specs.map(lambda item: [*map(ToolSpec.from_dict, item)]),
+        registry.map(lambda item: [ToolRegistry.from_dict(item)]),
     ]
     if name == "toolsmith":
-        several = st.lists(cases, min_size=1, max_size=3, unique_by=lambda it: it["case_id"])
-        found.append(several.map(lambda it: [*map(EvalCase.from_dict, it)]))
+        several = st.lists(cases, min_size=1, max_size=3, unique_by=lambda item: item["case_id"])
+        found.append(several.map(lambda item: [*map(EvalCase.from_dict, item)]))
     return st.one_of(found)

@@ -50,7 +50,7 @@ def test_a_tool_taken_out_of_its_list_keeps_what_it_says() -> None:
     tools = [{"spec": spec}, {"spec": spec, "endpoint": "https://tools.example"}]
     registry = {"registry_id": "r", "tools": tools}
     written = convert(registry, "mcp-tools").value
-    assert [it.to_dict() for it in to_agentool(written)] == [registry]
+    assert [item.to_dict() for item in to_agentool(written)] == [registry]
     [alone] = to_agentool(written["tools"][1])
     assert alone.to_dict() == {**registry, "tools": tools[1:]}
 

@@ -76,8 +76,8 @@ def test_what_was_kept_may_have_become_anything(
     name: str, document: Any, data: st.DataObject
 ) -> None:
     documents = converter_named(name).read(document)
-    objects = [(type(it), spoiled(it.to_dict(), data)) for it in documents]
-    error = refusal(lambda: from_agentool([decode(cls, it) for cls, it in objects], name))
+    objects = [(type(document), spoiled(document.to_dict(), data)) for document in documents]
+    error = refusal(lambda: from_agentool([decode(cls, item) for cls, item in objects], name))
     assert error.path.startswith("$")
 
 

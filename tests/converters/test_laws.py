@@ -51,7 +51,9 @@ def test_a_format_with_room_gives_every_document_of_the_spec_back(
     converter = converter_named(name)
     documents = data.draw(agentool_documents(name))
     back = converter.read(converter.write(documents))
-    assert [exact(it.to_dict()) for it in back] == [exact(it.to_dict()) for it in documents]
+    assert [exact(item.to_dict()) for item in back] == [
+        exact(document.to_dict()) for document in documents
+    ]
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -63,7 +65,7 @@ def test_the_listed_losses_are_the_difference(
     there = convert(value, target, source)
     back = convert(there.value, source, target)
     expected = list(differences(converter_named(source).normal(value), back.value))
-    assert exact([str(it) for it in there.losses]) == exact([str(it) for it in expected])
+    assert exact([str(loss) for loss in there.losses]) == exact([str(item) for item in expected])
     if target in LOSSLESS:
         assert not there.losses
 

@@ -44,4 +44,4 @@ ALIKE = {("amplifier", "anthropic-tools")}
 
 def without_kept(value: Any) -> Any:
     tools = value if isinstance(value, list) else [value]
-    return [{**it, "metadata": None} for it in tools]
+    return [{**tool, "metadata": None} for tool in tools]

@@ -62,7 +62,7 @@ def event(name: str, **attributes: Any) -> SpanEvent:
 
 def spelled(*spans: SpanRecord) -> str:
     """Return the content of spans, one paragraph each: dialect, operation, then its messages."""
-    return "\n".join(_one(*classify(it)) for it in spans)
+    return "\n".join(_one(*classify(item)) for item in spans)
 
 
 def text(expected: str) -> str:
@@ -73,11 +73,11 @@ def text(expected: str) -> str:
 def coverage(spans: Iterable[SpanRecord]) -> float:
     """Return the share of the attributes of recognised spans that was read, to 2 digits."""
     there = unread = 0
-    for it in spans:
-        dialect, operation = classify(it)
+    for item in spans:
+        dialect, operation = classify(item)
         if dialect is not None:
-            there += len(it.attributes)
-            unread += len(operation.extra.keys() & it.attributes.keys())
+            there += len(item.attributes)
+            unread += len(operation.extra.keys() & item.attributes.keys())
     return round(1 - unread / there, 2) if there else 1.0
 
 

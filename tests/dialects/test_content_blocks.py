@@ -105,7 +105,7 @@ def test_openinference_takes_thoughts_and_errors_from_the_values() -> None:
 
 def test_openinference_joins_results_that_are_separate_in_the_value() -> None:
     """Of Bedrock's, which writes one message for them, without ids."""
-    results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("a", "b")]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": name} for name in ("a", "b")]
     part = "llm.input_messages.1.message.contents"
     operation = read(
         {
@@ -118,14 +118,14 @@ def test_openinference_joins_results_that_are_separate_in_the_value() -> None:
             f"{part}.1.message_content.text": "b",
         }
     )
-    assert [parts_of(it) for it in operation.input] == [
+    assert [parts_of(item) for item in operation.input] == [
         [text("Be brief.")],
         [tool_response("a", "a"), tool_response("b", "b")],
     ]
 
 
 def test_openllmetry_encodes_the_thoughts_it_does_not_know() -> None:
-    parts = [{"type": "text", "content": json.dumps(it)} for it in (BEDROCK[0], ANTHROPIC[1])]
+    parts = [{"type": "text", "content": json.dumps(item)} for item in (BEDROCK[0], ANTHROPIC[1])]
     json_text = json.dumps([{"role": "assistant", "parts": parts}])
     scope = "opentelemetry.instrumentation.bedrock"
     answered = read(

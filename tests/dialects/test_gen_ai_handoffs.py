@@ -59,7 +59,7 @@ def test_a_decorated_handoff_has_its_result_too(spans: Any) -> None:
     handoff, _ = spans.finished()
     assert loads(handoff.attributes[ARGUMENTS]) == {"message": "write it"}
     assert loads(handoff.attributes[RESULT]) == {"result": "written"}
-    assert [(it["type"], it["message"]) for it in steps(spans)] == [("handoff", "write it")]
+    assert [(item["type"], item["message"]) for item in steps(spans)] == [("handoff", "write it")]
 
 
 def test_without_content_a_handoff_still_names_its_target(spans: Any) -> None:

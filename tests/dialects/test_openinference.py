@@ -314,7 +314,9 @@ def test_a_result_in_a_users_message_is_a_result() -> None:
 def test_of_results_that_share_a_message_none_is_lost() -> None:
     """Names have room for one, and Anthropic's API has all of them in one message."""
     said = "llm.input_messages.0.message"
-    results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("c1", "c2")]
+    results = [
+        {"type": "tool_result", "tool_use_id": name, "content": name} for name in ("c1", "c2")
+    ]
     operation = read(
         "LLM",
         {

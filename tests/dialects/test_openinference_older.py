@@ -139,7 +139,7 @@ def test_each_call_in_beeais_events_is_read_once() -> None:
 def test_content_in_a_log_record_of_the_aws_distribution_is_the_spans() -> None:
     def collected(given: str, gave: dict[str, Any]) -> Any:
         values = {"input": given, "output": json.dumps(gave)}
-        body = {key: {"messages": [{"content": it}]} for key, it in values.items()}
+        body = {key: {"messages": [{"content": value}]} for key, value in values.items()}
         event = SpanEvent(LANGCHAIN, None, body)
         return read(None, {}, scope=LANGCHAIN, name=LANGCHAIN, events=[event])
 

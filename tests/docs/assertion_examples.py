@@ -27,7 +27,9 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
 RUN = agentool_otel.ReasoningTrace.from_json((_FOLDER / "trip.json").read_text(encoding="utf-8"))
 TYPES = {
     point.name: point.load()
-    for point in sorted(entry_points(group="agentool_otel.assertions"), key=lambda it: it.name)
+    for point in sorted(
+        entry_points(group="agentool_otel.assertions"), key=lambda entry_point: entry_point.name
+    )
     if point.value.startswith("agentool_otel.")
 }
 _WORDS = {True: "passed", False: "failed", None: "not evaluated"}

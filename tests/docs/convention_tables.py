@@ -22,12 +22,12 @@ def spans() -> str:
     """Return a row for each type of span: its operations, name and kind."""
     rows = (
         (
-            f"`{it.id}`",
-            _code(it.operations) or "the MCP method",
-            _code((" ".join([_first_word(it), *_name_part(it)]),)),
-            ", ".join(kind.lower() for kind in it.kinds),
+            f"`{span_type_.id}`",
+            _code(span_type_.operations) or "the MCP method",
+            _code((" ".join([_first_word(span_type_), *_name_part(span_type_)]),)),
+            ", ".join(kind.lower() for kind in span_type_.kinds),
         )
-        for it in SPAN_TYPES
+        for span_type_ in SPAN_TYPES
     )
     return _table(("span", "operations", "span name", "kind"), rows)
 
@@ -35,9 +35,9 @@ def spans() -> str:
 def attributes() -> str:
     """Return a row for each attribute that spans, events and metrics may have."""
     rows = (
-        (f"`{name}`", TYPES[it.type], "yes" if it.content else "", ", ".join(_spans_with(name)))
-        for name, it in sorted(ATTRIBUTES.items())
-        if it.mark not in _LEFT_OUT
+        (f"`{name}`", TYPES[item.type], "yes" if item.content else "", ", ".join(_spans_with(name)))
+        for name, item in sorted(ATTRIBUTES.items())
+        if item.mark not in _LEFT_OUT
     )
     return _table(("attribute", "type", "content", "on spans"), rows)
 
@@ -54,8 +54,13 @@ def metrics() -> str:
 def generations() -> str:
     """Return a row for each generation that is written."""
     rows = (
-        (f"`{name}`", f"`{it.schema_url}`", str(len(it.names)), str(len(it.absent)))
-        for name, it in GENERATIONS.items()
+        (
+            f"`{name}`",
+            f"`{generation.schema_url}`",
+            str(len(generation.names)),
+            str(len(generation.absent)),
+        )
+        for name, generation in GENERATIONS.items()
     )
     head = ("generation", "schema URL", "attributes with another name", "attributes it lacks")
     return _table(head, rows)
@@ -63,9 +68,10 @@ def generations() -> str:
 
 def _spans_with(name: str) -> list[str]:
     return [
-        f"`{it.id.removeprefix('gen_ai.')}`"
-        for it in SPAN_TYPES
-        if name in it.required | it.conditional | it.recommended | it.opt_in
+        f"`{span_type_.id.removeprefix('gen_ai.')}`"
+        for span_type_ in SPAN_TYPES
+        if name
+        in span_type_.required | span_type_.conditional | span_type_.recommended | span_type_.opt_in
     ]
 
 

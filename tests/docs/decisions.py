@@ -44,7 +44,9 @@ def decisions() -> list[Decision]:
         if head is None or head[1] not in AREAS:
             raise ValueError(f"{page.name} begins without area (one of {AREAS}), date and title")
         found.append(Decision(page.name, head[1], head[2], head[3]))
-    return sorted(found, key=lambda it: (AREAS.index(it.area), it.date, it.title))
+    return sorted(
+        found, key=lambda decision: (AREAS.index(decision.area), decision.date, decision.title)
+    )
 
 
 def index() -> str:
@@ -56,7 +58,7 @@ def index() -> str:
         "\n".join(
             [
                 f"## {area.capitalize()}\n\n| date | decision |\n| --- | --- |",
-                *(f"| {it.date} | [{it.title}]({it.file}) |" for it in found),
+                *(f"| {item.date} | [{item.title}]({item.file}) |" for item in found),
                 "",
             ]
         )

@@ -77,10 +77,10 @@ def test_outdated_output_of_a_console_block_is_replaced(tmp_path: Path) -> None:
 def test_a_mark_is_of_the_next_block_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- not run: why -->\n\ntext\n\n```sh\ntrue\n```\n", encoding="utf-8")
-    assert [it.mark for it in blocks(page)] == [""]
+    assert [block.mark for block in blocks(page)] == [""]
 
 
 def test_an_indented_block_has_no_language(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("text\n\n    code\n", encoding="utf-8")
-    assert [it.language for it in blocks(page)] == [""]
+    assert [block.language for block in blocks(page)] == [""]

@@ -43,7 +43,7 @@ def test_images_are_pinned_and_ports_are_on_loopback(name: str) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_programs_send_to_one_port_in_every_profile(profile: str) -> None:
-    assert [name for name, it in SERVICES.items() if it["profiles"] == [profile]] == (
+    assert [name for name, service in SERVICES.items() if service["profiles"] == [profile]] == (
         PROFILES[profile]
     )
     ports = [port for name in PROFILES[profile] for port in SERVICES[name].get("ports", ())]
@@ -94,7 +94,7 @@ def test_volumes_belong_to_their_server_before_it_starts() -> None:
     }
     given = {source: owners[place] for place, source in mounts("prepare").items()}
     for name in SERVERS:
-        written = {it for it in mounts(name).values() if "collector-config" not in it}
+        written = {mount for mount in mounts(name).values() if "collector-config" not in mount}
         for source in written:
             assert given[source] == with_defaults(SERVICES[name]["user"]), (name, source)
         if written:
@@ -126,8 +126,8 @@ def test_prometheus_scrapes_the_ports_of_the_collector() -> None:
     targets = [
         target
         for job in config("prometheus.yaml")["scrape_configs"]
-        for it in job["static_configs"]
-        for target in it["targets"]
+        for static_config in job["static_configs"]
+        for target in static_config["targets"]
     ]
     assert targets == [f"collector:{port}" for port in (*programs, *own)]
 
@@ -148,7 +148,7 @@ def test_what_is_kept_is_bounded() -> None:
         assert rotation.keys() == {"max_megabytes", "max_days", "max_backups"}
 
 
-@pytest.mark.parametrize("file", sorted(it.name for it in CONFIGS.glob("*.yaml")))
+@pytest.mark.parametrize("file", sorted(path.name for path in CONFIGS.glob("*.yaml")))
 def test_a_header_names_every_variable_with_its_default(file: str) -> None:
     text = (CONFIGS / file).read_text()
     header = " ".join(line.strip("# ") for line in text.partition("\n\n")[0].splitlines())

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if blocks(page)
 ]
-WITH_JAEGER = [it for it in PAGES if "<!-- with: jaeger -->" in it.read_text(encoding="utf-8")]
+WITH_JAEGER = [
+    page for page in PAGES if "<!-- with: jaeger -->" in page.read_text(encoding="utf-8")
+]
 
 
 def _name(page: Path) -> str:
@@ -74,5 +76,5 @@ def test_a_page_reads_well_on_github_too(page: Path) -> None:
 def test_the_page_shows_the_files_of_the_servers(name: str) -> None:
     """`tests/tracing/export/test_servers.py` runs these files where their servers are."""
     page = ROOT / "docs" / "guides" / "where-it-runs.md"
-    (shown,) = (it.text for it in blocks(page) if it.value == name)
+    (shown,) = (block.text for block in blocks(page) if block.value == name)
     assert shown == (ROOT / "examples" / "servers" / name).read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ def test_every_picture_is_there_and_light(name: str) -> None:
 
 
 def test_no_other_file_is_beside_them() -> None:
-    assert sorted(it.name for it in PICTURES.iterdir()) == sorted(NAMES)
+    assert sorted(path.name for path in PICTURES.iterdir()) == sorted(NAMES)
 
 
 def test_the_terminal_shows_the_spans_steps_and_verdicts_of_the_demo() -> None:
@@ -70,4 +70,4 @@ def text_of(svg: str) -> str:
         if "y" in element.attrib and "clip-path" in element.attrib:
             at = float(element.attrib["y"])
             lines[at] = lines.get(at, "") + (element.text or "")
-    return "\n".join("".join(it.split()) for _, it in sorted(lines.items()))
+    return "\n".join("".join(item.split()) for _, item in sorted(lines.items()))

@@ -28,7 +28,7 @@ def test_the_first_command_comes_early() -> None:
 
 def test_links_of_readme_lead_to_files() -> None:
     places = re.findall(r"\]\((?!https?:|#)([^)#]+)", README)
-    assert [it for it in places if not (ROOT / it).exists()] == []
+    assert [place for place in places if not (ROOT / place).exists()] == []
 
 
 @pytest.mark.parametrize("name", sorted(instrumentors()))
@@ -38,14 +38,14 @@ def test_every_framework_is_in_the_table_with_its_versions(name: str) -> None:
         assert requirement in row
 
 
-@pytest.mark.parametrize("document", readme.DOCUMENTS, ids=lambda it: it.name)
+@pytest.mark.parametrize("document", readme.DOCUMENTS, ids=lambda item: item.name)
 def test_the_tables_are_those_that_poe_readme_writes(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert text == readme.filled(text)
 
 
 def test_every_table_stands_in_a_document() -> None:
-    documents = "".join(it.read_text(encoding="utf-8") for it in readme.DOCUMENTS)
+    documents = "".join(document.read_text(encoding="utf-8") for document in readme.DOCUMENTS)
     assert all(f"<!-- table: {name} -->" in documents for name in readme.TABLES)
 
 

@@ -29,7 +29,9 @@ COMMANDS = group.list_commands(click.Context(group, **group.context_settings))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-@pytest.mark.parametrize("name", [it for it in agentool_otel.__all__ if not it.startswith("_")])
+@pytest.mark.parametrize(
+    "name", [item for item in agentool_otel.__all__ if not item.startswith("_")]
+)
 def test_every_public_name_has_a_section(name: str) -> None:
     section = _section("functions", name)
     assert len(section.split()) > 8, "a signature and a docstring"
@@ -41,9 +43,9 @@ def test_every_command_has_a_section_with_its_options(name: str) -> None:
     command = group.get_command(click.Context(group, **group.context_settings), name)
     assert command is not None
     options = {
-        it for param in command.params if isinstance(param, click.Option) for it in param.opts
+        opt for param in command.params if isinstance(param, click.Option) for opt in param.opts
     }
-    assert [it for it in options if it not in section] == []
+    assert [option for option in options if option not in section] == []
 
 
 def test_a_colon_in_the_second_line_of_an_argument_begins_no_other() -> None:
@@ -118,11 +120,13 @@ def test_a_type_has_an_example_that_passes_and_one_that_fails(name: str) -> None
     ],
 )
 def test_every_mode_has_an_example(name: str, parameter: str, word: str) -> None:
-    assert word in [_value(it, parameter) for it in evaluated(name)]
+    assert word in [_value(item, parameter) for item in evaluated(name)]
 
 
 def _value(example: Example, parameter: str) -> Any:
-    default = {it.name: it.default for it in msgspec.structs.fields(TYPES[example.check["type"]])}
+    default = {
+        field.name: field.default for field in msgspec.structs.fields(TYPES[example.check["type"]])
+    }
     return example.check.get(parameter, default[parameter])
 
 
@@ -130,14 +134,14 @@ def _value(example: Example, parameter: str) -> Any:
 
 
 def test_no_two_decisions_have_one_title() -> None:
-    titles = [it.title for it in decisions()]
+    titles = [decision.title for decision in decisions()]
     assert len(set(titles)) == len(titles) > 80
 
 
-@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda it: it.name)
+@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda item: item.name)
 def test_every_file_that_a_decision_names_exists(page: Path) -> None:
     named = re.findall(r"`([\w./-]+\.(?:py|yaml|md|json))`", page.read_text(encoding="utf-8"))
-    assert [it for it in named if "/" in it and not _exists(it)] == []
+    assert [item for item in named if "/" in item and not _exists(item)] == []
 
 
 def _exists(path: str) -> bool:

@@ -42,13 +42,13 @@ class _Page(HTMLParser):
 def test_the_site_is_whole(tmp_path: Path) -> None:
     """One test, because a build takes seconds and parallel workers share no fixture."""
     site = _built(tmp_path)
-    pages = {it: _Page(it.read_text(encoding="utf-8")) for it in site.rglob("*.html")}
-    assert {it.relative_to(DOCS).with_suffix(".html") for it in DOCS.rglob("*.md")} <= {
-        it.relative_to(site) for it in pages
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")} <= {
+        page.relative_to(site) for page in pages
     }
     assert list(_broken(pages)) == []
     loaded = {value for page in pages.values() for value in page.loaded}
-    assert [it for it in loaded if urlsplit(it).netloc] == []
+    assert [item for item in loaded if urlsplit(item).netloc] == []
     assert list(_elsewhere_in_files(site)) == []
 
 
@@ -86,7 +86,9 @@ def _leads_somewhere(link: str, page: Path, pages: dict[Path, _Page]) -> bool:
 def test_every_file_that_a_page_at_the_top_links_exists(name: str) -> None:
     text = (DOCS.parent / name).read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#\s]+)", text)
-    assert [it for it in links if not urlsplit(it).scheme and not (DOCS.parent / it).exists()] == []
+    assert [
+        link for link in links if not urlsplit(link).scheme and not (DOCS.parent / link).exists()
+    ] == []
 
 
 def _elsewhere_in_files(site: Path) -> Iterator[str]:

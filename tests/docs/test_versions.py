@@ -17,7 +17,7 @@ def test_the_classifiers_are_those_that_poe_readme_writes() -> None:
 
 
 def test_each_lowest_version_is_a_declared_bound() -> None:
-    found = [Requirement(it) for it in lowest()]
+    found = [Requirement(item) for item in lowest()]
     assert len(found) > len([*lowest(())]) == 8
     for requirement in found:
         [pin] = requirement.specifier
@@ -27,4 +27,4 @@ def test_each_lowest_version_is_a_declared_bound() -> None:
 
 def test_an_extra_left_out_is_not_pinned() -> None:
     assert "cost" not in EXTRAS
-    assert not [it for it in lowest() if it.startswith("genai-prices")]
+    assert not [item for item in lowest() if item.startswith("genai-prices")]

@@ -68,7 +68,7 @@ def test_a_page_runs_in_one_shell_as_far_as_its_servers(
     (tmp_path / "page.md").write_text(PAGE)
     outcomes = walk(tmp_path / "page.md", tmp_path, servers=frozenset(servers))
     assert failures(outcomes) == []
-    assert "".join(it.output for it in outcomes).split() == printed
+    assert "".join(outcome.output for outcome in outcomes).split() == printed
 
 
 CLOCK = """

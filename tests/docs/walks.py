@@ -79,7 +79,9 @@ def walk(
             shutil.copy(file, folder)
     ports = {LOOPBACK_PORT: str(_free_port()), **ports}
     runnable = list(_runnable(page, servers))
-    script = "\n".join([_PROLOGUE, *(_script(n, it) for n, it in enumerate(runnable)), _EPILOGUE])
+    script = "\n".join(
+        [_PROLOGUE, *(_script(n, item) for n, item in enumerate(runnable)), _EPILOGUE]
+    )
     for stated, taken in ports.items():
         script = re.sub(rf"\b{stated}\b", taken, script)
     _, output = run_in_terminal((*_BASH, script), folder, _environment(), _TIMEOUT_S)
@@ -95,12 +97,16 @@ def walk(
 
 def failures(outcomes: Iterable[Outcome]) -> list[str]:
     """Return each block whose exit codes are not as the page states."""
-    return [f"{it.block.place}: {it.failures}\n{it.output}" for it in outcomes if not it.as_stated]
+    return [
+        f"{outcome.block.place}: {outcome.failures}\n{outcome.output}"
+        for outcome in outcomes
+        if not outcome.as_stated
+    ]
 
 
 def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
     """Return each output in the page that differs from what the block prints."""
-    printed = {it.block: it.output for it in outcomes}
+    printed = {outcome.block: outcome.output for outcome in outcomes}
     return [
         f"{shown.place}:\n{printed[producer]}"
         for producer, shown in _expected_outputs(page)

@@ -211,7 +211,7 @@ def _with_marker(marker: str) -> Way:
 
 
 def _shortened(run: Object, chance: random.Random) -> list[ReasoningTrace | Rebuilt]:
-    places = [it for it in _texts(run) if it[1] not in ("name", "to_agent")]
+    places = [text for text in _texts(run) if text[1] not in ("name", "to_agent")]
     holder, key = chance.choice(places)
     value = holder[key]
     if isinstance(value, str):
@@ -347,13 +347,13 @@ def _written(way: Way) -> Way:
     """Return a way whose runs are documents that were rebuilt from spans."""
 
     def hidden(run: Object, chance: random.Random) -> list[ReasoningTrace | Rebuilt]:
-        return [it.trace if isinstance(it, Rebuilt) else it for it in way(run, chance)]
+        return [item.trace if isinstance(item, Rebuilt) else item for item in way(run, chance)]
 
     return hidden
 
 
 WAYS: dict[str, Way] = {
-    **{f"document: {it.examples[0]}": _with_marker(it.examples[0]) for it in MARKERS},
+    **{f"document: {marker.examples[0]}": _with_marker(marker.examples[0]) for marker in MARKERS},
     "document: shortened": _shortened,
     "document: content off": _content_off,
     "document: parent missing": _missing_parent,
@@ -370,7 +370,10 @@ _Verdicts = list[tuple[str, "bool | None", str]]
 
 def _verdicts(assertions: list[Object], source: ReasoningTrace | Rebuilt) -> _Verdicts:
     (result,) = evaluate(assertions, [source], _judge)
-    return [(it.assertion_type, it.passed, str(it.reason)) for it in result.assertion_results]
+    return [
+        (assertion_result.assertion_type, assertion_result.passed, str(assertion_result.reason))
+        for assertion_result in result.assertion_results
+    ]
 
 
 def broken(
@@ -402,7 +405,7 @@ def broken(
             if now[1] is not None and now[1] is not was[1]:
                 wrong.append(f"{way}: {assertion} was {was[1:]}, is {now[1:]}")
         found = diff(before, after)
-        wrong += [f"{way}: diff names {it}" for it in (*found.changes, *found.steps)]
+        wrong += [f"{way}: diff names {change}" for change in (*found.changes, *found.steps)]
     return wrong
 
 

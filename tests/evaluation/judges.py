@@ -54,7 +54,7 @@ def verdict(passed: bool | None = True, score: float | None = 1.0, **members: An
 
 def claims(*held: tuple[str, str, list[str]], reason: str = "") -> Object:
     names = ("claim", "verdict", "step_ids")
-    return {"claims": [dict(zip(names, it, strict=True)) for it in held], "reason": reason}
+    return {"claims": [dict(zip(names, item, strict=True)) for item in held], "reason": reason}
 
 
 def answering(model: LoopbackModel, answer: Callable[[str], str | Turn]) -> None:
@@ -64,4 +64,4 @@ def answering(model: LoopbackModel, answer: Callable[[str], str | Turn]) -> None
 
 def words(results: Iterable[EvalResult]) -> list[Any]:
     """Return results without their times."""
-    return [{**it.to_dict(), "evaluated_at": None} for it in results]
+    return [{**result.to_dict(), "evaluated_at": None} for result in results]

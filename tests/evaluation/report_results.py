@@ -65,8 +65,8 @@ def saying(text: str) -> list[EvalResult]:
         result(
             passed,
             *(
-                AssertionResult(assertion_type=text, passed=it, reason=text, extra=extra)
-                for it in OUTCOMES
+                AssertionResult(assertion_type=text, passed=outcome, reason=text, extra=extra)
+                for outcome in OUTCOMES
             ),
             case_id=text,
             trace_id=text,

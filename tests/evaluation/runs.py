@@ -98,4 +98,4 @@ def verdict(assertion: Mapping[str, Any], run: Object | Rebuilt) -> Verdict:
 
 
 def said(results: list[AssertionResult]) -> list[tuple[str, bool | None, Any]]:
-    return [(it.assertion_type, it.passed, it.reason) for it in results]
+    return [(result.assertion_type, result.passed, result.reason) for result in results]

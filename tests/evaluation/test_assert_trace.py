@@ -44,7 +44,7 @@ def test_assertions_are_checks_documents_objects_or_cases() -> None:
         {"case_id": "more", "assertions": [STATUS]},
         Polite(),
     )
-    assert [it.assertion_type for it in result.assertion_results] == [
+    assert [assertion_result.assertion_type for assertion_result in result.assertion_results] == [
         "contains_tool_call",
         "no_loop",
         "status",

@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Any:
 def documents(path: Path) -> list[Object]:
     found, problems = read_cases(path)
     assert problems == []
-    return [it.to_dict() for it in found]
+    return [item.to_dict() for item in found]
 
 
 # ---------------------------------------------------------------------------------------- YAML
@@ -52,7 +52,7 @@ def test_cases_are_a_list_one_document_or_the_member_cases(file: Any, text: str)
 
 def test_each_document_of_a_yaml_file_is_a_case(file: Any) -> None:
     text = "---\ncase_id: a\nassertions: []\n---\ncase_id: b\nassertions: []\n"
-    assert [it["case_id"] for it in documents(file(text))] == ["a", "b"]
+    assert [document["case_id"] for document in documents(file(text))] == ["a", "b"]
 
 
 def test_assertions_alone_apply_to_every_trace(file: Any) -> None:
@@ -144,11 +144,13 @@ def test_an_eval_set_written_from_a_run_holds_for_that_run(file: Any) -> None:
     (case,) = read_cases(path)[0]
     assert isinstance(case, EvalCase)
     assert (case.eval_id, case.case_id, case.input) == ("set", "tr_1", RUN["input"])
-    kinds = [it.type for it in case.assertions]
+    kinds = [assertion.type for assertion in case.assertions]
     assert kinds == ["tool_sequence", "handoff", "output_property"]
-    assert all(verdict(it.to_dict(), RUN).passed for it in case.assertions)
-    other = [verdict(it.to_dict(), changed(output="Nothing.")) for it in case.assertions]
-    assert [it.passed for it in other] == [True, True, None]
+    assert all(verdict(assertion.to_dict(), RUN).passed for assertion in case.assertions)
+    other = [
+        verdict(assertion.to_dict(), changed(output="Nothing.")) for assertion in case.assertions
+    ]
+    assert [item.passed for item in other] == [True, True, None]
 
 
 INVOCATION: Object = {

@@ -22,7 +22,11 @@ from tests.evaluation.test_wrong_checks import FORMS, SEARCH, WRONG, adk
 jsonschema: Any = pytest.importorskip("jsonschema")  # it has no types
 ROOT = Path(__file__).parents[2]
 VALIDATOR: Any = jsonschema.Draft202012Validator(shipped())
-RIGHT: list[Object] = [*(it[0] for it in PASS), *(it[0] for it in FAIL), *(it[0] for it in UNSEEN)]
+RIGHT: list[Object] = [
+    *(item[0] for item in PASS),
+    *(item[0] for item in FAIL),
+    *(item[0] for item in UNSEEN),
+]
 IN_CODE = (
     "neither min_calls nor",
     "is more than max_calls",
@@ -38,7 +42,7 @@ IN_CODE = (
 
 def files() -> list[Path]:
     found = [ROOT / "tests/fixtures/spec/eval-case.json"]
-    return [*found, *(it for it in ROOT.glob("examples/**/cases.*") if it.suffix != ".py")]
+    return [*found, *(path for path in ROOT.glob("examples/**/cases.*") if path.suffix != ".py")]
 
 
 def test_the_file_is_what_the_command_writes() -> None:
@@ -63,7 +67,7 @@ def test_the_cases_of_the_examples_match(file: Path) -> None:
     assert VALIDATOR.is_valid(json.loads(file.read_text()))
 
 
-@pytest.mark.parametrize("assertion", RIGHT, ids=lambda it: str(it)[:60])
+@pytest.mark.parametrize("assertion", RIGHT, ids=lambda item: str(item)[:60])
 def test_every_assertion_of_the_tests_matches(assertion: Object) -> None:
     VALIDATOR.validate(assertion)
     VALIDATOR.validate({"case_id": "a", "assertions": [assertion]})
@@ -78,7 +82,7 @@ def test_every_form_of_cases_matches(value: Any) -> None:
     VALIDATOR.validate(value)
 
 
-@pytest.mark.parametrize(("assertion", "message"), WRONG, ids=lambda it: str(it)[:40])
+@pytest.mark.parametrize(("assertion", "message"), WRONG, ids=lambda item: str(item)[:40])
 def test_a_wrong_assertion_does_not_match_in_any_form(assertion: Object, message: str) -> None:
     expected = any(words in message for words in IN_CODE)
     assert VALIDATOR.is_valid(assertion) == expected
@@ -108,7 +112,7 @@ def test_schema_and_reader_agree_on_a_changed_assertion(data: st.DataObject) -> 
         faults: list[str] = []
     except WrongAssertion as error:
         faults = [fault.message for fault in error.faults]
-    in_code = bool(faults) and all(any(it in fault for it in IN_CODE) for fault in faults)
+    in_code = bool(faults) and all(any(item in fault for item in IN_CODE) for fault in faults)
     is_null_extra = assertion.get("tool_nam", 0) is None or assertion.get(name + "x", 0) is None
     if (
         not in_code

@@ -34,7 +34,7 @@ def told(found: TraceDiff) -> list[Any]:
             step.kind,
             step.a and step.a.place,
             step.b and step.b.place,
-            *(it.path for it in step.changes),
+            *(change.path for change in step.changes),
         )
         for step in found.steps
     ]
@@ -58,7 +58,10 @@ def thought(text: str) -> list[Object]:
 
 
 def of_steps(*steps: list[Object]) -> Object:
-    return {"trace_id": "t", "steps": [copy.deepcopy(it) for several in steps for it in several]}
+    return {
+        "trace_id": "t",
+        "steps": [copy.deepcopy(item) for several in steps for item in several],
+    }
 
 
 A, B, C = call("a", result="1"), call("b", result="2"), call("c", result="3")
@@ -150,15 +153,15 @@ def test_input_output_and_other_members_of_the_trace_are_compared(
     members: Object, path: str
 ) -> None:
     found = differences(RUN, changed(**members))
-    assert [it.path for it in found.changes] == [path]
+    assert [change.path for change in found.changes] == [path]
     assert not found.same
 
 
 def test_models_are_compared_where_both_are_known() -> None:
-    small, large = (changed(metadata={"model": it}) for it in ("small", "large"))
-    assert [it.path for it in differences(small, large).changes] == ["models"]
+    small, large = (changed(metadata={"model": name}) for name in ("small", "large"))
+    assert [change.path for change in differences(small, large).changes] == ["models"]
     one_sided = differences(small, RUN)
-    assert [it.path for it in one_sided.unknown] == ["models"]
+    assert [item.path for item in one_sided.unknown] == ["models"]
     assert one_sided.same
 
 
@@ -167,7 +170,7 @@ def test_models_are_compared_where_both_are_known() -> None:
 
 def test_totals_are_reported_but_do_not_count() -> None:
     found = differences(RUN, changed(metrics={"total_tokens": 1}))
-    by_name = {it.name: (it.a, it.b, it.differs) for it in found.measures}
+    by_name = {measure.name: (measure.a, measure.b, measure.differs) for measure in found.measures}
     assert found.same
     assert by_name["tokens"] == (3200, 1, False)
     assert by_name["cost_usd"] == (0.0032, None, False)
@@ -192,7 +195,7 @@ def test_totals_are_reported_but_do_not_count() -> None:
 def test_a_total_counts_beyond_its_tolerance(tolerance: Any, tokens: Any, differs: Any) -> None:
     b = changed(metrics={**RUN["metrics"], "total_tokens": tokens})
     found = differences(RUN, b, tolerances={"tokens": tolerance})
-    (measure,) = (it for it in found.measures if it.name == "tokens")
+    (measure,) = (measure for measure in found.measures if measure.name == "tokens")
     assert measure.differs is differs
     assert found.same is not differs or differs is None
     assert found.certain is (differs is not None)
@@ -296,7 +299,7 @@ def test_ordinary_words_and_numbers_are_not_ignored_as_ids_or_times(texts: tuple
     ],
 )
 def test_the_smallest_differing_piece_is_reported(a: Any, b: Any, expected: Any) -> None:
-    found = {it.path: (it.a, it.b) for it in pieces(a, b, "", Ignoring())}
+    found = {piece.path: (piece.a, piece.b) for piece in pieces(a, b, "", Ignoring())}
     assert found == expected
 
 
@@ -352,7 +355,7 @@ def test_what_a_store_does_not_keep_cannot_be_compared() -> None:
         step.get("tool_result", {}).pop("output", None)
     found = differences(RUN, other)
     assert found.same
-    assert [it.path for it in found.unknown] == [
+    assert [item.path for item in found.unknown] == [
         "input", "status", "output", "arguments", "result", "arguments", "result",
     ]  # fmt: skip
     assert found.equal_steps == 1
@@ -362,7 +365,7 @@ def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
     broken = without_calls(metadata={"incomplete": True})
     found = differences(RUN, broken)
     assert found.same
-    assert [(it.path, it.why) for it in found.unknown] == [
+    assert [(item.path, item.why) for item in found.unknown] == [
         ("step", "the run is not whole, parts of it were not found")
     ] * 2
     assert not differences(broken, RUN).certain
@@ -373,7 +376,7 @@ def test_what_a_collector_masked_cannot_be_compared() -> None:
     whole, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
     for found in (diff(whole, hidden), diff(hidden, whole), diff(hidden, hidden)):
         assert found.same
-        assert [it.path for it in found.unknown] == ["arguments", "arguments", "message"]
+        assert [item.path for item in found.unknown] == ["arguments", "arguments", "message"]
     assert diff(whole, whole).certain
 
 
@@ -457,7 +460,7 @@ def test_traces_of_the_same_case_or_with_the_same_input_are_compared(
 ) -> None:
     found = partners(ours, theirs, Ignoring())
     assert [
-        " ".join(it.trace.trace_id if it is not None else "-" for it in (pair.a, pair.b))
+        " ".join(side.trace.trace_id if side is not None else "-" for side in (pair.a, pair.b))
         for pair in found
     ] == expected
 

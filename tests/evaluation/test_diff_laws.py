@@ -47,8 +47,14 @@ def told_by(found: TraceDiff, turned: bool = False) -> Counter[Any]:
     for step in found.steps:
         sides = [action and action.place for action in (step.a, step.b)]
         changes = [
-            (it.path, *(repr(side) for side in ((it.b, it.a) if turned else (it.a, it.b))))
-            for it in step.changes
+            (
+                change.path,
+                *(
+                    repr(side)
+                    for side in ((change.b, change.a) if turned else (change.a, change.b))
+                ),
+            )
+            for change in step.changes
         ]
         kind = _MIRRORED.get(step.kind, step.kind) if turned else step.kind
         places = tuple(reversed(sides) if turned else sides)
@@ -64,7 +70,9 @@ def test_swapping_the_sides_turns_added_into_lost(a: Object, b: Object) -> None:
     assert there.same == back.same
     assert there.equal_steps == back.equal_steps
     assert len(there.unknown) == len(back.unknown)
-    assert sorted(it.path for it in there.changes) == sorted(it.path for it in back.changes)
+    assert sorted(change.path for change in there.changes) == sorted(
+        change.path for change in back.changes
+    )
 
 
 @law
@@ -134,7 +142,7 @@ def test_long_sequences_pair_as_many_elements_as_short_ones(a: list[str], b: lis
     """Sequences that are too long for a full table still get a longest common subsequence."""
     keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
     small = align(keys_a, keys_b, lambda i, j: 0.0)
-    found = longest_common_subsequence([it[0] for it in keys_a], [it[0] for it in keys_b])
+    found = longest_common_subsequence([item[0] for item in keys_a], [item[0] for item in keys_b])
     assert all(a[i] == b[j] for i, j in found)
     assert found == sorted(set(found))
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)

@@ -49,7 +49,7 @@ class Telemetry:
         return [*self._spans.get_finished_spans()]
 
     def events(self) -> list[Any]:
-        return [it.log_record for it in self._logs.get_finished_logs()]
+        return [log.log_record for log in self._logs.get_finished_logs()]
 
 
 def test_a_result_is_spans_and_events_of_the_run_that_it_names() -> None:
@@ -57,9 +57,9 @@ def test_a_result_is_spans_and_events_of_the_run_that_it_names() -> None:
     replay(TRACE, telemetry.tracers)
     telemetry.emit(result(), [TRACE], content=True)
     run, *judged = telemetry.spans()
-    assert [it.name for it in judged] == ["evaluate composite_score", "evaluate status"]
-    assert {it.parent.span_id for it in judged} == {run.context.span_id}
-    assert {it.context.trace_id for it in judged} == {run.context.trace_id}
+    assert [item.name for item in judged] == ["evaluate composite_score", "evaluate status"]
+    assert {item.parent.span_id for item in judged} == {run.context.span_id}
+    assert {item.context.trace_id for item in judged} == {run.context.trace_id}
     _, event = telemetry.events()
     assert event.event_name == "gen_ai.evaluation.result"
     assert (event.trace_id, event.span_id) == (run.context.trace_id, run.context.span_id)
@@ -98,7 +98,7 @@ def test_what_is_written_twice_is_there_once() -> None:
 def test_reasons_are_left_out_unless_wanted() -> None:
     telemetry = Telemetry()
     telemetry.emit(result(notes="secret"))
-    everything = repr([dict(it.attributes) for it in (*telemetry.spans(), *telemetry.events())])
+    everything = repr([dict(span.attributes) for span in (*telemetry.spans(), *telemetry.events())])
     assert "it ended" not in everything
     assert "secret" not in everything
 
@@ -106,7 +106,7 @@ def test_reasons_are_left_out_unless_wanted() -> None:
 def test_credentials_are_masked() -> None:
     telemetry = Telemetry()
     telemetry.emit(result(notes=f"sk-proj-{'aB3dE5gH' * 6}"), content=True)
-    everything = repr([dict(it.attributes) for it in (*telemetry.spans(), *telemetry.events())])
+    everything = repr([dict(span.attributes) for span in (*telemetry.spans(), *telemetry.events())])
     assert "aB3dE5gH" not in everything
 
 

@@ -37,7 +37,7 @@ def case(case_id: str, *assertions: Object, **members: Any) -> EvalCase:
 
 
 def pairs(results: Iterator[EvalResult]) -> list[tuple[str, Any]]:
-    return [(it.case_id, it.to_dict().get("trace_id")) for it in results]
+    return [(result.case_id, result.to_dict().get("trace_id")) for result in results]
 
 
 def test_the_example_of_the_spec_gives_its_result_except_where_it_needs_a_judge() -> None:
@@ -51,8 +51,12 @@ def test_the_example_of_the_spec_gives_its_result_except_where_it_needs_a_judge(
         assert made[name] == expected[name]
     first, *rest = made["assertion_results"]
     assert first == {**expected["assertion_results"][0], "step_ids": ["step_002"]}
-    kinds = [it["assertion_type"] for it in expected["assertion_results"][1:]]
-    assert rest == [{"assertion_type": it, "passed": None, "reason": "no judge"} for it in kinds]
+    kinds = [
+        assertion_result["assertion_type"] for assertion_result in expected["assertion_results"][1:]
+    ]
+    assert rest == [
+        {"assertion_type": kind, "passed": None, "reason": "no judge"} for kind in kinds
+    ]
     assert made["passed"] is None
     assert (made["composite_score"], made["evaluated"], made["total"]) == (1.0, 1, 4)
 
@@ -111,7 +115,7 @@ def test_without_a_callback_unmatched_traces_are_logged(caplog: pytest.LogCaptur
 
 def test_assertions_alone_apply_to_every_trace() -> None:
     results = evaluate([STATUS], [trace(trace_id="x"), trace(trace_id="y", status="error")])
-    assert [(it.trace_id, it.passed) for it in results] == [("x", True), ("y", False)]
+    assert [(result.trace_id, result.passed) for result in results] == [("x", True), ("y", False)]
 
 
 def test_the_score_is_the_mean_of_what_was_evaluated() -> None:

@@ -24,7 +24,9 @@ def test_a_verdict_stays_or_is_not_evaluated(way: str, seed: int) -> None:
 
 def test_the_law_covers_every_assertion_type() -> None:
     chance = random.Random(0)
-    assert {it["type"] for it in assertions_on(run_of(chance), chance)} == {*assertion_types()}
+    assert {assertion["type"] for assertion in assertions_on(run_of(chance), chance)} == {
+        *assertion_types()
+    }
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,11 @@ def test_a_member_that_stands_twice_makes_an_answer_unreadable(
     whole = json.loads(verdict())
     members = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items()]
     twice = [f"{json.dumps(name)}: {json.dumps(value)}" for value in (first, second)]
-    text = "{" + ", ".join([twice[0], *(it for it in members if name not in it), twice[1]]) + "}"
+    text = (
+        "{"
+        + ", ".join([twice[0], *(member for member in members if name not in member), twice[1]])
+        + "}"
+    )
     with pytest.raises(UnreadableAnswer, match="expected each member once"):
         read_text(text, QUESTION)
 

@@ -41,7 +41,7 @@ def traces(count: int) -> list[ReasoningTrace]:
 
 
 def threads() -> list[str]:
-    return [it.name for it in threading.enumerate() if it.name.startswith("agentool-judge")]
+    return [item.name for item in threading.enumerate() if item.name.startswith("agentool-judge")]
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_results_do_not_depend_on_the_number_of_concurrent_questions(
     judge = Judge(concurrency, pauses)
     expected = words(evaluate(held, traces(count), Judge(1)))
     assert words(evaluate(held, traces(count), judge)) == expected
-    assert [it["trace_id"] for it in expected] == [f"tr_{n}" for n in range(count)]
+    assert [item["trace_id"] for item in expected] == [f"tr_{n}" for n in range(count)]
     assert judge.most <= concurrency
 
 
@@ -92,7 +92,10 @@ def test_what_needs_no_judge_never_waits_for_one() -> None:
         yield trace(trace_id="second")
 
     results = evaluate([POLITE, STATUS], source(), lambda _: second_was_read.wait(LONG_S))
-    assert [(it.trace_id, it.passed) for it in results] == [("first", True), ("second", True)]
+    assert [(result.trace_id, result.passed) for result in results] == [
+        ("first", True),
+        ("second", True),
+    ]
 
 
 def test_few_traces_wait_for_a_slow_judge() -> None:
@@ -128,7 +131,7 @@ def test_callables_run_concurrently_in_threads() -> None:
         together.wait()
         return True
 
-    assert all(it.passed for it in evaluate(POLITE, traces(8), judge))
+    assert all(item.passed for item in evaluate(POLITE, traces(8), judge))
 
 
 # ------------------------------------------------------------------------------- closing early
@@ -220,7 +223,7 @@ def test_a_callable_that_never_answers_is_called_once() -> None:
     for result in evaluate([POLITE, STATUS], traces(12), judge):
         results.append(result)
         judge.over.set()
-    reasons = [str(it.assertion_results[0].reason) for it in results]
+    reasons = [str(result.assertion_results[0].reason) for result in results]
     assert reasons[0] == "the judge gave no answer in 0.02 s"
     assert reasons[-1] == "the judge was too late once, and had never answered; no more was asked"
     assert judge.asked == 1
@@ -240,10 +243,10 @@ def test_a_hanging_callable_is_abandoned_and_after_five_timeouts_not_called_agai
         results.append(result)
         if len(results) == 11:
             judge.over.set()
-    reasons = [str(it.assertion_results[0].reason) for it in results]
+    reasons = [str(result.assertion_results[0].reason) for result in results]
     assert reasons[1] == "the judge gave no answer in 0.02 s"
     assert reasons[-1] == "the judge was too late 5 times in a row; no more was asked"
-    assert [it.assertion_results[1].passed for it in results] == [True] * 12
+    assert [result.assertion_results[1].passed for result in results] == [True] * 12
     assert judge.asked == 5
 
 
@@ -272,7 +275,10 @@ def test_without_a_judge_nothing_is_started_and_nothing_connects(
     monkeypatch.setattr(threading.Thread, "start", never)
     monkeypatch.setattr(socket.socket, "connect", never)
     (result,) = evaluate([POLITE, STATUS], [trace()])
-    assert [it.passed for it in result.assertion_results] == [None, True]
+    assert [assertion_result.passed for assertion_result in result.assertion_results] == [
+        None,
+        True,
+    ]
     assert result.to_dict().get("judge_model") is None
     (result,) = evaluate(STATUS, [trace()], Judge())
     assert result.passed is True

@@ -31,7 +31,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 
     monkeypatch.setattr(endpoint, "sleep", sleep)
     yield waited
-    assert not [it for it in threading.enumerate() if it.name.startswith("agentool-judge")]
+    assert not [item for item in threading.enumerate() if item.name.startswith("agentool-judge")]
 
 
 # ----------------------------------------------------------------------------- redirects
@@ -49,7 +49,11 @@ def test_a_redirect_is_not_followed_and_its_host_is_named(
         model.rule(lambda request: Turn(status=status, error="-", headers={"location": location}))
         results = list(evaluate([POLITE, RUBRIC], MANY, model_judge(model)))
         assert other.requests == []
-    reasons = {str(it.reason) for result in results for it in result.assertion_results}
+    reasons = {
+        str(assertion_result.reason)
+        for result in results
+        for assertion_result in result.assertion_results
+    }
     assert len(model.requests) == 1
     (reason,) = reasons
     assert f"redirects to {host} (HTTP {status})" in reason
@@ -84,7 +88,11 @@ def test_a_judge_that_never_answers_is_asked_one_question(
     results = list(evaluate([POLITE, RUBRIC, {"type": "status"}], MANY, judge))
     assert len(model.requests) == 1
     assert waits == []
-    assert [it.passed for it in results[0].assertion_results] == [None, None, True]
+    assert [assertion_result.passed for assertion_result in results[0].assertion_results] == [
+        None,
+        None,
+        True,
+    ]
     reason = str(results[-1].assertion_results[0].reason)
     assert "gave no answer in 0.2 s; it has never answered, and no more was asked" in reason
     assert "--judge-timeout" in reason
@@ -111,7 +119,9 @@ def test_a_judge_that_has_answered_outlives_a_silent_question(model: LoopbackMod
 
     model.rule(answer)
     results = list(evaluate(POLITE, MANY, model_judge(model, timeout_s=0.3, concurrency=2)))
-    assert [it.passed for it in results] == [None if n in (3, 7) else True for n in range(20)]
+    assert [result.passed for result in results] == [
+        None if n in (3, 7) else True for n in range(20)
+    ]
 
 
 # ----------------------------------------------------------------------------- the budget
@@ -126,7 +136,7 @@ def test_no_call_is_made_beyond_the_limit(
     judge = model_judge(model, max_calls=limit, concurrency=concurrency)
     results = list(evaluate(POLITE, MANY, judge))
     assert len(model.requests) == judge.usage.calls == limit
-    assert [it.passed for it in results].count(True) == limit
+    assert [result.passed for result in results].count(True) == limit
     reason = str(results[-1].assertion_results[0].reason)
     calls = "1 call" if limit == 1 else f"{limit} calls"
     assert f"the limit of {calls} of the judge is reached" in reason
@@ -144,7 +154,7 @@ def test_an_answer_in_the_cache_takes_no_call(model: LoopbackModel, tmp_path: An
     options = {"cache": tmp_path, "max_calls": 20}
     list(evaluate(POLITE, MANY, model_judge(model, **options)))
     again = model_judge(model, cache=tmp_path, max_calls=1)
-    assert all(it.passed for it in evaluate(POLITE, MANY, again))
+    assert all(item.passed for item in evaluate(POLITE, MANY, again))
     assert (again.usage.calls, again.usage.kept) == (0, 20)
 
 

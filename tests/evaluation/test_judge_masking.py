@@ -18,7 +18,9 @@ from tests.evaluation.runs import Object
 from tests.security.masking_examples import CREDENTIALS, IN_CLEAR, Example, leaks, made
 
 KEY = f"sk-proj-{made(48)}"
-EXAMPLES = st.sampled_from([it for it in CREDENTIALS if it.kind not in IN_CLEAR])
+EXAMPLES = st.sampled_from(
+    [credential for credential in CREDENTIALS if credential.kind not in IN_CLEAR]
+)
 ASSERTIONS = st.sampled_from([POLITE, RUBRIC, GROUNDED])
 
 

@@ -46,7 +46,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 
     monkeypatch.setattr(endpoint, "sleep", sleep)
     yield waited
-    assert not [it for it in threading.enumerate() if it.name.startswith("agentool-judge")]
+    assert not [item for item in threading.enumerate() if item.name.startswith("agentool-judge")]
 
 
 def refusing(message: str, status: int = 400, **members: Any) -> Turn:
@@ -203,7 +203,11 @@ def test_a_hanging_judge_is_abandoned_and_everything_else_is_delivered(
     judge = model_judge(model, timeout_s=0.2, retries=1)
     held = [POLITE, RUBRIC, {"type": "status"}]
     (result,) = evaluate(held, [trace()], judge)
-    assert [it.passed for it in result.assertion_results] == [True, None, True]
+    assert [assertion_result.passed for assertion_result in result.assertion_results] == [
+        True,
+        None,
+        True,
+    ]
     assert "gave no answer in 0.2 s" in str(result.assertion_results[1].reason)
 
 
@@ -269,7 +273,11 @@ def test_after_a_denial_the_judge_is_asked_only_once(model: LoopbackModel, statu
     answering(model, lambda text: refusing("no", status=status))
     many = [trace(trace_id=f"tr_{n}") for n in range(20)]
     results = list(evaluate([POLITE, RUBRIC], many, model_judge(model)))
-    reasons = {it.reason for result in results for it in result.assertion_results}
+    reasons = {
+        assertion_result.reason
+        for result in results
+        for assertion_result in result.assertion_results
+    }
     assert len(reasons) == 1
     assert len(model.requests) == 1
 
@@ -279,7 +287,7 @@ def test_a_server_that_is_gone_is_not_asked_forever(waits: list[float]) -> None:
         judge = model_judge(gone, retries=1, concurrency=1)
     many = [trace(trace_id=f"tr_{n}") for n in range(50)]
     results = list(evaluate(POLITE, many, judge))
-    assert [it.passed for it in results] == [None] * 50
+    assert [result.passed for result in results] == [None] * 50
     assert "never answered, and no more was asked" in str(results[-1].assertion_results[0].reason)
     assert len(waits) == 1
 

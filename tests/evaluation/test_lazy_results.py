@@ -18,7 +18,7 @@ def trace(output: str) -> ReasoningTrace:
 
 
 def results(*outputs: str) -> EvalResults:
-    return evaluate(CHECK, [trace(it) for it in outputs], scope="run")
+    return evaluate(CHECK, [trace(output) for output in outputs], scope="run")
 
 
 def test_what_is_not_read_is_not_computed() -> None:
@@ -37,7 +37,7 @@ def test_results_print_what_was_read_of_them() -> None:
     lazy = results("yes", "no", "yes")
     next(lazy)
     assert repr(lazy) == "<EvalResults: 1 result read, 1 passed; more may come>"
-    assert [it.passed for it in lazy] == [False, True]
+    assert [item.passed for item in lazy] == [False, True]
     assert repr(lazy) == "<EvalResults: 3 results read, 2 passed, 1 failed; all are read>"
     assert list(lazy) == []
 

@@ -22,7 +22,7 @@ CASES = [
 def tried(match: MatchRule | None, **members: Any) -> list[str]:
     """The cases that a trace is a try of."""
     results = evaluate(CASES, [trace(**members)], match=match, unmatched=lambda *_: None)
-    return [it.case_id for it in results if it.to_dict().get("trace_id")]
+    return [result.case_id for result in results if result.to_dict().get("trace_id")]
 
 
 @pytest.mark.parametrize(

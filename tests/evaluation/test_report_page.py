@@ -77,7 +77,7 @@ def shown(page: str) -> str:
     return " ".join(Structure(page).text.split())
 
 
-@given(texts.filter(lambda it: it.strip() != ""))
+@given(texts.filter(lambda item: item.strip() != ""))
 @settings(max_examples=50)
 def test_all_text_of_a_result_is_plain_text_on_the_page(text: str) -> None:
     # A number alone is no link in a reason, since it may be any number.
@@ -242,10 +242,10 @@ def test_a_page_has_a_bounded_number_of_steps_and_values_of_a_check() -> None:
 @given(st.text(alphabet='ab_-, "1é', max_size=80) | st.text(max_size=80))
 def test_the_pieces_of_a_text_are_the_text(text: str) -> None:
     links = {"a": "r1-1", "a_b": "r1-2"}
-    assert "".join(it.text for it in pieces(text, links)) == text
-    for it in pieces(text, links):
-        assert not it.whole or (len(it.text) <= 24 and not set(it.text) & set(' ,"'))
-        assert it.anchor == links.get(it.text, "") or not it.anchor
+    assert "".join(piece.text for piece in pieces(text, links)) == text
+    for piece in pieces(text, links):
+        assert not piece.whole or (len(piece.text) <= 24 and not set(piece.text) & set(' ,"'))
+        assert piece.anchor == links.get(piece.text, "") or not piece.anchor
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_the_pieces_of_a_text_are_the_text(text: str) -> None:
     ],
 )
 def test_a_short_value_does_not_break_and_a_long_name_does(text: str, parts: str) -> None:
-    assert "|".join(it.text for it in pieces(text, {})) == parts
+    assert "|".join(piece.text for piece in pieces(text, {})) == parts
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_the_ids_of_steps_in_a_reason_are_links(
 ) -> None:
     assert mentioned(reason, ids) == links
     anchors = {step_id: f"r1-{n}" for n, step_id in enumerate(ids)}
-    assert [it.text for it in pieces(reason, anchors) if it.anchor] == links
+    assert [piece.text for piece in pieces(reason, anchors) if piece.anchor] == links
 
 
 def test_cards_are_in_the_order_of_the_table_by_case() -> None:

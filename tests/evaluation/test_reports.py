@@ -36,7 +36,10 @@ def blocks(text: str) -> list[Any]:
     """All of a comment without its code spans."""
     found: list[Any] = []
     for token in MarkdownIt("commonmark").enable("table").parse(text):
-        inner = [(it.type, it.content * (it.type != "code_inline")) for it in token.children or ()]
+        inner = [
+            (child.type, child.content * (child.type != "code_inline"))
+            for child in token.children or ()
+        ]
         found.append((token.type, inner or token.content))
     return found
 
@@ -113,9 +116,10 @@ def test_pandas_reads_the_results_in_one_line(tmp_path: Path) -> None:
     pandas: Any = pytest.importorskip("pandas")
     path = tmp_path / "results.jsonl"
     many = [
-        result(it, composite_score=1, extra={"evaluated": 1, "total": 1}) for it in (True, False)
+        result(item, composite_score=1, extra={"evaluated": 1, "total": 1})
+        for item in (True, False)
     ]
-    path.write_text("\n".join(it.to_json() for it in many))
+    path.write_text("\n".join(item.to_json() for item in many))
     table = pandas.read_json(path, lines=True)
     columns = ["case_id", "trace_id", "passed", "composite_score", "evaluated", "total"]
     assert table[columns].to_numpy().tolist() == [

@@ -67,7 +67,9 @@ def results(*runs: Any, held: Any = NO_ERROR, **options: Any) -> list[EvalResult
 
 def reasons(*runs: Any, held: Any = NO_ERROR, **options: Any) -> list[tuple[Any, Any]]:
     found = results(*runs, held=held, **options)
-    return [(it.trace_id, it.assertion_results[0].reason) for it in found]
+    return [
+        (eval_result.trace_id, eval_result.assertion_results[0].reason) for eval_result in found
+    ]
 
 
 TOP = run("support", call("look_up", 1))
@@ -140,7 +142,7 @@ def test_a_run_may_come_before_the_run_around_it(runs: Any) -> None:
 def test_a_run_that_lists_the_runs_inside_it_is_enough() -> None:
     inner = run("billing", call("pay", 2, error="declined"))
     top = run("support", metadata={"sub_traces": ["billing"]})
-    assert [it.passed for it in results(inner, top)] == [False]
+    assert [result.passed for result in results(inner, top)] == [False]
 
 
 def test_a_listed_run_that_is_missing_may_have_failed() -> None:
@@ -177,7 +179,10 @@ def test_tokens_and_costs_are_added_up() -> None:
         {"type": "max_cost_usd", "max_usd": 2},
     ]
     (result,) = results(*runs, held=held)
-    assert [it.passed for it in result.assertion_results] == [False, True]
+    assert [assertion_result.passed for assertion_result in result.assertion_results] == [
+        False,
+        True,
+    ]
 
 
 def test_unknown_tokens_of_an_inner_run_are_a_gap() -> None:
@@ -226,8 +231,8 @@ def test_an_inner_run_that_hands_over_needs_no_output() -> None:
 
 def test_agents_of_one_name_have_numbers() -> None:
     inner = [
-        run(it, call("pay", n, error="declined"), inside="support", agent_id="billing")
-        for n, it in enumerate("ab", 2)
+        run(character, call("pay", n, error="declined"), inside="support", agent_id="billing")
+        for n, character in enumerate("ab", 2)
     ]
     ((_, reason),) = reasons(TOP, *inner)
     assert "pay failed at billing#1/s2" in reason
@@ -243,7 +248,7 @@ def test_calls_of_all_runs_are_in_the_order_of_time() -> None:
 
 def test_runs_inside_one_another_are_one_tree() -> None:
     runs = run("a", inside="b"), run("b", call("pay", 1, error="no"), inside="a")
-    assert [(it.trace_id, it.passed) for it in results(*runs)] == [("a", False)]
+    assert [(result.trace_id, result.passed) for result in results(*runs)] == [("a", False)]
 
 
 def test_a_run_read_twice_is_inside_another_one_once() -> None:
@@ -266,33 +271,33 @@ def forests(draw: st.DrawFn) -> list[ReasoningTrace]:
 
 
 def roots(runs: Sequence[ReasoningTrace]) -> dict[str, str]:
-    parents = {it.trace_id: (it.metadata or {}).get("parent_trace_id") for it in runs}
+    parents = {trace.trace_id: (trace.metadata or {}).get("parent_trace_id") for trace in runs}
     found: dict[str, str] = {}
-    for it in parents:
-        top = it
+    for parent in parents:
+        top = parent
         while (up := parents[top]) is not None:
             top = up
-        found[it] = top
+        found[parent] = top
     return found
 
 
 @given(forests())
 def test_every_run_is_in_the_one_unit_of_its_outermost_run(runs: list[ReasoningTrace]) -> None:
     units = units_of(runs)
-    found = {document_of(it).trace_id: unit for unit in units for it in unit.runs}
+    found = {document_of(item).trace_id: unit for unit in units for item in unit.runs}
     tops = roots(runs)
-    assert sum(len(it.runs) for it in units) == len(runs)
-    assert {it: document_of(unit.runs[0]).trace_id for it, unit in found.items()} == tops
+    assert sum(len(unit.runs) for unit in units) == len(runs)
+    assert {key: document_of(unit.runs[0]).trace_id for key, unit in found.items()} == tops
 
 
 @given(forests())
 def test_a_joined_trace_has_each_call_once_with_its_result(runs: list[ReasoningTrace]) -> None:
     for unit in units_of(runs):
         joined = UnitTrace(unit)
-        assert sorted(it.name for it in joined.calls) == sorted(
-            call.name for it in unit.runs for call in document_of(it).tool_calls()
+        assert sorted(item.name for item in joined.calls) == sorted(
+            call.name for item in unit.runs for call in document_of(item).tool_calls()
         )
-        assert all(it.result is not None for it in joined.calls)
+        assert all(item.result is not None for item in joined.calls)
         times = [str(step.timestamp) for _, step in joined.steps]
         assert times == sorted(times)
         ids = [step_id for step_id, _ in joined.steps]
@@ -303,7 +308,7 @@ def units_of(
     runs: Sequence[Any], scope: Scope = "tree", selection: Selection | None = None
 ) -> list[Unit]:
     units = Units(scope, selection)
-    return [*(unit for it in runs for unit in units.put(it)), *units.rest()]
+    return [*(unit for item in runs for unit in units.put(item)), *units.rest()]
 
 
 def test_rebuilt_runs_are_evaluated_as_soon_as_all_of_their_spans_have_come() -> None:
@@ -311,7 +316,7 @@ def test_rebuilt_runs_are_evaluated_as_soon_as_all_of_their_spans_have_come() ->
     units = Units()
     assert list(units.put(inner)) == []
     (unit,) = units.put(outer)
-    assert [document_of(it).agent_id for it in unit.runs] == ["support", "billing"]
+    assert [document_of(item).agent_id for item in unit.runs] == ["support", "billing"]
 
 
 # ------------------------------------------------------------------------- runs by themselves
@@ -347,9 +352,9 @@ def test_other_checks_do_not_name_it(held: Object) -> None:
 
 def test_an_inner_run_is_a_result_of_its_own_where_it_is_named() -> None:
     units = units_of([TOP, FAILED], selection=Selection(agents=("billing",)))
-    assert [document_of(it.runs[0]).trace_id for it in units] == ["billing"]
+    assert [document_of(unit.runs[0]).trace_id for unit in units] == ["billing"]
     units = units_of([TOP, FAILED], selection=Selection(statuses=("success",)))
-    assert [document_of(it.runs[0]).trace_id for it in units] == ["support"]
+    assert [document_of(unit.runs[0]).trace_id for unit in units] == ["support"]
 
 
 def test_a_text_may_be_in_any_run_of_a_tree() -> None:
@@ -376,14 +381,14 @@ def test_a_session_is_all_of_its_runs_in_the_order_of_time() -> None:
     inner = run("c", call("look_up", 11), inside="a")
     (unit,) = units_of([second, inner, first], "session")
     joined = UnitTrace(unit).trace
-    assert [it.name for it in joined.tool_calls()] == ["pay", "look_up", "pay"]
+    assert [tool_call.name for tool_call in joined.tool_calls()] == ["pay", "look_up", "pay"]
     assert (joined.trace_id, joined.input, joined.output) == ("a", "hello", "bye")
     assert joined.metrics.total_duration_ms == 5  # type: ignore[union-attr]
 
 
 def test_a_run_without_a_session_is_one_by_itself() -> None:
     units = units_of([turn("a", 1), run("x"), run("y"), turn("b", 2)], "session")
-    assert [len(it.runs) for it in units] == [2, 1, 1]
+    assert [len(unit.runs) for unit in units] == [2, 1, 1]
 
 
 def test_a_session_with_a_failed_run_is_no_success() -> None:

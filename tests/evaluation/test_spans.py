@@ -137,9 +137,9 @@ def test_content_that_was_not_captured_is_not_held_against_the_agent(attribute: 
 def test_an_incomplete_run_is_not_known_to_lack_a_call() -> None:
     without_root = [span for span in spans_of(RUN) if span.parent_id is not None]
     found: list[Verdict] = [
-        verdict({"type": "no_tool_call", "tool_name": "rm"}, it) for it in rebuild(without_root)
+        verdict({"type": "no_tool_call", "tool_name": "rm"}, item) for item in rebuild(without_root)
     ]
-    assert [it.passed for it in found] == [None] * len(found) != []
+    assert [item.passed for item in found] == [None] * len(found) != []
 
 
 def test_one_evaluated_assertion_of_ten_makes_no_pass() -> None:

@@ -32,7 +32,8 @@ def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def fan_out(keyword: str) -> Object:
     """Return a schema in which each level is ten of the next."""
     levels = {
-        f"n{it}": {keyword: [{"allOf": [{"$ref": f"#/$defs/n{it + 1}"}]}] * 10} for it in range(9)
+        f"n{index}": {keyword: [{"allOf": [{"$ref": f"#/$defs/n{index + 1}"}]}] * 10}
+        for index in range(9)
     }
     return {"$defs": {**levels, "n9": {"const": 1}}, "$ref": "#/$defs/n0"}
 
@@ -55,7 +56,7 @@ SCHEMAS: list[tuple[Object, Any]] = [
     ({"pattern": PATTERNS[-1], "format": "regex"}, TEXT),
     (fan_out("anyOf"), {"x": 1}),
     (fan_out("oneOf"), {"x": 1}),
-    ({"uniqueItems": True}, [{"x": [it]} for it in range(20_000)]),
+    ({"uniqueItems": True}, [{"x": [index]} for index in range(20_000)]),
 ]
 
 
@@ -67,8 +68,8 @@ def calls_of(*arguments: Object) -> Object:
     """Return a run that calls `t` with each of these."""
     steps = [
         {"step_id": f"s{at}", "type": "tool_call", "tool_call": {"id": f"c{at}", "name": "t",
-         "arguments": it}}
-        for at, it in enumerate(arguments)
+         "arguments": argument}}
+        for at, argument in enumerate(arguments)
     ]  # fmt: skip
     return run_of(steps=steps)
 
@@ -131,7 +132,7 @@ def test_a_pattern_that_reaches_the_limit_again_and_again_is_tried_no_more() -> 
         with pytest.raises(time_limit.TimeLimit) as reached:
             time_limit.search(pattern, TEXT)
         reasons.append(str(reached.value))
-    assert ["is not tried again" in it for it in reasons] == [False] * 3 + [True] * 2
+    assert ["is not tried again" in reason for reason in reasons] == [False] * 3 + [True] * 2
 
 
 @pytest.mark.usefixtures("short_limit")
@@ -195,11 +196,11 @@ def test_threads_get_their_own_answers() -> None:
             if time_limit.search("x", "a" * number + "x") != (number, number + 1):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=ask, args=(it,)) for it in range(8)]
-    for it in threads:
-        it.start()
-    for it in threads:
-        it.join()
+    threads = [threading.Thread(target=ask, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert wrong == []
 
 

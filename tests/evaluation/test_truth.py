@@ -91,7 +91,9 @@ def _evaluate_in_python(row: Row, source: Path, folder: Path) -> list[dict[str, 
 
 def test_each_quote_is_in_the_reference() -> None:
     """A row quotes a page of the reference; check its rows after a change."""
-    reference = _words("\n".join(it.read_text(encoding="utf-8") for it in REFERENCE.glob("*.md")))
+    reference = _words(
+        "\n".join(path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md"))
+    )
     stale = [row["name"] for row in ROWS if _words(row["quote"]) not in reference]
     assert not stale
 

@@ -90,7 +90,7 @@ def test_every_assertion_type_has_a_wrong_row() -> None:
     assert {row[0]["type"] for row in WRONG} - {"no_tool_eror", "is_nice"} == set(assertion_types())
 
 
-@pytest.mark.parametrize(("assertion", "message"), WRONG, ids=lambda it: str(it)[:40])
+@pytest.mark.parametrize(("assertion", "message"), WRONG, ids=lambda item: str(item)[:40])
 @pytest.mark.parametrize(
     "use",
     [
@@ -120,10 +120,10 @@ def test_a_check_made_in_python_with_a_wrong_value_is_an_error(check: Check) -> 
 
 
 def test_all_wrong_checks_are_in_one_message() -> None:
-    wrong = [it for it, _ in WRONG if it["type"] in ("is_nice", "output_contains")]
+    wrong = [item for item, _ in WRONG if item["type"] in ("is_nice", "output_contains")]
     with pytest.raises(CasesError) as raised:
         evaluate([{"case_id": "a", "assertions": [SEARCH, *wrong]}], [])
-    named = [it.partition(": ")[0] for it in raised.value.problems]
+    named = [problem.partition(": ")[0] for problem in raised.value.problems]
     assert named == [f"case 'a', assertion {n}" for n in (2, 3, 4)]
     assert str(raised.value).startswith("3 problems in the cases, and nothing was evaluated:\n")
 
@@ -134,18 +134,18 @@ def adk(calls: list[Object]) -> Object:
 
 
 FORMS: dict[str, Callable[[list[Object]], Any]] = {
-    "case": lambda it: {"case_id": "a", "input": "x", "assertions": it},
-    "list of cases": lambda it: [{"case_id": "a", "assertions": [SEARCH]}, FORMS["case"](it)],
-    "member cases": lambda it: {"cases": FORMS["list of cases"](it), "$schema": "x"},
-    "assertions": lambda it: {"assertions": it},
-    "list of assertions": lambda it: it,
-    "list of lists": lambda it: [{"assertions": [SEARCH]}, {"assertions": it}],
+    "case": lambda item: {"case_id": "a", "input": "x", "assertions": item},
+    "list of cases": lambda item: [{"case_id": "a", "assertions": [SEARCH]}, FORMS["case"](item)],
+    "member cases": lambda item: {"cases": FORMS["list of cases"](item), "$schema": "x"},
+    "assertions": lambda item: {"assertions": item},
+    "list of assertions": lambda item: item,
+    "list of lists": lambda item: [{"assertions": [SEARCH]}, {"assertions": item}],
 }
 """Every form of a file around assertions."""
 WRITERS: dict[str, Callable[[Any], str]] = {
-    "json": lambda it: json.dumps(it, indent=1),
-    "yaml": lambda it: str(yaml.safe_dump(it, default_flow_style=False)),
-    "yml": lambda it: "# a comment\n---\n" + str(yaml.safe_dump(it, sort_keys=False)),
+    "json": lambda item: json.dumps(item, indent=1),
+    "yaml": lambda item: str(yaml.safe_dump(item, default_flow_style=False)),
+    "yml": lambda item: "# a comment\n---\n" + str(yaml.safe_dump(item, sort_keys=False)),
 }
 
 
@@ -172,19 +172,26 @@ def test_every_wrong_check_of_a_file_has_its_line(
     assert all("did you mean 'tool_name'?" in message for _, _, message in named)
 
 
-@pytest.mark.parametrize("writer", [lambda it: it, lambda it: {"case_id": "a", "assertions": [it]}])
+@pytest.mark.parametrize(
+    "writer", [lambda item: item, lambda item: {"case_id": "a", "assertions": [item]}]
+)
 def test_a_wrong_check_of_json_lines_has_its_line(tmp_path: Path, writer: Any) -> None:
-    lines = [json.dumps(writer(it)) for it in (SEARCH, {"type": "latency"}, SEARCH, {"type": "x"})]
+    lines = [
+        json.dumps(writer(item)) for item in (SEARCH, {"type": "latency"}, SEARCH, {"type": "x"})
+    ]
     path = tmp_path / "cases.jsonl"
     path.write_text("\n\n".join(lines))
     with pytest.raises(CasesError) as raised:
         read_cases(path)
-    assert [it.removeprefix(f"{path}:")[:2] for it in raised.value.problems] == ["3:", "7:"]
+    assert [problem.removeprefix(f"{path}:")[:2] for problem in raised.value.problems] == [
+        "3:",
+        "7:",
+    ]
 
 
 def test_a_wrong_call_of_an_eval_set_has_its_line(tmp_path: Path) -> None:
     text = json.dumps(adk([{"name": "a"}, {"name": ""}]), indent=0)
-    (line,) = (n for n, it in enumerate(text.splitlines(), 1) if "intermediate_data" in it)
+    (line,) = (n for n, line in enumerate(text.splitlines(), 1) if "intermediate_data" in line)
     path = tmp_path / "set.evalset.json"
     path.write_text(text)
     with pytest.raises(CasesError, match=rf":{line}: case 'e': tools\[1\]\.tool_name of tool_seq"):

@@ -58,39 +58,41 @@ def ran() -> Iterator[tuple[AgentTraces, list[Any]]]:
 
 def calls(ran: Any) -> dict[str, Any]:
     """Return the spans of the tools, by the id of their call."""
-    spans = (it.attributes for it in ran[0].spans() if it.name.startswith("execute_tool"))
-    return {it["gen_ai.tool.call.id"]: it for it in spans}
+    spans = (span.attributes for span in ran[0].spans() if span.name.startswith("execute_tool"))
+    return {span["gen_ai.tool.call.id"]: span for span in spans}
 
 
 def test_every_call_ends_as_it_should_and_is_one_span(ran: Any) -> None:
-    assert {name: it.get("error.type") for name, it in calls(ran).items()} == ENDS
-    told = {it["invocation_id"]: it.get("error", {}).get("error_class") for it in ran[1]}
+    assert {name: call.get("error.type") for name, call in calls(ran).items()} == ENDS
+    told = {item["invocation_id"]: item.get("error", {}).get("error_class") for item in ran[1]}
     assert told == {f"inv_{name}": error for name, error in ENDS.items()}
 
 
 def test_the_recording_rebuilds_to_one_trajectory(ran: Any) -> None:
     trace = ran[0].trace
     assert trace.agent_id == "assistant"
-    assert [it.id for it in trace.tool_calls()] == [*ENDS]
-    assert {it.call_id for it in trace.tool_results()} == ENDS.keys()
-    [read] = [it for it in trace.tool_calls() if it.id == "call_3"]
+    assert [tool_call.id for tool_call in trace.tool_calls()] == [*ENDS]
+    assert {tool_result.call_id for tool_result in trace.tool_results()} == ENDS.keys()
+    [read] = [tool_call for tool_call in trace.tool_calls() if tool_call.id == "call_3"]
     assert read.arguments == {"path": "/notes/today"}
 
 
 def test_the_least_that_the_readme_tells_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     text = (EXAMPLE / "README.md").read_text("utf-8")
-    [least] = [it for it in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) if "instrument()" in it]
+    [least] = [
+        match for match in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) if "instrument()" in match
+    ]
     program = [sys.executable, "-c", textwrap.dedent(least)]
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
     subprocess.run(program, env=environ, check=True, timeout=60)
     [span] = open_source(str(tmp_path)).spans()
     assert span.name == "execute_tool weather"
-    assert [findings(it) for it in objects_in_spans([span])]
+    assert [findings(obj) for obj in objects_in_spans([span])]
 
 
 def test_results_refer_to_the_spans_they_are_on(ran: Any) -> None:
-    ids = {it.attributes.get("agenttool.invocation.id"): it for it in ran[0].spans()}
+    ids = {span.attributes.get("agenttool.invocation.id"): span for span in ran[0].spans()}
     for result in ran[1]:
         [reference] = result["telemetry_refs"]
         span = ids[result["invocation_id"]]
@@ -99,14 +101,16 @@ def test_results_refer_to_the_spans_they_are_on(ran: Any) -> None:
 
 def test_the_objects_come_back_and_are_valid(ran: Any) -> None:
     found = list(objects_in_spans(ran[0].spans()))
-    assert all(findings(it) == [] for it in found)
-    kinds = {getattr(identify(it), "__name__", None) for it in found}
+    assert all(findings(item) == [] for item in found)
+    kinds = {getattr(identify(item), "__name__", None) for item in found}
     assert kinds >= {"Invocation", "Result", "Hook", "InputMutation", "PermissionDecision"}
     assert kinds >= {"Progress", "ResultPersistence", "ToolDeclaration", "Event"}
-    results = {it["invocation_id"]: it for it in found if identify(it) is identify(ran[1][0])}
+    results = {
+        item["invocation_id"]: item for item in found if identify(item) is identify(ran[1][0])
+    }
     for result in ran[1]:
         if result["redaction_state"] == "none":
-            given = {name: it for name, it in result.items() if name != "telemetry_refs"}
+            given = {name: value for name, value in result.items() if name != "telemetry_refs"}
             assert results[result["invocation_id"]] == given
 
 

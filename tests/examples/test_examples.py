@@ -88,4 +88,4 @@ def test_the_spans_of_an_example_conform(name: str, tmp_path: Path) -> None:
     spans = list(open_source(tmp_path / "r").spans())
     assert_conformant(spans)
     # Readers that follow an older schema drop attributes without a member that it requires.
-    assert [it for it in check_all(spans, generation="1.41") if it.rule == "shape"] == []
+    assert [item for item in check_all(spans, generation="1.41") if item.rule == "shape"] == []

@@ -30,17 +30,19 @@ def test_an_unmodified_program_is_recorded(environ: dict[str, str], tmp_path: Pa
     command(
         environ, "run", "-q", "--", sys.executable, str(EXAMPLES / "own_framework" / "research.py")
     )
-    [trace] = [it.to_dict() for it in load(tmp_path / "recordings")]
+    [trace] = [item.to_dict() for item in load(tmp_path / "recordings")]
     assert trace["agent_id"] == "researcher"
     assert trace["output"] == "OpenTelemetry is a standard for telemetry."
-    assert [it["type"] for it in trace["steps"]] == ["tool_call", "tool_result"]
+    assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
     assert check_all(open_source(tmp_path / "recordings").spans()) == []
 
 
 def test_doctor_lists_it(environ: dict[str, str]) -> None:
     frameworks = json.loads(command(environ, "doctor", "--json"))["frameworks"]
-    assert ("tiny-agents", "1.0") in [(it["name"], it["installed"]) for it in frameworks]
-    [own] = [it for it in frameworks if it["name"] == "tiny-agents"]
+    assert ("tiny-agents", "1.0") in [
+        (framework["name"], framework["installed"]) for framework in frameworks
+    ]
+    [own] = [framework for framework in frameworks if framework["name"] == "tiny-agents"]
     assert own["others"] == {}, "its own wrappers are nobody else's"
 
 
@@ -68,7 +70,7 @@ def test_a_call_of_a_client_that_is_recorded_above_has_no_span(tmp_path: Path) -
         f"    exec(open({str(EXAMPLES / 'own_client' / 'question.py')!r}).read())\n"
     )
     command(environ, "run", "-q", "--", sys.executable, str(program))
-    assert [it.name for it in open_source(tmp_path / "recordings").spans()] == ["chat by hand"]
+    assert [span.name for span in open_source(tmp_path / "recordings").spans()] == ["chat by hand"]
 
 
 def test_spans_of_a_dialect_are_read(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_spans_of_a_dialect_are_read(tmp_path: Path) -> None:
     [line] = command(environ, "rebuild", str(EXAMPLES / "own_dialect" / "spans.json")).splitlines()
     trace = json.loads(line)
     assert (trace["agent_id"], trace["output"]) == ("wardrobe", "A coat.")
-    assert [it["type"] for it in trace["steps"]] == ["tool_call", "tool_result"]
+    assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
     assert trace["metrics"]["total_tokens"] == 53
 
 

@@ -69,7 +69,7 @@ def test_a_lambda_has_sent_its_spans_before_it_is_frozen(tmp_path: Path) -> None
                 process.stdin.flush()
                 assert process.stdout.readline() == "You asked: Paris\n"
                 process.send_signal(signal.SIGSTOP)
-                assert len([it for it in receiver.names() if "answer" in it]) == count
+                assert len([name for name in receiver.names() if "answer" in name]) == count
                 process.send_signal(signal.SIGCONT)
         finally:
             process.kill()
@@ -124,12 +124,12 @@ def test_the_workflow_fails_with_a_report(checkout: Path) -> None:
 
 def test_the_pod_has_a_read_only_root_and_a_volume_for_recordings() -> None:
     spec = POD["spec"]["template"]["spec"]
-    volumes = {it["name"] for it in spec["volumes"] if "emptyDir" in it}
+    volumes = {volume["name"] for volume in spec["volumes"] if "emptyDir" in volume}
     assert spec["securityContext"]["runAsNonRoot"]
     for container in spec["containers"]:
         assert container["securityContext"]["readOnlyRootFilesystem"]
         [mount] = container["volumeMounts"]
-        [folder] = [it["value"] for it in container["env"] if it["name"] == "AGENTOOL_DIR"]
+        [folder] = [item["value"] for item in container["env"] if item["name"] == "AGENTOOL_DIR"]
         assert mount["name"] in volumes
         assert folder.startswith(mount["mountPath"] + "/")
 
@@ -141,7 +141,9 @@ def test_the_pod_fits_the_schema_of_kubernetes() -> None:
 
 def test_the_sidecar_sends_what_a_killed_agent_left(tmp_path: Path) -> None:
     [sidecar] = [
-        it for it in POD["spec"]["template"]["spec"]["containers"] if it["name"] == "recover"
+        container
+        for container in POD["spec"]["template"]["spec"]["containers"]
+        if container["name"] == "recover"
     ]
     command = sidecar["command"][2].replace("/recordings", str(tmp_path))
     command = command.replace("sleep 30", "sleep 0.2")

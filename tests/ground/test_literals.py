@@ -20,7 +20,7 @@ VALUES = st.recursive(
     | st.text()
     | st.floats(allow_nan=False),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-).filter(lambda it: "inf" not in repr(it))
+).filter(lambda item: "inf" not in repr(item))
 
 
 @pytest.mark.thorough

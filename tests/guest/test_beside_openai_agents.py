@@ -118,7 +118,7 @@ def test_a_rebuild_of_both_together_counts_each_call_once(ours_first: bool) -> N
     order = ours + theirs if ours_first else theirs + ours
     with TemporaryDirectory() as folder:
         said: Any = program(Path(folder), f"{_ONE_PROVIDER}{order}{_ASK}{_REBUILT}").said
-    assert any(it.startswith("openinference") for it in said["scopes"])
+    assert any(scope.startswith("openinference") for scope in said["scopes"])
     (trace,) = said["traces"]
-    steps = [it["type"] for it in trace["steps"]]
+    steps = [step["type"] for step in trace["steps"]]
     assert steps == ["tool_call", "tool_result"], json.dumps(trace, indent=1)

@@ -126,7 +126,7 @@ def test_a_healthy_run_prints_nothing_of_ours(name: str, ours_first: bool) -> No
     said = together(name, ours_first).stderr.splitlines()
     expected = ("content is no longer captured", "the application's own tracer provider")
     ours = [line for line in said if "agentool" in line]
-    assert [line for line in ours if not any(it in line for it in expected)] == []
+    assert [line for line in ours if not any(item in line for item in expected)] == []
 
 
 @pytest.mark.parametrize("name", SWITCHED)

@@ -98,7 +98,7 @@ def test_yielded_values_are_recorded(spans: Any) -> None:
         yield 3
 
     async def read() -> list[int]:
-        return [it async for it in more()]
+        return [item async for item in more()]
 
     assert list(rows()) == [{"a": 1}, [2]]
     assert asyncio.run(read()) == [3]

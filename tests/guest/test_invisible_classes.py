@@ -50,9 +50,9 @@ class Derived(Base):
 
 
 def test_super_and_bound_methods_reach_decorated_methods(spans: Any) -> None:
-    it = Derived(1)
-    assert it.sync(1) == 20
-    assert asyncio.run(it.later(2)) == 30
+    derived = Derived(1)
+    assert derived.sync(1) == 20
+    assert asyncio.run(derived.later(2)) == 30
     bound = Base(1).later
     assert inspect.ismethod(bound)
     assert inspect.iscoroutinefunction(bound)

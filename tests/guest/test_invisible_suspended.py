@@ -145,19 +145,19 @@ def test_generators_handle_throw_and_close_themselves(spans: Any, drive: str) ->
         raise OSError("later")
 
     made: Any = tool if drive == "decorated" else lambda fn: fn
-    it = made(stubborn)()
-    next(it)
-    assert it.throw(GeneratorExit) == "no"
+    item = made(stubborn)()
+    next(item)
+    assert item.throw(GeneratorExit) == "no"
     closing = made(stubborn)()
     next(closing)
     with pytest.raises(RuntimeError, match="generator ignored GeneratorExit"):
         closing.close()
     with pytest.raises(RuntimeError, match="generator raised StopIteration"):
         made(lambda: (next(iter(())) for _ in "a"))().__next__()
-    it = made(failing)()
-    next(it)
+    item = made(failing)()
+    next(item)
     with pytest.raises(OSError, match="later") as raised:
-        it.throw(KeyError())
+        item.throw(KeyError())
     assert raised.value.__context__ is None
 
 

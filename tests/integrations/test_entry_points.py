@@ -20,8 +20,10 @@ OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
     products = Path(integrations.__path__[0]).glob("*/instrumentor*")
-    names = {it.parent.name for it in products}
-    assert {point.name for point in OURS} == {f"agentool-{it.replace('_', '-')}" for it in names}
+    names = {product.parent.name for product in products}
+    assert {point.name for point in OURS} == {
+        f"agentool-{name.replace('_', '-')}" for name in names
+    }
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)

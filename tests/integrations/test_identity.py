@@ -33,7 +33,7 @@ OURS = {AGENT: "helper", CONVERSATION: "s1", USER: "u1"}
 def identities(spans: Any) -> dict[str, dict[str, Any]]:
     """Return conversation, user and agent of each span, by its name."""
     return {
-        span.name: {key: it for key, it in span.attributes.items() if key in OURS}
+        span.name: {key: attribute for key, attribute in span.attributes.items() if key in OURS}
         for span in spans.finished()
     }
 
@@ -70,7 +70,7 @@ BELOW = [
 ]
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda it: ",".join(it) + str(len(str(it))))
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda item: ",".join(item) + str(len(str(item))))
 @pytest.mark.parametrize("way", WAYS)
 def test_what_the_config_names_is_on_every_span_of_the_run(
     spans: Any, model: Any, chat: Any, way: str, config: dict[str, Any]
@@ -135,7 +135,7 @@ def test_a_handoff_by_command_carries_them_and_its_type(spans: Any, model: Any, 
         "chat gpt-5": OURS,
         "invoke_agent helper": OURS,
     }
-    [handoff] = [it for it in spans.finished() if it.name.startswith("execute_tool")]
+    [handoff] = [item for item in spans.finished() if item.name.startswith("execute_tool")]
     assert handoff.attributes["gen_ai.tool.type"] == "function"
 
 

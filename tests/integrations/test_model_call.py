@@ -96,8 +96,8 @@ def essence(spans: Any) -> list[Any]:
 
 def without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: without_times(it) for key, it in value.items() if key not in CHANGING}
-    return [without_times(it) for it in value] if isinstance(value, (list, tuple)) else value
+        return {key: without_times(value) for key, value in value.items() if key not in CHANGING}
+    return [without_times(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 CHANGING = {

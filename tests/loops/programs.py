@@ -112,7 +112,7 @@ class Anthropic:
 
     def _read(self, response: Any) -> list[Asked]:
         self.messages.append({"role": "assistant", "content": response.content})
-        return [Asked(it.id, it.input) for it in response.content if it.type == "tool_use"]
+        return [Asked(item.id, item.input) for item in response.content if item.type == "tool_use"]
 
     def ask(self) -> list[Asked]:
         """Call the model; return the tool calls that it requests, none with its answer."""
@@ -198,7 +198,7 @@ def one_model(arguments: dict[str, Any]) -> str:
 
 
 TOOLS: dict[str, Callable[[dict[str, Any]], str]] = {
-    it.__name__: it for it in (plain, failing, defaults, added, one_dict, one_model)
+    item.__name__: item for item in (plain, failing, defaults, added, one_dict, one_model)
 }
 
 
@@ -308,7 +308,7 @@ async def _gather(
 
 
 WAYS: dict[str, Callable[[list[Any], Callable[[dict[str, Any]], str]], None]] = {
-    it.__name__: it for it in (sequential, threads, tasks, below_one_span)
+    item.__name__: item for item in (sequential, threads, tasks, below_one_span)
 }
 
 

@@ -62,13 +62,13 @@ def check(
     found: list[Any], count: int, times: int, alike: bool, fails: bool, content: bool
 ) -> None:
     """Hold rebuilt runs to what the program did."""
-    traces = [it.trace for it in found]
+    traces = [item.trace for item in found]
     assert len(traces) == count
     for each in traces:
         calls = [step.tool_call for step in each.steps if step.tool_call is not UNSET]
         results = [step.tool_result for step in each.steps if step.tool_result is not UNSET]
         assert [call.name for call in calls] == [programs.NAME] * times
-        assert [it.call_id for it in results] == [call.id for call in calls]
+        assert [result.call_id for result in results] == [call.id for call in calls]
         if content:
             number = 0 if alike else str(each.input).rsplit(maxsplit=1)[-1]
             for call in calls:
@@ -114,7 +114,7 @@ def test_each_conversation_is_a_run(
     recorded = played(model, spans, client, tool, way, times, alike)
     check(list(rebuild(recorded)), COUNTS[way], times, alike, "failing" in tool, content)
     if content:
-        stripped = [_without_id(it) for it in recorded]
+        stripped = [_without_id(item) for item in recorded]
         Random(client + tool + way).shuffle(stripped)
         check(list(rebuild(stripped)), COUNTS[way], times, alike, "failing" in tool, content)
 

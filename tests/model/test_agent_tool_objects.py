@@ -51,7 +51,7 @@ def test_what_lacks_required_members_can_be_read_and_is_warned_of(
     name: str, example: dict[str, Any]
 ) -> None:
     assert type(read(example)).__name__ == name
-    assert {it.level for it in findings(example)} == {"warning"}
+    assert {finding.level for finding in findings(example)} == {"warning"}
 
 
 @given(data=st.sampled_from(OBJECTS).flatmap(lambda cls: st.tuples(st.just(cls), generated(cls))))
@@ -63,7 +63,7 @@ def test_every_object_comes_back_as_it_was(data: tuple[type[Versioned], dict[str
 
 @given(members=st.dictionaries(st.sampled_from(["result_id", "status", "error", "x"]), values))
 def test_a_schema_takes_what_can_be_read(members: dict[str, Any]) -> None:
-    found = [it for it in findings(members, Result) if it.level == "error"]
+    found = [finding for finding in findings(members, Result) if finding.level == "error"]
     assert jsonschema.Draft202012Validator(shipped(Result)).is_valid(members) == (not found)
 
 
@@ -99,4 +99,4 @@ def test_what_is_no_object_is_refused() -> None:
 
 def test_times_and_versions_that_are_odd_are_warned_of() -> None:
     event = {**EXAMPLES["Event"], "time": "yesterday", "schema_version": "0.3.0"}
-    assert [it.path for it in findings(event, Event)] == ["$.schema_version", "$.time"]
+    assert [finding.path for finding in findings(event, Event)] == ["$.schema_version", "$.time"]

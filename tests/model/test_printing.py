@@ -105,7 +105,7 @@ def pages(text: str) -> list[str]:
     trace, result = hostile_trace(text), hostile_result(text)
     shown: list[Document | Verdict] = [trace, result, *result.assertion_results[:1]]
     shown.append(not_evaluated(text))
-    return [it._repr_html_() or "" for it in shown]
+    return [document._repr_html_() or "" for document in shown]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -133,9 +133,9 @@ def test_any_text_stays_text(text: str) -> None:
 def test_print_shows_one_line_that_no_terminal_obeys(text: str) -> None:
     trace, result = hostile_trace(text), hostile_result(text)
     shown = [trace, *trace.steps, *trace.tool_calls(), *trace.tool_results(), result]
-    for it in (*shown, *result.assertion_results, not_evaluated(text)):
-        assert str(it) == flat(str(it))
-        assert "\n" not in str(it)
+    for item in (*shown, *result.assertion_results, not_evaluated(text)):
+        assert str(item) == flat(str(item))
+        assert "\n" not in str(item)
 
 
 def absent_free(text: str) -> bool:
@@ -158,8 +158,8 @@ def test_no_document_shows_an_absent_member(cls: type[Document]) -> None:
 def test_whatever_a_trace_lacks_its_parts_print_without_it(data: dict[str, Any]) -> None:
     trace = ReasoningTrace.from_dict(data)
     parts = [*trace.steps, *trace.tool_calls(), *trace.tool_results(), *trace.pairs(), trace]
-    for it in parts:
-        assert absent_free(f"{it} {it!r}") or "UNSET" in str(data)
+    for part in parts:
+        assert absent_free(f"{part} {part!r}") or "UNSET" in str(data)
 
 
 def test_documents_made_by_hand_print_whatever_they_hold() -> None:
@@ -171,9 +171,9 @@ def test_documents_made_by_hand_print_whatever_they_hold() -> None:
             trace_id=value, agent_id=value, status=value, steps=[Step(type=value, tool_call=call)]
         )
         result = EvalResult(case_id=value, passed=None, assertion_results=[])
-        for it in (call, trace, result, *trace.steps):
-            assert str(it)
-            assert it._repr_html_() is None or it._repr_html_()
+        for item in (call, trace, result, *trace.steps):
+            assert str(item)
+            assert item._repr_html_() is None or item._repr_html_()
 
 
 def test_a_trace_and_its_calls_print_in_one_line_each(
@@ -221,9 +221,9 @@ RECORDS = [
 def test_no_record_of_which_little_is_known_shows_an_absent_member(cls: type[Any]) -> None:
     """Members without a default are absent, too, where they may be."""
     if issubclass(cls, msgspec.Struct):
-        required = [it.name for it in msgspec.structs.fields(cls) if it.required]
+        required = [field.name for field in msgspec.structs.fields(cls) if field.required]
     else:
-        required = [it for it in cls._fields if it not in cls._field_defaults]
+        required = [field for field in cls._fields if field not in cls._field_defaults]
     made = cls(**dict.fromkeys(required, UNSET if cls is evaluation.Call else None))
     assert "UNSET" not in repr(made)
 

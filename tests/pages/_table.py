@@ -60,12 +60,17 @@ def print_figures(sent: Mapping[str, Mapping[str, Sent]]) -> None:
     """Print what each program sends in each mode, and our own names by how often they are sent."""
     table = Table("program", "mode", "spans", "bytes a span", "attributes", "own", "own share")
     for mode, programs in sent.items():
-        for program, it in programs.items():
-            own = it.own.total()
-            figures = (str(it.spans), f"{it.bytes_per_span:,.0f}", str(it.attributes), str(own))
-            table.add_row(program, mode, *figures, f"{own / max(1, it.attributes):.1%}")
+        for program, value in programs.items():
+            own = value.own.total()
+            figures = (
+                str(value.spans),
+                f"{value.bytes_per_span:,.0f}",
+                str(value.attributes),
+                str(own),
+            )
+            table.add_row(program, mode, *figures, f"{own / max(1, value.attributes):.1%}")
     console = Console(width=120)
     console.print(table)
-    counts: Counter[str] = sum((it.own for it in sent["without"].values()), Counter())
+    counts: Counter[str] = sum((item.own for item in sent["without"].values()), Counter())
     for name, count in counts.most_common():
         console.print(f"{count:>4}  {name}", highlight=False)

@@ -136,7 +136,7 @@ def _run_input(shown: Shown) -> bool:
     asked = {"decorated": "What is new in tracing?", "graph": "Book me a night train."}
     return _every(
         asked.items(),
-        lambda it: _every(shown.runs(it[0]), lambda run: run.listed_input == it[1]),
+        lambda item: _every(shown.runs(item[0]), lambda run: run.listed_input == item[1]),
     )
 
 
@@ -155,14 +155,16 @@ def _shows_answer(span: Span) -> bool:
 def _session(shown: Shown) -> bool:
     """A run is found under its session, or the graph's thread."""
     sessions = ("decorated", "graph")
-    return _every(sessions, lambda it: _every(shown.runs(it), lambda run: run.session == f"s-{it}"))
+    return _every(
+        sessions, lambda item: _every(shown.runs(item), lambda run: run.session == f"s-{item}")
+    )
 
 
 @_cell("user")
 def _user(shown: Shown) -> bool:
     """A run is found under the user it was for."""
     return _every(
-        ("decorated", "graph"), lambda it: _every(shown.runs(it), lambda run: run.user == "ada")
+        ("decorated", "graph"), lambda item: _every(shown.runs(item), lambda run: run.user == "ada")
     )
 
 
@@ -172,17 +174,17 @@ def _user(shown: Shown) -> bool:
 @_cell("tool arguments")
 def _tool_arguments(shown: Shown) -> bool:
     """A tool shows what it was called with."""
-    return _every(shown.everywhere("execute_tool search"), lambda it: "tracing" in it.input) and (
-        _every(shown.everywhere("execute_tool book"), lambda it: "ES 475" in it.input)
-    )
+    return _every(
+        shown.everywhere("execute_tool search"), lambda item: "tracing" in item.input
+    ) and (_every(shown.everywhere("execute_tool book"), lambda item: "ES 475" in item.input))
 
 
 @_cell("tool result")
 def _tool_result(shown: Shown) -> bool:
     """A tool shows what it gave."""
     found = shown.everywhere("execute_tool search")
-    return _every(found, lambda it: "spans for agents" in it.output) and (
-        _every(shown.everywhere("execute_tool look_up"), lambda it: _DOCUMENTS[0] in it.output)
+    return _every(found, lambda item: "spans for agents" in item.output) and (
+        _every(shown.everywhere("execute_tool look_up"), lambda item: _DOCUMENTS[0] in item.output)
     )
 
 
@@ -190,7 +192,7 @@ def _tool_result(shown: Shown) -> bool:
 def _handoff(shown: Shown) -> bool:
     """A handoff shows the message to the other agent."""
     handoffs = shown.everywhere("execute_tool transfer_to_writer")
-    return _every(handoffs, lambda it: "Write one sentence about spans" in it.input)
+    return _every(handoffs, lambda item: "Write one sentence about spans" in item.input)
 
 
 # ------------------------------------------------------------------------------------ the errors
@@ -229,7 +231,7 @@ def _retriever(shown: Shown) -> bool:
     """A retrieval is marked as one and shows its query."""
     found = shown.everywhere("retrieval")
     return _marked(found, "retriever") and _every(
-        found, lambda it: "What does a trip need?" in it.input
+        found, lambda item: "What does a trip need?" in item.input
     )
 
 
@@ -245,7 +247,9 @@ def _memory(shown: Shown) -> bool:
     mark."""
     read, write = shown.everywhere("search_memory"), shown.everywhere("upsert_memory")
     return (
-        _every(read + write, lambda it: bool(it.kind))
-        and _every(read, lambda it: "what ada likes" in it.input and "short answers" in it.output)
-        and _every(write, lambda it: "asked for news of tracing" in it.input)
+        _every(read + write, lambda item: bool(item.kind))
+        and _every(
+            read, lambda item: "what ada likes" in item.input and "short answers" in item.output
+        )
+        and _every(write, lambda item: "asked for news of tracing" in item.input)
     )

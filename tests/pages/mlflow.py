@@ -96,7 +96,9 @@ class MLflow:
 
 
 def _span(span: dict[str, Any]) -> Span:
-    attributes = {it["key"]: _plain(it["value"]) for it in span.get("attributes", [])}
+    attributes = {
+        attribute["key"]: _plain(attribute["value"]) for attribute in span.get("attributes", [])
+    }
     given, gave = attributes.get("mlflow.spanInputs"), attributes.get("mlflow.spanOutputs")
     kind = _KINDS.get(attributes.get("mlflow.spanType", ""), "other")
     usage = attributes.get("mlflow.chat.tokenUsage", {})
@@ -127,9 +129,11 @@ def _plain(value: dict[str, Any]) -> Any:
     ((kind, inner),) = value.items()
     match kind:
         case "array_value":
-            return [_plain(it) for it in inner.get("values", [])]
+            return [_plain(value) for value in inner.get("values", [])]
         case "kvlist_value":
-            return {it["key"]: _plain(it.get("value", {})) for it in inner.get("values", [])}
+            return {
+                value["key"]: _plain(value.get("value", {})) for value in inner.get("values", [])
+            }
         case "int_value":
             return int(inner)
         case _:
@@ -155,10 +159,12 @@ def _chat(value: Any) -> tuple[str, ...]:
     """Return the texts of what is rendered as a chat: messages, or a provider's request or answer
     around them."""
     if isinstance(value, dict):
-        choices = [it.get("message") for it in value.get("choices", [])]
+        choices = [choice.get("message") for choice in value.get("choices", [])]
         value = value.get("messages") or choices
     messages: list[Any] = value if isinstance(value, list) else []
-    return tuple(_said(it) for it in messages if isinstance(it, dict) and "role" in it)
+    return tuple(
+        _said(message) for message in messages if isinstance(message, dict) and "role" in message
+    )
 
 
 def _said(message: dict[str, Any]) -> str:
@@ -171,5 +177,5 @@ def _said(message: dict[str, Any]) -> str:
 def _documents(value: Any) -> tuple[str, ...]:
     """Return the texts of documents, which the page lists by this name alone."""
     found: list[Any] = value if isinstance(value, list) else []
-    listed = [it for it in found if isinstance(it, dict) and "page_content" in it]
-    return tuple(_text(it["page_content"]) for it in listed)
+    listed = [item for item in found if isinstance(item, dict) and "page_content" in item]
+    return tuple(_text(item["page_content"]) for item in listed)

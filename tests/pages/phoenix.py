@@ -117,7 +117,7 @@ def _span(node: dict[str, Any]) -> Span:
         output=_value(node, "output"),
         asked=_texts(llm.get("input_messages", [])),
         answered=_texts(llm.get("output_messages", [])),
-        documents=tuple(str(it["document"].get("content", "")) for it in documents),
+        documents=tuple(str(document["document"].get("content", "")) for document in documents),
         model=llm.get("model_name", ""),
         tokens=node["tokenCountTotal"],
         cached_tokens=node["tokenPromptDetails"]["cacheRead"],
@@ -133,4 +133,4 @@ def _value(node: dict[str, Any], name: str) -> str:
 
 
 def _texts(messages: list[dict[str, Any]]) -> tuple[str, ...]:
-    return tuple(str(it["message"].get("content", "")) for it in messages)
+    return tuple(str(message["message"].get("content", "")) for message in messages)

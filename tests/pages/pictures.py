@@ -87,7 +87,7 @@ def _phoenix(folder: Path, environments: Path) -> str:
         with backend.server:
             backend.server.wait()
             warm_up(backend.url, backend.place("warm-up"))
-            headers = ",".join(f"{name}={it}" for name, it in backend.place(_PROJECT).items())
+            headers = ",".join(f"{name}={value}" for name, value in backend.place(_PROJECT).items())
             options = ("--dialect", "openinference", "--endpoint", backend.url, ".agentool")
             _run(folder, "export", *options, OTEL_EXPORTER_OTLP_HEADERS=headers)
             _wait(lambda: backend.count(_PROJECT) >= _span_count(folder))
@@ -180,7 +180,7 @@ def _command(*arguments: str) -> list[str]:
 
 def _environment(**variables: str) -> dict[str, str]:
     settings = ("OTEL_", "AGENTOOL_", "NO_COLOR", "FORCE_COLOR")
-    own = {name: it for name, it in os.environ.items() if not name.startswith(settings)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
     path = os.pathsep.join((str(Path(sys.executable).parent), own.get("PATH", "")))
     return {**own, "PATH": path, **variables}  # hints name a program on PATH as it is typed
 

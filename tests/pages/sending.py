@@ -64,7 +64,7 @@ def send(
     """
     path = Path(__file__).parent / "programs" / f"{program}.py"
     command = [sys.executable, "-m", "agentool_otel", "run", "--content", "--endpoint", endpoint]
-    clean = {name: it for name, it in os.environ.items() if not name.startswith(_SETTINGS)}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS)}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [*command, "--", sys.executable, str(path)],

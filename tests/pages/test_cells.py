@@ -86,7 +86,7 @@ FULL = Shown(
 def without(program: str, at: int, **less: Any) -> Shown:
     """Everything, but one span of a program shows less."""
     (whole,) = FULL.programs[program]
-    spans = [replace(it, **less) if n == at else it for n, it in enumerate(whole.spans)]
+    spans = [replace(span, **less) if n == at else span for n, span in enumerate(whole.spans)]
     return Shown({**FULL.programs, program: (replace(whole, spans=tuple(spans)),)})
 
 
@@ -101,7 +101,11 @@ def test_a_page_that_shows_everything_shows_every_cell() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [Shown(), Shown({it: (Run(spans=()),) for it in PROGRAMS}), Shown(dict.fromkeys(PROGRAMS, ()))],
+    [
+        Shown(),
+        Shown({program: (Run(spans=()),) for program in PROGRAMS}),
+        Shown(dict.fromkeys(PROGRAMS, ())),
+    ],
     ids=["no program", "empty runs", "no run"],
 )
 def test_a_page_that_shows_nothing_shows_no_cell(page: Shown) -> None:

@@ -52,5 +52,5 @@ def test_documents_reported_by_hand_conform(spans: Any) -> None:
     with agentool_otel.retrieval("otel", "wiki") as found:
         found.documents(["a text", {"score": None, "text": "b"}])
     said = spans.json("gen_ai.retrieval.documents")
-    assert [it["id"] for it in said] == [digest("a text"), digest("b")]
+    assert [item["id"] for item in said] == [digest("a text"), digest("b")]
     assert check_all(spans.finished()) == []

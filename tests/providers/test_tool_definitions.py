@@ -33,7 +33,7 @@ def test_a_tool_has_one_definition_in_every_shape(shape: str) -> None:
     assert definitions([SHAPES[shape]]) == EXPECTED
 
 
-@pytest.mark.parametrize("shape", [it for it in SHAPES if it != "an object"])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "an object"])
 def test_recordings_have_them_as_text_as_well(shape: str) -> None:
     assert onto.definitions(json.dumps([SHAPES[shape]])) == EXPECTED
 

@@ -59,7 +59,7 @@ def test_every_trace_comes_back_from_its_spans(document: dict[str, Any]) -> None
 def test_every_trace_comes_back_from_other_dialects_too(
     dialect: str, document: dict[str, Any]
 ) -> None:
-    assert [exact(it) for it in there_and_back(document, dialect=dialect)] == [exact(document)]
+    assert [exact(item) for item in there_and_back(document, dialect=dialect)] == [exact(document)]
 
 
 def test_the_example_of_the_spec_comes_back_key_by_key() -> None:
@@ -208,7 +208,7 @@ def test_every_tool_span_has_the_type_of_the_tool() -> None:
 def test_replayed_spans_conform_to_the_conventions() -> None:
     spans = replayed(NAMED)
     assert_conformant(spans)
-    assert [it for it in check_all(spans, generation="1.41") if it.rule == "shape"] == []
+    assert [item for item in check_all(spans, generation="1.41") if item.rule == "shape"] == []
 
 
 def test_labels_of_a_run_are_read_back_if_a_store_drops_its_metadata() -> None:

@@ -84,7 +84,9 @@ def there_and_back(
     for result in given:
         made = written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
         if "spans" in parts:
-            lines += [encode_spans([readable(converted(it, words)) for it in made.spans])] * times
+            lines += [
+                encode_spans([readable(converted(span, words)) for span in made.spans])
+            ] * times
         if "events" in parts:
             lines += [*map(encode_log, made.events)] * times
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +94,7 @@ def there_and_back(
         (found,) = rebuild(open_source(folder).spans())
     assert exact(found.trace.to_dict()) == exact(judged.trace.to_dict())
     assert found.scores == []
-    return [it.to_dict() for it in found.results]
+    return [result.to_dict() for result in found.results]
 
 
 slow = settings(max_examples=many(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -103,13 +105,15 @@ slow = settings(max_examples=many(100), deadline=None, suppress_health_check=[He
 @given(result=results)
 def test_every_result_comes_back(parts: tuple[str, ...], result: dict[str, Any]) -> None:
     """All assertion types of the spec, and any other, by spans alone, events alone or both."""
-    assert [exact(it) for it in there_and_back(result, parts=parts)] == [exact(result)]
+    assert [exact(item) for item in there_and_back(result, parts=parts)] == [exact(result)]
 
 
 @slow
-@given(several=st.lists(results, max_size=3, unique_by=lambda it: exact(it["assertion_results"])))
+@given(
+    several=st.lists(results, max_size=3, unique_by=lambda item: exact(item["assertion_results"]))
+)
 def test_several_results_in_a_trace_are_kept_apart(several: list[dict[str, Any]]) -> None:
-    several = [{**it, "case_id": f"{n}"} for n, it in enumerate(several)]
+    several = [{**item, "case_id": f"{n}"} for n, item in enumerate(several)]
     assert Counter(map(exact, there_and_back(*several))) == Counter(map(exact, several))
 
 
@@ -128,7 +132,7 @@ def test_of_a_result_written_twice_the_fuller_copy_counts() -> None:
     for content in (True, False):
         spans += written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content).spans
     (found,) = rebuild(spans)
-    assert [it.to_dict() for it in found.results] == [result]
+    assert [result.to_dict() for result in found.results] == [result]
 
 
 def test_without_content_no_reason_and_no_unknown_member_is_written() -> None:
@@ -161,18 +165,18 @@ def test_the_spans_of_results_conform_to_the_conventions() -> None:
     )
     made = written(result, judged.anchor, RESOURCE, content=True)
     assert_conformant(made.spans)
-    assert [(it.name, it.status) for it in made.spans] == [
+    assert [(span.name, span.status) for span in made.spans] == [
         ("evaluate composite_score", "UNSET"),
         ("evaluate rubric", "UNSET"),
         ("evaluate status", "UNSET"),
     ]
-    labels = [it.attributes["gen_ai.evaluation.score.label"] for it in made.spans]
+    labels = [span.attributes["gen_ai.evaluation.score.label"] for span in made.spans]
     assert labels == ["not_evaluated", "not_evaluated", "pass"]
-    values = [it.attributes.get("gen_ai.evaluation.score.value") for it in made.spans]
+    values = [span.attributes.get("gen_ai.evaluation.score.value") for span in made.spans]
     assert values == [None, None, 1.0]
     assert len(made.spans[2].attributes["gen_ai.evaluation.explanation"]) == 2048
-    assert {it.event_name for it in made.events} == {"gen_ai.evaluation.result"}
-    assert {(it.trace_id, it.span_id) for it in made.events} == {(1, 1)}
-    assert {(it.parent_id, it.start_ns, it.end_ns) for it in made.spans} == {
+    assert {event.event_name for event in made.events} == {"gen_ai.evaluation.result"}
+    assert {(event.trace_id, event.span_id) for event in made.events} == {(1, 1)}
+    assert {(span.parent_id, span.start_ns, span.end_ns) for span in made.spans} == {
         (judged.anchor.span_id, judged.anchor.end_ns, judged.anchor.end_ns)
     }

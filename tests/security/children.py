@@ -54,21 +54,21 @@ def folder() -> Iterator[Path]:
     made = above / "work"
     made.mkdir()
     if os.name == "posix":
-        for it in (above, made):
-            it.chmod(0o777)
+        for item in (above, made):
+            item.chmod(0o777)
     yield made
     shutil.rmtree(above, ignore_errors=True)
 
 
 def descriptors_below(folder: Path) -> list[int]:
     """Return the numbers under which files in a folder are open in this process."""
-    files = [it.stat() for it in folder.rglob("*")]
+    files = [path.stat() for path in folder.rglob("*")]
     found: list[int] = []
     for number in range(3, 2048):
         try:
             opened = os.fstat(number)
         except OSError:
             continue
-        if any(os.path.samestat(opened, it) for it in files):
+        if any(os.path.samestat(opened, file) for file in files):
             found.append(number)
     return found

@@ -34,7 +34,7 @@ class Example(NamedTuple):
 
 def made(length: int, alphabet: str = ALNUM) -> str:
     """Return random characters, the same in every run; the ends are letters or digits."""
-    ends = [it for it in alphabet if it.isalnum()]
+    ends = [item for item in alphabet if item.isalnum()]
     inside = _RANDOM.choices(alphabet, k=length - 2)
     return "".join((_RANDOM.choice(ends), *inside, _RANDOM.choice(ends)))
 

@@ -72,7 +72,7 @@ def _python(home: Path) -> Path:
 
 
 def _may_read(folder: Path) -> bool:
-    return all(it.stat().st_mode & 0o005 == 0o005 for it in (folder, *folder.parents))
+    return all(item.stat().st_mode & 0o005 == 0o005 for item in (folder, *folder.parents))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -81,8 +81,8 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, ignore=_LEFT_OUT)
     else:
         shutil.copy(source, target)
-    for it in (target, *target.rglob("*")):
-        it.chmod(it.stat().st_mode | 0o444 | (0o111 if it.is_dir() else 0))
+    for item in (target, *target.rglob("*")):
+        item.chmod(item.stat().st_mode | 0o444 | (0o111 if item.is_dir() else 0))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_what_is_read_of_a_bomb_is_bounded_and_the_limit_is_said(
     path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, b'{"a": "' + b"a" * MIB + b'"}\n', layers)
     source = open_source(path)
     assert [span.name for span in source.spans()] == ["s"]
-    [problem] = [it for it in source.problems if "come out" in it.message]
+    [problem] = [problem for problem in source.problems if "come out" in problem.message]
     assert problem.where == str(path)
     assert "more than 67,108,864 bytes" in problem.message
     assert "--unpack-limit" in problem.message
@@ -65,7 +65,7 @@ def test_lines_that_hold_nothing_end_the_reading(
     path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, unit, size=MIB)
     source = open_source(path)
     assert len(list(source.spans())) == 1
-    assert any("1,000 lines or values in a row" in it.message for it in source.problems)
+    assert any("1,000 lines or values in a row" in problem.message for problem in source.problems)
 
 
 def test_a_plain_file_is_read_however_little_it_holds(

@@ -42,7 +42,7 @@ class Raising:
 
 def span(number: int, name: str, operation: str, **attributes: str) -> dict[str, Any]:
     said = {"gen_ai.operation.name": operation, "gen_ai.agent.name": name, **attributes}
-    values = [{"key": k, "value": {"stringValue": it}} for k, it in said.items()]
+    values = [{"key": k, "value": {"stringValue": value}} for k, value in said.items()]
     one = {"traceId": f"{number:032x}", "spanId": f"{number:016x}", "attributes": values,
            "name": f"{operation} {name}", "startTimeUnixNano": str(number),
            "endTimeUnixNano": str(number + 1)}  # fmt: skip
@@ -133,7 +133,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def invoked(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(it) for it in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_check_that_needs_a_report_that_fails_is_not_evaluated(
     failing: Path, cases: Path
 ) -> None:
     found = [json.loads(line) for line in invoked("eval", cases, failing).stdout.splitlines()]
-    assert [it["trace_id"] for it in found] == [f"{number:032x}" for number in (1, 2, 3)]
+    assert [item["trace_id"] for item in found] == [f"{number:032x}" for number in (1, 2, 3)]
     [result] = found[1]["assertion_results"]
     assert (result["passed"], "as nobody has foreseen" in result["reason"]) == (None, True)
 
@@ -220,7 +220,7 @@ def test_a_run_that_its_dialect_cannot_arrange_costs_itself_alone(
     ]
     spans = [SpanRecord("1" * 32, "1" * 16, start_ns=1, attributes=agent), *of_run]
     problems: list[Problem] = []
-    found = [it.trace_id for it in rebuild(spans, report=problems.append)]
+    found = [item.trace_id for item in rebuild(spans, report=problems.append)]
     assert found == ["1" * 32]
-    assert [it.where for it in problems] == [f"trace {'2' * 32}"]
+    assert [problem.where for problem in problems] == [f"trace {'2' * 32}"]
     assert words in problems[0].message

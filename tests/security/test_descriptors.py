@@ -124,17 +124,17 @@ def test_a_socket_under_our_numbers_gets_nothing_and_stays_open(
         theirs.setblocking(False)
         with pytest.raises(BlockingIOError):
             theirs.recv(1)
-        numbers = [it for it in range(3, 2048) if _is(it, ours)]
+        numbers = [index for index in range(3, 2048) if _is(index, ours)]
         provider.shutdown()
-        assert [it for it in range(3, 2048) if _is(it, ours)] == numbers
+        assert [index for index in range(3, 2048) if _is(index, ours)] == numbers
         assert pipeline.counts()["spooled" if endpoint else "exported"] == 4
 
     in_child(folder, program, user)
 
 
-def _is(number: int, it: socket.socket) -> bool:
+def _is(number: int, item: socket.socket) -> bool:
     try:
-        return os.path.samestat(os.fstat(number), os.fstat(it.fileno()))
+        return os.path.samestat(os.fstat(number), os.fstat(item.fileno()))
     except OSError:
         return False
 

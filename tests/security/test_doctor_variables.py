@@ -16,7 +16,7 @@ VARIABLES = sorted(
     {
         *environment.of_opentelemetry(dict.fromkeys(doctor._EFFECTS, "")),
         *environment.of_this_package(
-            {it: "" for it in vars(environment).values() if isinstance(it, str)}
+            {var: "" for var in vars(environment).values() if isinstance(var, str)}
         ),
         "OTEL_PYTHON_X",
         "OTEL_PROPAGATORS",
@@ -50,8 +50,8 @@ SECRET_NAMES = [
 @pytest.mark.parametrize("value", VALUES)
 def test_no_variable_shows_a_credential(value: str) -> None:
     rows = doctor._environment(dict.fromkeys(VARIABLES, value))
-    assert {it["name"] for it in rows} >= {"OTEL_PYTHON_X", "OTEL_RESOURCE_ATTRIBUTES"}
-    assert [it for it in rows if CANARY in it["value"]] == []
+    assert {row["name"] for row in rows} >= {"OTEL_PYTHON_X", "OTEL_RESOURCE_ATTRIBUTES"}
+    assert [row for row in rows if CANARY in row["value"]] == []
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)

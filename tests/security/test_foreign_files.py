@@ -345,7 +345,7 @@ def test_files_of_another_user_are_left_alone(folder: Path) -> None:
     journal(here / "b.open", line(name="ours"))
     os.chown(here / "a.open", NOBODY, NOBODY)
     recover(here)
-    assert sorted(it.name for it in here.iterdir()) == ["a.open", "b.jsonl"]
+    assert sorted(path.name for path in here.iterdir()) == ["a.open", "b.jsonl"]
 
 
 @needs_root
@@ -364,7 +364,7 @@ def test_in_a_folder_of_another_user_nothing_is_recovered(folder: Path) -> None:
     journal(here / "a.open", line())
     os.chown(here, NOBODY, NOBODY)
     recover(here)
-    assert [it.name for it in here.iterdir()] == ["a.open"]
+    assert [path.name for path in here.iterdir()] == ["a.open"]
 
 
 @users

@@ -17,4 +17,4 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes pipes, and is 
 def test_hostile_input_costs_itself_alone(target: str, tmp_path: Path) -> None:
     with handling_alarms():
         failures = [play(target, number, tmp_path / "case") for number in range(60)]
-    assert not [it for it in failures if it is not None]
+    assert not [failure for failure in failures if failure is not None]

@@ -107,7 +107,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_password_in_a_url_is_on_no_stream(command: list[str], debug: bool) -> None:
     leaks: list[str] = []
     for place in PLACES[:5] if debug else PLACES:
-        arguments = [it.replace(URL, place) for it in command]
+        arguments = [item.replace(URL, place) for item in command]
         if debug and command[0] != "run":
             arguments.append("--debug")
         result = CliRunner().invoke(main, arguments)

@@ -68,8 +68,8 @@ def package(request: pytest.FixtureRequest) -> str:
 def test_a_program_with_greenlets_is_recorded(package: str, when: str, tmp_path: Path) -> None:
     run(program(package, when), tmp_path)
     spans = list(open_source(str(tmp_path / ".agentool")).spans())
-    [agent] = (it for it in spans if it.parent_id is None)
-    tools = [it for it in spans if it.parent_id == agent.span_id]
+    [agent] = (span for span in spans if span.parent_id is None)
+    tools = [span for span in spans if span.parent_id == agent.span_id]
     assert len(tools) == 4 == len(spans) - 1
 
 

@@ -170,7 +170,10 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     with path.open("w") as file:
         for number, name in enumerate(["good", "bad", "fine"], 1):
             attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-            values = [{"key": k, "value": {"stringValue": it}} for k, it in attributes.items()]
+            values = [
+                {"key": k, "value": {"stringValue": attribute}}
+                for k, attribute in attributes.items()
+            ]
             one = {"traceId": f"{number:032x}", "spanId": f"{number:016x}", "attributes": values,
                    "name": f"invoke_agent {name}", "startTimeUnixNano": str(number),
                    "endTimeUnixNano": str(number + 1)}  # fmt: skip
@@ -195,6 +198,6 @@ def test_programs_are_told_of_it(failing: Path, caplog: pytest.LogCaptureFixture
     problems: list[Problem] = []
     spans = list(open_source(failing).spans())
     assert len(list(rebuild(spans, report=problems.append))) == 2
-    assert [it.where for it in problems] == [f"trace {2:032x}"]
+    assert [problem.where for problem in problems] == [f"trace {2:032x}"]
     assert len(list(rebuild(spans))) == 2
     assert "left out" in caplog.text

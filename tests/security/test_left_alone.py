@@ -40,7 +40,7 @@ def run(folder: Path, *command: str, path: str = "") -> list[str]:
         timeout=60,
         check=True,
     )
-    return [it.rpartition(" ")[2] for it in done.stdout.splitlines()]
+    return [line.rpartition(" ")[2] for line in done.stdout.splitlines()]
 
 
 def module(folder: Path, name: str) -> str:
@@ -83,7 +83,7 @@ def test_commands_that_are_installed_beside_python(name: str, itself: str, tmp_p
     script = programs / name
     script.write_text(f"#!{python}\n{ASK}")
     script.chmod(0o755)
-    path = os.pathsep.join(it for it in sys.path if it.endswith("site-packages"))
+    path = os.pathsep.join(item for item in sys.path if item.endswith("site-packages"))
     assert run(tmp_path, str(script), path=path) == [itself]
 
 

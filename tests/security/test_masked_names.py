@@ -13,14 +13,14 @@ from agentool_otel.content.masking.credentials import MASK, mask_any, mask_text,
 from agentool_otel.content.masking.secret_names import QUALIFIERS
 from tests.security.masking_examples import ALNUM
 
-SECRETS = st.text(ALNUM, min_size=12, max_size=24).map(lambda it: f"Zk8v{it}Q2mN4xR7")
+SECRETS = st.text(ALNUM, min_size=12, max_size=24).map(lambda item: f"Zk8v{item}Q2mN4xR7")
 NAMES = st.sampled_from(["password", "apiKey", "api_key", "client_secret", "passphrase"])
 COMMANDS = st.sampled_from(_COMMANDS)
 
 
 def words(command: _Command) -> list[str]:
     """Return a command's words in order: the tool comes before `login`."""
-    return sorted(command.words, key=lambda it: it == "login")
+    return sorted(command.words, key=lambda word: word == "login")
 
 
 @given(COMMANDS, SECRETS, st.sampled_from(["", "sudo ", "cd /a && /usr/bin/"]))

@@ -151,13 +151,15 @@ CALLS: dict[str, Callable[[], None]] = {
     "metadata value": run_of(metadata={"a": SECRET}),
     "metadata key": run_of(metadata={SECRET: "a"}),
     "run input": run_of(input=SECRET),
-    "tool_call name": in_run(lambda it: it.tool_result(it.tool_call(SECRET), 1)),
-    "tool_call arguments": in_run(lambda it: it.tool_result(it.tool_call("t", {"a": SECRET}), 1)),
-    "tool_result error": in_run(lambda it: it.tool_result(it.tool_call("t"), error=SECRET)),
-    "reasoning": in_run(lambda it: it.reasoning(SECRET)),
-    "handoff": in_run(lambda it: it.handoff(SECRET, SECRET)),
-    "memory query": in_run(lambda it: it.memory_read(SECRET)),
-    "memory key": in_run(lambda it: it.memory_write("x", key=SECRET)),
+    "tool_call name": in_run(lambda item: item.tool_result(item.tool_call(SECRET), 1)),
+    "tool_call arguments": in_run(
+        lambda item: item.tool_result(item.tool_call("t", {"a": SECRET}), 1)
+    ),
+    "tool_result error": in_run(lambda item: item.tool_result(item.tool_call("t"), error=SECRET)),
+    "reasoning": in_run(lambda item: item.reasoning(SECRET)),
+    "handoff": in_run(lambda item: item.handoff(SECRET, SECRET)),
+    "memory query": in_run(lambda item: item.memory_read(SECRET)),
+    "memory key": in_run(lambda item: item.memory_write("x", key=SECRET)),
 }
 
 
@@ -198,14 +200,14 @@ def below(context: SpanContext) -> Any:
 
 FOREIGN: dict[str, Callable[[str], ReadableSpan]] = {
     "span name": lambda word: ended(name=f"GET {word}"),
-    "attribute value": lambda word: ended(lambda it: it.set_attribute("x", word)),
-    "attribute list": lambda word: ended(lambda it: it.set_attribute("x", [word])),
-    "attribute name": lambda word: ended(lambda it: it.set_attribute(word, "x")),
-    "event name": lambda word: ended(lambda it: it.add_event(word)),
-    "event attribute": lambda word: ended(lambda it: it.add_event("e", {"x": word})),
-    "event attribute name": lambda word: ended(lambda it: it.add_event("e", {word: 1})),
-    "exception": lambda word: ended(lambda it: it.record_exception(Loud(word))),
-    "status": lambda word: ended(lambda it: it.set_status(trace.StatusCode.ERROR, word)),
+    "attribute value": lambda word: ended(lambda item: item.set_attribute("x", word)),
+    "attribute list": lambda word: ended(lambda item: item.set_attribute("x", [word])),
+    "attribute name": lambda word: ended(lambda item: item.set_attribute(word, "x")),
+    "event name": lambda word: ended(lambda item: item.add_event(word)),
+    "event attribute": lambda word: ended(lambda item: item.add_event("e", {"x": word})),
+    "event attribute name": lambda word: ended(lambda item: item.add_event("e", {word: 1})),
+    "exception": lambda word: ended(lambda item: item.record_exception(Loud(word))),
+    "status": lambda word: ended(lambda item: item.set_status(trace.StatusCode.ERROR, word)),
     "link attribute": lambda word: ended(links=[Link(context_with(word), {"x": word})]),
     "link trace state": lambda word: ended(links=[Link(context_with(word), {})]),
     "trace state": lambda word: ended(context=below(context_with(word))),

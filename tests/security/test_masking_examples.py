@@ -23,15 +23,15 @@ TOUCHED = {"forgot password: click here"}
 """Harmless texts that are taken for credentials."""
 
 
-@pytest.mark.parametrize("form", [it for it in FORMS if it != "in a sentence"])
-@pytest.mark.parametrize("example", CREDENTIALS, ids=lambda it: f"{it.group}: {it.kind}")
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "in a sentence"])
+@pytest.mark.parametrize("example", CREDENTIALS, ids=lambda item: f"{item.group}: {item.kind}")
 def test_a_credential_is_masked_to_its_end_in_every_form(example: Example, form: str) -> None:
     assert leaks(example, example.text), "of what is not there nothing could be left"
     assert leaks(example, FORMS[form](example.text)) == (example.kind in IN_CLEAR)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("example", NAMED, ids=lambda it: f"{it.group}: {it.kind[:40]}")
+@pytest.mark.parametrize("example", NAMED, ids=lambda item: f"{item.group}: {item.kind[:40]}")
 def test_a_credential_that_a_name_gives_away_is_masked_in_every_form(
     example: Example, form: str
 ) -> None:

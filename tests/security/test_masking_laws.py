@@ -16,8 +16,8 @@ from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 KEY = f"sk-proj-{made(40)}"
 TEXTS = st.sampled_from(
     [
-        *(it.text for it in CREDENTIALS if it.group != "JSON"),
-        *(it.text for it in NAMED),
+        *(credential.text for credential in CREDENTIALS if credential.group != "JSON"),
+        *(item.text for item in NAMED),
         *(text for texts in (HARMLESS, ORDINARY, *PROGRAMS.values()) for text in texts),
     ]
 )
@@ -50,7 +50,7 @@ def test_a_name_whose_letters_are_escaped_is_the_same_name(
     name: str, levels: int, data: st.DataObject
 ) -> None:
     escaped = data.draw(st.sets(st.integers(0, len(name) - 1), min_size=1))
-    letters = (f"\\u{ord(it):04x}" if at in escaped else it for at, it in enumerate(name))
+    letters = (f"\\u{ord(item):04x}" if at in escaped else item for at, item in enumerate(name))
     text = f'{{"{"".join(letters)}":"Xk29vTqhunterXk29vTq"}}'
     encoded = text if levels == 1 else in_json(text, levels - 1, False)
     assert "Xk29" not in masked(encoded)
@@ -73,7 +73,15 @@ def test_an_escape_before_a_name_or_shape_in_broken_json_is_no_part_of_it(
     assert mask_text(cut_off).removeprefix(f'{{"result": "user: ada{escape}') == mask_text(text)
 
 
-@given(st.sampled_from([it.text for it in (*CREDENTIALS, *NAMED) if it.kind not in IN_CLEAR]))
+@given(
+    st.sampled_from(
+        [
+            credential.text
+            for credential in (*CREDENTIALS, *NAMED)
+            if credential.kind not in IN_CLEAR
+        ]
+    )
+)
 def test_what_is_masked_is_not_masked_again(text: str) -> None:
     once = mask_any(text)
     assert mask_any(once) == once

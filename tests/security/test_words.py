@@ -51,21 +51,21 @@ def is_unseen(character: str) -> bool:
 
 def assert_clean(shown: str) -> None:
     """Assert that the output has no such character, and no line from untrusted text."""
-    assert not [it for it in shown if is_unseen(it) and it not in "\n\t"]
+    assert not [item for item in shown if is_unseen(item) and item not in "\n\t"]
     assert not re.search(r"^error: FAKE", shown, re.MULTILINE)
 
 
 def test_every_character_that_is_not_seen_is_spelled_out() -> None:
     every = map(chr, range(sys.maxunicode + 1))
-    unseen = "".join(it for it in every if is_unseen(it) and it not in "\n\t")
-    assert not [it for it in words.clean(unseen) if is_unseen(it)]
+    unseen = "".join(item for item in every if is_unseen(item) and item not in "\n\t")
+    assert not [item for item in words.clean(unseen) if is_unseen(item)]
 
 
 @given(texts)
 @example(FAKE)
 def test_words_are_one_line_and_flat_text_keeps_every_character(text: str) -> None:
     for shown in (words.line(text), words.flat(text)):
-        assert not [it for it in shown if is_unseen(it)]
+        assert not [item for item in shown if is_unseen(item)]
     if not any(map(is_unseen, text)) and "\\" not in text:
         assert words.flat(text) == text == words.clean(text)
 
@@ -75,7 +75,7 @@ def test_words_are_one_line_and_flat_text_keeps_every_character(text: str) -> No
 def test_json_for_a_terminal_has_the_same_value(text: str) -> None:
     shown = words.in_json(json.dumps(text, ensure_ascii=False))
     assert json.loads(shown) == text
-    assert not [it for it in shown if is_unseen(it)]
+    assert not [item for item in shown if is_unseen(item)]
 
 
 @given(texts)
@@ -83,7 +83,7 @@ def test_json_for_a_terminal_has_the_same_value(text: str) -> None:
 def test_the_reason_of_an_answer_is_a_clean_line(text: str) -> None:
     reason = Answer("later", text).reason
     assert len(reason) <= 4 * 200
-    assert not [it for it in reason if is_unseen(it)]
+    assert not [item for item in reason if is_unseen(item)]
 
 
 def test_a_receivers_reason_phrase_is_a_clean_line() -> None:
@@ -125,7 +125,7 @@ def test_what_is_logged_is_one_clean_line(text: str) -> None:
     log.warning(template, "")
     logged = stream.getvalue()
     assert logged.count("\n") == 2
-    assert not [it for it in logged if is_unseen(it) and it != "\n"]
+    assert not [item for item in logged if is_unseen(item) and item != "\n"]
 
 
 def test_every_logger_of_ours_is_made_in_one_place() -> None:
@@ -146,7 +146,7 @@ def test_a_survey_of_odd_files_is_logged_in_one_line_each(
     survey = RecoveryReport(tmp_path)
     survey.left_alone[tmp_path / "a\nERROR root FAKE"] = "because\x1b[2J"
     survey.log()
-    assert [it for it in caplog.messages if "\n" in it or "\x1b" in it] == []
+    assert [message for message in caplog.messages if "\n" in message or "\x1b" in message] == []
 
 
 # ------------------------------------------------------------------------------------- commands

@@ -178,7 +178,7 @@ def generated(cls: type[Versioned]) -> st.SearchStrategy[Object]:
 
 def of(cls: type[Document]) -> st.SearchStrategy[Object]:
     """Return a strategy of the objects inside others."""
-    known = st.fixed_dictionaries({}, optional={it.name: _of(it) for it in fields_of(cls)})
+    known = st.fixed_dictionaries({}, optional={field.name: _of(field) for field in fields_of(cls)})
     return st.tuples(objects, known).map(lambda drawn: {**drawn[0], **drawn[1]})
 
 

@@ -80,13 +80,13 @@ class Call:
 
 def call_span(spans: Any) -> Any:
     """Return the only span of a tool's execution."""
-    [span] = [it for it in spans.finished() if it.name.startswith("execute_tool")]
+    [span] = [item for item in spans.finished() if item.name.startswith("execute_tool")]
     return span
 
 
 def told(span: Any, name: str) -> Any:
     """Return the attributes of the only span event of a name."""
-    [event] = [it for it in span.events if it.name == name]
+    [event] = [event for event in span.events if event.name == name]
     return event.attributes
 
 

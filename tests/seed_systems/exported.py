@@ -39,12 +39,12 @@ class Exported(NamedTuple):
     @property
     def documents(self) -> list[Document]:
         """The documents again: each trace with its results."""
-        return [it for found in self.rebuilt for it in (found.trace, *found.results)]
+        return [item for found in self.rebuilt for item in (found.trace, *found.results)]
 
     @property
     def judgements(self) -> list[SpanRecord]:
         """The spans of evaluations."""
-        return [it for it in self.spans if "gen_ai.evaluation.name" in it.attributes]
+        return [span for span in self.spans if "gen_ai.evaluation.name" in span.attributes]
 
 
 def through_commands(*documents: Document) -> list[dict[str, Any]]:
@@ -52,12 +52,14 @@ def through_commands(*documents: Document) -> list[dict[str, Any]]:
     written: traces, their results, then others."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines = "\n".join(it.to_json() for it in documents)
+        lines = "\n".join(document.to_json() for document in documents)
         (folder / "documents.jsonl").write_bytes(lines.encode())
-        spans, *files = (folder / f"{it}.jsonl" for it in ("spans", "traces", "results", "others"))
+        spans, *files = (
+            folder / f"{name}.jsonl" for name in ("spans", "traces", "results", "others")
+        )
         _command("export", folder / "documents.jsonl", "-o", spans)
         options = zip(("-o", "--results", "--documents"), files, strict=True)
-        _command("rebuild", spans, *(it for option in options for it in option))
+        _command("rebuild", spans, *(item for option in options for item in option))
         return [
             json.loads(line) for file in files for line in file.read_bytes().split(b"\n") if line
         ]
@@ -71,7 +73,11 @@ def _command(*arguments: str | Path) -> None:
 def exported(documents: Iterable[Document], *, as_events: bool = False) -> Exported:
     """Write traces as spans and their results as spans, or as log records, and read them again."""
     documents = [*documents]
-    traces = {it.trace_id: it for it in documents if isinstance(it, ReasoningTrace)}
+    traces = {
+        document.trace_id: document
+        for document in documents
+        if isinstance(document, ReasoningTrace)
+    }
     with tempfile.TemporaryDirectory() as folder:
         provider = TracerProvider(shutdown_on_exit=False)
         provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(Path(folder))))

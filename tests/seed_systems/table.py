@@ -98,7 +98,7 @@ def outcomes_here(folder: Path = FOLDER) -> Outcomes:
 def run() -> Outcomes:
     """Run all tests: in this environment, and those of a folder in its own."""
     outcomes = outcomes_here()
-    for folder in sorted(it for it in FOLDER.iterdir() if it.is_dir()):
+    for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
         python = ENVIRONMENTS / folder.name.replace("_", "-") / "bin" / "python"
         if python.exists() and Path(sys.prefix) != python.parent.parent:
             command = [str(python), "-m", "tests.seed_systems", "--outcomes", folder.name]

@@ -36,4 +36,4 @@ def test_check_44_other_versions_and_unknown_members_are_kept(
 ) -> None:
     other = {**example, "schema_version": version, "of_tomorrow": {"a": [None]}}
     assert read(other).to_dict() == other
-    assert {it.level for it in findings(other)} == {"warning"}
+    assert {finding.level for finding in findings(other)} == {"warning"}

@@ -17,7 +17,9 @@ CANARY = "canary-9f3b27"
 
 
 def test_check_25_the_four_inputs_stay_four_values(spans: Any) -> None:
-    inputs = {f"{it}_input": {"q": it} for it in ("model", "observable", "permission", "call")}
+    inputs = {
+        f"{name}_input": {"q": name} for name in ("model", "observable", "permission", "call")
+    }
     call = Call()
     call.invocation(**inputs)
     call.emitter.record({**EXAMPLES["InputMutation"], "source_type": "permission_prompt"})
@@ -43,7 +45,7 @@ def test_check_25_equal_inputs_are_no_mutation(spans: Any) -> None:
 def test_check_26_references_are_exported_without_the_inputs(spans: Any) -> None:
     spans.without_content()
     inputs = ("model", "observable", "permission", "call")
-    references = {f"{it}_input_ref": f"store:{it}" for it in inputs}
+    references = {f"{input_}_input_ref": f"store:{input_}" for input_ in inputs}
     call = Call()
     call.invocation(**references, model_input=CANARY)
     call.done()
@@ -153,7 +155,10 @@ def test_check_32_no_content_leaves_without_permission(spans: Any) -> None:
     assert CANARY.encode() not in exported(spans)
     span = call_span(spans)
     assert span.attributes["error.type"] == "timeout"
-    assert {it.name for it in span.events} >= {"tool.permission.decided", "tool.result.persisted"}
+    assert {event.name for event in span.events} >= {
+        "tool.permission.decided",
+        "tool.result.persisted",
+    }
 
 
 @pytest.mark.parametrize("strategy", words.PERSISTENCE_STRATEGIES)
@@ -173,7 +178,7 @@ def test_check_33_persistence_keeps_strategy_sizes_and_references(
     event = told(span, "tool.result.persisted")
     assert event["agenttool.persistence.strategy"] == strategy
     assert span.attributes["agenttool.result.size_bytes"] == 481_204
-    found = {it.get("strategy"): it for it in objects(spans)}
+    found = {obj.get("strategy"): obj for obj in objects(spans)}
     assert found[strategy].items() >= kept.items()
     assert found[None].get("persistence_refs", ["persistence_1"]) == ["persistence_1"]
 

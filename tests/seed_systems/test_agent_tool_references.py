@@ -74,7 +74,7 @@ def test_check_29_incoming_references_are_links_and_stay_as_they_are(spans: Any)
         {"source": "telemetry", "trace_id": TRACE, "span_id": SPAN, "request_id": "r",
          "duration_ms": 7, "result_size_bytes": 9},
     ],
-    ids=lambda it: str(it["source"]),
+    ids=lambda item: str(item["source"]),
 )  # fmt: skip
 def test_check_40_native_ids_are_kept(mapping: dict[str, Any], spans: Any) -> None:
     spans.without_content()
@@ -116,7 +116,7 @@ def test_check_42_a_surface_is_told_of_on_the_span_around(spans: Any) -> None:
     with agentool_otel.run("planner"):
         Call().emitter.record(EXAMPLES["ToolSurface"])
     [span] = spans.finished()
-    assert [it.name for it in span.events] == ["tool.surface.created"]
+    assert [event.name for event in span.events] == ["tool.surface.created"]
 
 
 def test_check_43_what_is_written_back_is_valid(spans: Any) -> None:
@@ -125,7 +125,7 @@ def test_check_43_what_is_written_back_is_valid(spans: Any) -> None:
         written = call.emitter.record(example)
         assert findings(written) == [], name
     call.emitter.flush()
-    assert all(findings(it) == [] for it in objects(spans))
+    assert all(findings(obj) == [] for obj in objects(spans))
 
 
 @pytest.mark.parametrize("version", ["0.1.1", "7.0"])

@@ -29,8 +29,8 @@ def test_check_21_each_event_class_is_exported_under_its_name(name: str, spans: 
         call.event(name, 1)
     call.emitter.flush()
     [span] = spans.finished()
-    assert [it.name for it in span.events] == [name]
-    [held] = [it for it in objects(spans) if it.get("event_type") == name]
+    assert [event.name for event in span.events] == [name]
+    [held] = [obj for obj in objects(spans) if obj.get("event_type") == name]
     assert findings(held) == []
 
 
@@ -38,7 +38,7 @@ def test_check_21_an_event_class_of_tomorrow_is_exported_too(spans: Any) -> None
     call = Call()
     call.event("tool.invocation.dreamt", 1, of="sheep")
     call.emitter.flush()
-    assert [it.name for it in call_span(spans).events] == ["tool.invocation.dreamt"]
+    assert [event.name for event in call_span(spans).events] == ["tool.invocation.dreamt"]
 
 
 @pytest.mark.parametrize("error_class", [*words.ERROR_CLASSES, "of_tomorrow"])
@@ -64,9 +64,11 @@ def test_check_23_transitions_keep_their_order_and_times(spans: Any) -> None:
     call.invocation(status="blocked", status_transitions=told_of)
     call.emitter.flush()
     span = call_span(spans)
-    states = [it.attributes["agenttool.invocation.status"] for it in span.events]
+    states = [event.attributes["agenttool.invocation.status"] for event in span.events]
     assert states == list(words.STATES)
-    assert [it.timestamp % 60_000_000_000 // 1_000_000_000 for it in span.events] == [*range(20)]
+    assert [event.timestamp % 60_000_000_000 // 1_000_000_000 for event in span.events] == [
+        *range(20)
+    ]
     [invocation] = objects(spans)
     assert invocation["status_transitions"] == told_of
 
@@ -139,8 +141,8 @@ def test_check_36_progress_is_in_the_order_of_its_sequence(spans: Any) -> None:
     for sequence, seconds in [(2, 1), (1, 1), (4, 3), (3, 2)]:
         call.progress(sequence, seconds)
     call.done()
-    events = [it.attributes for it in call_span(spans).events]
-    assert [it["agenttool.progress.sequence"] for it in events] == [1, 2, 3, 4]
+    events = [event.attributes for event in call_span(spans).events]
+    assert [event["agenttool.progress.sequence"] for event in events] == [1, 2, 3, 4]
 
 
 def test_check_36_progress_above_the_sdks_limit_is_counted(spans: Any) -> None:
@@ -150,12 +152,12 @@ def test_check_36_progress_above_the_sdks_limit_is_counted(spans: Any) -> None:
     call.event("tool.invocation.started", 0)
     call.done()
     span = call_span(spans)
-    shown = [it for it in span.events if it.name == "tool.invocation.progress"]
+    shown = [event for event in span.events if event.name == "tool.invocation.progress"]
     assert span.dropped_events == 0
     assert span.attributes["agenttool.progress.count"] == 1000
     assert span.attributes["agenttool.progress.dropped"] == 1000 - len(shown)
     assert shown[-1].attributes["agenttool.progress.sequence"] == 999
-    assert "tool.invocation.started" in {it.name for it in span.events}
+    assert "tool.invocation.started" in {event.name for event in span.events}
 
 
 def test_check_36_other_events_above_the_limit_are_counted(spans: Any) -> None:

@@ -42,7 +42,7 @@ def example(name: str) -> Object:
 
 def back(*documents: Document) -> list[Object]:
     """Return documents as they come back from spans."""
-    return [it.to_dict() for it in exported(documents).documents]
+    return [document.to_dict() for document in exported(documents).documents]
 
 
 def trace(**members: Any) -> ReasoningTrace:
@@ -82,8 +82,8 @@ def test_check_02_a_call_or_result_alone_comes_back_from_the_spans_of_export(nam
 def test_check_02_all_documents_together_come_back_from_the_spans_of_export() -> None:
     held = [cls.from_dict(example(name)) for name, cls in EXAMPLES.items()]
     run = ReasoningTrace.from_dict({**example("reasoning-trace"), "trace_id": "tr_xyz789"})
-    found = {canonical(it) for it in through_commands(*held, run)}
-    assert found == {canonical(it.to_dict()) for it in (*held, run)}
+    found = {canonical(command) for command in through_commands(*held, run)}
+    assert found == {canonical(item.to_dict()) for item in (*held, run)}
 
 
 def test_check_02_a_call_and_its_result_come_back() -> None:
@@ -145,7 +145,7 @@ def test_check_04_unknown_words_are_carried() -> None:
     result: Object = {"case_id": "c", "trace_id": "tr_1", "passed": None}
     result["assertion_results"] = [assertion]
     given = [trace(status="bored", steps=steps), EvalResult.from_dict(result)]
-    assert back(*given) == [it.to_dict() for it in given]
+    assert back(*given) == [item.to_dict() for item in given]
 
 
 STEPS: dict[str, tuple[Object, str | None]] = {
@@ -164,9 +164,9 @@ def test_check_05_a_step_is_an_event_and_perhaps_a_span(kind: str) -> None:
     root, *children = exported([trace(agent_id="a", steps=[{"type": kind, **members}])]).spans
     if root.parent_id is not None:
         root, children = children[-1], [root]
-    [event] = [it for it in root.events if it.name == agentool.STEP_EVENT]
+    [event] = [event for event in root.events if event.name == agentool.STEP_EVENT]
     assert event.attributes[agentool.STEP_TYPE] == kind
-    assert [it.name for it in children] == ([name] if name else [])
+    assert [child.name for child in children] == ([name] if name else [])
 
 
 @pytest.mark.parametrize("time", ["2026-03-01T10:00:00Z", None, "never"])
@@ -210,7 +210,11 @@ def test_check_08_every_assertion_type_comes_back_from_its_evaluation(
     commanded = through_commands(trace(), EvalResult.from_dict(result), EvalCase.from_dict(case))
     assert commanded == [trace().to_dict(), result, case]
     if not as_events:
-        [judged] = [it for it in found.judgements if it.attributes[gen_ai.EVALUATION_NAME] == kind]
+        [judged] = [
+            judgement
+            for judgement in found.judgements
+            if judgement.attributes[gen_ai.EVALUATION_NAME] == kind
+        ]
         assert judged.attributes[gen_ai.EVALUATION_SCORE_VALUE] == 0.25
         assert judged.attributes[gen_ai.EVALUATION_SCORE_LABEL] == "fail"
         assert judged.attributes[gen_ai.EVALUATION_EXPLANATION] == "so"
@@ -246,8 +250,8 @@ def test_check_09_calls_and_results_are_paired_and_none_is_lost(
     steps: list[Object], names: list[str]
 ) -> None:
     found = exported([trace(steps=steps)])
-    tools = [it for it in found.spans if it.name.startswith("execute_tool")]
-    assert [it.attributes[gen_ai.TOOL_NAME] for it in tools] == names
+    tools = [span for span in found.spans if span.name.startswith("execute_tool")]
+    assert [tool.attributes[gen_ai.TOOL_NAME] for tool in tools] == names
     assert found.rebuilt[0].trace.to_dict()["steps"] == steps
 
 
@@ -258,7 +262,7 @@ def test_check_10_an_error_of_a_tool_is_one_of_its_span_and_odd_figures_stay() -
         {"type": "tool_result", "tool_result": result, "timestamp": "2026-03-01T10:00:01Z"},
     ]
     found = exported([trace(steps=steps)])
-    [span] = [it for it in found.spans if it.name == "execute_tool t"]
+    [span] = [span for span in found.spans if span.name == "execute_tool t"]
     assert (span.status, span.status_message) == ("ERROR", "no route")
     assert span.attributes[core.ERROR_TYPE] == "tool_error"
     assert (span.end_ns or 0) - (span.start_ns or 0) == 1_000_000_000
@@ -275,7 +279,9 @@ def test_check_11_metrics_stay_exact_and_are_no_token_usage() -> None:
     }
     found = exported([trace(metrics=metrics)])
     assert canonical(found.rebuilt[0].trace.to_dict()["metrics"]) == canonical(metrics)
-    assert not [it for span in found.spans for it in span.attributes if "usage" in it]
+    assert not [
+        attribute for span in found.spans for attribute in span.attributes if "usage" in attribute
+    ]
 
 
 @pytest.mark.parametrize("name", ["session_id", "finished_at", "output", "metadata", "status"])
@@ -322,7 +328,10 @@ class _Step:
 
     def to_dict(self) -> Object:
         written = {"type": self.type, "to_agent": self.to_agent, "message": self.handoff_message}
-        return {**{name: it for name, it in written.items() if it is not None}, **self.extra}
+        return {
+            **{name: value for name, value in written.items() if value is not None},
+            **self.extra,
+        }
 
 
 @dataclass
@@ -332,7 +341,7 @@ class _Trace:
     steps: list[_Step]
 
     def to_dict(self) -> Object:
-        return {**vars(self), "steps": [it.to_dict() for it in self.steps]}
+        return {**vars(self), "steps": [step.to_dict() for step in self.steps]}
 
 
 def test_check_14_objects_of_the_reference_package_are_taken_as_they_are() -> None:
@@ -347,14 +356,14 @@ def test_check_14_objects_of_the_reference_package_are_taken_as_they_are() -> No
 def test_check_15_a_trace_that_is_sent_twice_is_one_trace() -> None:
     given = trace(steps=[call("a"), answer("a", 1)])
     spans = [*exported([given]).spans, *exported([given]).spans]
-    assert len({it.span_id for it in spans}) == len(spans) / 2
-    assert {it.trace_id for it in spans} == {spans[0].trace_id}
+    assert len({span.span_id for span in spans}) == len(spans) / 2
+    assert {span.trace_id for span in spans} == {spans[0].trace_id}
 
 
 def test_check_15_a_trace_in_progress_is_sent_as_far_as_it_is() -> None:
     given = trace(status="in_progress", started_at=TIMES[0], finished_at=None, steps=[call("a")])
     found = exported([given])
-    assert all(it.end_ns for it in found.spans)
+    assert all(span.end_ns for span in found.spans)
     assert found.rebuilt[0].trace == given
 
 
@@ -385,7 +394,7 @@ def test_check_17_spans_of_others_become_valid_traces(name: str) -> None:
     traces = list(load(FIXTURES / "spans" / f"{name}.jsonl"))
     assert traces
     for found in traces:
-        errors = [it for it in findings(found.to_dict()) if it.level == "error"]
+        errors = [finding for finding in findings(found.to_dict()) if finding.level == "error"]
         assert not errors
     assert any(found.steps for found in traces)
 
@@ -402,14 +411,17 @@ def analyses(given: ReasoningTrace) -> Object:
     case = EvalCase.from_dict({"case_id": "c", "assertions": assertions, "input": "?"})
     [result] = evaluate([case], [given])
     return {
-        "verdicts": [(it.passed, it.score) for it in result.assertion_results],
-        "calls": [it.to_dict() for it in given.tool_calls()],
+        "verdicts": [
+            (assertion_result.passed, assertion_result.score)
+            for assertion_result in result.assertion_results
+        ],
+        "calls": [tool_call.to_dict() for tool_call in given.tool_calls()],
         "pairs": [(bool(one), bool(other)) for one, other in given.pairs()],
     }
 
 
 def test_check_19_analyses_of_a_rebuilt_trace_are_those_of_the_original() -> None:
-    steps = [it for _ in range(4) for it in (call("a"), answer("a", 1))]
+    steps = [item for _ in range(4) for item in (call("a"), answer("a", 1))]
     original = trace(
         input="?",
         output="!",
@@ -433,6 +445,6 @@ def test_check_20_content_of_handoffs_and_memory_needs_permission(spans: Any) ->
         live.memory_write("a secret note", key="topic")
     found = records(spans.finished())
     assert "secret" not in repr(found)
-    names = {str(it.attributes.get(agentool.TRANSFER_TARGET)) for it in found}
+    names = {str(item.attributes.get(agentool.TRANSFER_TARGET)) for item in found}
     assert "writer" in names
-    assert {it.name for it in found} >= {"search_memory", "upsert_memory"}
+    assert {item.name for item in found} >= {"search_memory", "upsert_memory"}

@@ -43,7 +43,7 @@ def test_check_85_a_file_by_the_sdks_batches(tmp_path: Path) -> None:
     replay(TRACE, provider)
     assert provider.force_flush()
     spans = list(open_source(tmp_path / "recorded").spans())
-    assert {it.resource["service.name"] for it in spans} == {"mine"}
+    assert {span.resource["service.name"] for span in spans} == {"mine"}
     assert list(load(tmp_path / "recorded")) == [TRACE]
     provider.shutdown()
 
@@ -163,14 +163,14 @@ def test_check_87_json_that_was_cut_is_never_read_as_if_it_were_whole(
     trace = cut(tmp_path, limit).trace.to_dict()
     assert "k" not in trace.get("metadata", {})
     assert "owner" not in trace
-    assert [it["tool_call"] for it in trace["steps"]] == [{"id": "c", "name": "search"}]
+    assert [step["tool_call"] for step in trace["steps"]] == [{"id": "c", "name": "search"}]
 
 
 CUT = {"agentool.metadata", "agentool.extra", "gen_ai.tool.call.arguments"}
 
 
 def noticed(found: Rebuilt) -> set[str | None]:
-    return {it.attribute for it in found.fidelity.notes if it.outcome == "truncated"}
+    return {note.attribute for note in found.fidelity.notes if note.outcome == "truncated"}
 
 
 @pytest.mark.parametrize("limit", range(20, 300, 7))

@@ -27,11 +27,11 @@ def there_and_back(file: Object) -> str:
 
 
 def traces_of(run: Object) -> list[ReasoningTrace]:
-    return [it for it in to_agentool(run) if isinstance(it, ReasoningTrace)]
+    return [item for item in to_agentool(run) if isinstance(item, ReasoningTrace)]
 
 
 def results_of(run: Object) -> list[EvalResult]:
-    return [it for it in to_agentool(run) if isinstance(it, EvalResult)]
+    return [item for item in to_agentool(run) if isinstance(item, EvalResult)]
 
 
 # --- tools
@@ -107,21 +107,23 @@ def test_check_77_tasks_come_back_with_all_they_say() -> None:
 
 
 def test_check_77_a_task_is_a_case_and_none_means_that_nothing_is_called() -> None:
-    cases = [it.to_dict() for it in to_agentool(TASKS)]
+    cases = [item.to_dict() for item in to_agentool(TASKS)]
     assert [case["assertions"][0] for case in cases] == [
         {"type": "contains_tool_call", "tool_name": "book_train"},
         {"type": "tool_call_count", "min_calls": 0, "max_calls": 0},
         {"type": "tool_call_count", "min_calls": 0, "max_calls": 0},
         {"type": "contains_tool_call", "tool_name": "cancel_train"},
     ]
-    assert [it["property"] for it in cases[0]["assertions"][1:]] == TASKS["tasks"][0][
+    assert [assertion["property"] for assertion in cases[0]["assertions"][1:]] == TASKS["tasks"][0][
         "successCriteria"
     ]
 
 
 def test_check_77_the_cases_judge_the_traces_as_toolsmith_did() -> None:
-    plain = [{k: it for k, it in task.items() if k != "successCriteria"} for task in TASKS["tasks"]]
-    cases = [it for it in to_agentool({**TASKS, "tasks": plain}) if isinstance(it, EvalCase)]
+    plain = [
+        {k: value for k, value in task.items() if k != "successCriteria"} for task in TASKS["tasks"]
+    ]
+    cases = [item for item in to_agentool({**TASKS, "tasks": plain}) if isinstance(item, EvalCase)]
     traces = traces_of(RUN)
     verdicts = [
         evaluated.passed
@@ -163,8 +165,8 @@ def test_check_78_a_run_comes_back_from_its_spans_and_events(version: str, as_ev
 @pytest.mark.parametrize("version", RUNS)
 def test_check_78_a_run_comes_back_from_what_the_commands_write(version: str) -> None:
     found = through_commands(*to_agentool(RUNS[version]))
-    kinds = [EvalResult if "assertion_results" in it else ReasoningTrace for it in found]
-    documents = [kind.from_dict(it) for kind, it in zip(kinds, found, strict=True)]
+    kinds = [EvalResult if "assertion_results" in item else ReasoningTrace for item in found]
+    documents = [kind.from_dict(item) for kind, item in zip(kinds, found, strict=True)]
     back = from_agentool(documents, "toolsmith")
     assert canonical(back) == canonical(RUNS[version])
 
@@ -174,7 +176,9 @@ def test_check_79_a_category_is_the_label_of_its_evaluation(category: str) -> No
     run = copy.deepcopy(RUN)
     run["results"] = [{**run["results"][3], "failureCategory": category}]
     found = exported(to_agentool(run))
-    labels = {it.attributes[LABEL] for it in found.judgements if it.name != WHOLE}
+    labels = {
+        judgement.attributes[LABEL] for judgement in found.judgements if judgement.name != WHOLE
+    }
     assert labels == {category}
     assert canonical(from_agentool(found.documents, "toolsmith")) == canonical(run)
 
@@ -185,7 +189,9 @@ WHOLE = "evaluate composite_score"
 def test_check_79_labels_are_few_enough_to_count_by() -> None:
     """The label is a word of its own, apart from the explanation: a dimension of a metric."""
     counted = Counter(
-        it.attributes[LABEL] for it in exported(to_agentool(RUN)).judgements if it.name != WHOLE
+        judgement.attributes[LABEL]
+        for judgement in exported(to_agentool(RUN)).judgements
+        if judgement.name != WHOLE
     )
     assert counted == {"passed": 2, "unnecessary_tool_call": 1, "wrong_tool": 1}
 
@@ -196,17 +202,17 @@ def test_check_80_runs_of_every_version_come_back(version: str) -> None:
 
 
 def test_check_80_text_of_a_model_is_the_output() -> None:
-    assert [it.output for it in traces_of(RUN_1_1)] == ["Take the train at nine.", ""]
+    assert [trace.output for trace in traces_of(RUN_1_1)] == ["Take the train at nine.", ""]
 
 
 def test_check_80_the_words_of_the_first_version_are_labels_too() -> None:
-    labels = [it.assertion_results[0].extra["label"] for it in results_of(RUN_0_1)]
+    labels = [result.assertion_results[0].extra["label"] for result in results_of(RUN_0_1)]
     assert labels == ["NO_TOOL_SELECTED", "passed"]
 
 
 def test_check_80_the_error_of_the_first_version_is_one_too() -> None:
     failed = changed(RUN_0_1, "results.0.failureReason", "UNKNOWN_ERROR")
-    assert [it.status for it in traces_of(failed)] == ["error", "success"]
+    assert [trace.status for trace in traces_of(failed)] == ["error", "success"]
 
 
 @pytest.mark.parametrize("word", ["none", "None"])
@@ -219,14 +225,16 @@ def test_check_81_a_tool_called_none_was_not_selected(word: str) -> None:
 def test_check_81_what_is_no_time_is_not_made_one() -> None:
     run = changed(RUN, "createdAt", "yesterday")
     assert {"started_at", "synthesized"}.isdisjoint(
-        name for it in traces_of(run) for name in (*it.to_dict(), *it.to_dict()["metadata"])
+        name
+        for trace in traces_of(run)
+        for name in (*trace.to_dict(), *trace.to_dict()["metadata"])
     )
-    assert not any("evaluated_at" in it.to_dict() for it in results_of(run))
+    assert not any("evaluated_at" in result.to_dict() for result in results_of(run))
     assert there_and_back(run) == canonical(run)
 
 
 def test_check_81_a_selection_is_no_execution() -> None:
-    names = {it.name for it in exported(to_agentool(RUN)).spans}
+    names = {span.name for span in exported(to_agentool(RUN)).spans}
     assert names == {
         "invoke_agent keyword-mock-agent",
         "evaluate contains_tool_call",
@@ -246,14 +254,18 @@ def test_check_81_no_time_is_invented() -> None:
         assert "finished_at" not in members
         assert "metrics" not in members
         assert not any("timestamp" in step for step in members["steps"])
-    agents = [it for it in exported(to_agentool(RUN)).spans if it.name.startswith("invoke_agent")]
-    assert {(it.end_ns or 0) - (it.start_ns or 0) for it in agents} == {0}
+    agents = [
+        span for span in exported(to_agentool(RUN)).spans if span.name.startswith("invoke_agent")
+    ]
+    assert {(agent.end_ns or 0) - (agent.start_ns or 0) for agent in agents} == {0}
 
 
 def test_check_82_the_score_follows_from_what_was_exported() -> None:
-    judged = [it for it in exported(to_agentool(RUN)).judgements if it.name != WHOLE]
-    scores = [it.attributes[gen_ai.EVALUATION_SCORE_VALUE] for it in judged]
-    labels = Counter(it.attributes[LABEL] for it in judged)
+    judged = [
+        judgement for judgement in exported(to_agentool(RUN)).judgements if judgement.name != WHOLE
+    ]
+    scores = [item.attributes[gen_ai.EVALUATION_SCORE_VALUE] for item in judged]
+    labels = Counter(item.attributes[LABEL] for item in judged)
     labels.pop("passed")
     assert round(sum(scores) / len(scores) * 100, 2) == RUN["summary"]["score"]
     assert labels == RUN["summary"]["failureCategories"]
@@ -287,7 +299,7 @@ def test_check_82_the_confusion_matrix_follows_from_what_was_exported() -> None:
 def changed(file: Object, path: str, value: Any = None) -> Object:
     """Return a copy of a file with another value at a path; without one where it is `DELETED`."""
     found = copy.deepcopy(file)
-    *around, last = [int(it) if it.isdigit() else it for it in path.split(".")]
+    *around, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     inner: Any = found
     for name in around:
         inner = inner[name]
@@ -355,10 +367,11 @@ def test_check_83_an_invalid_file_says_where_and_what(file: Object, message: str
 def test_check_83_what_cannot_be_a_run_says_where_and_what(
     path: str, value: Any, message: str
 ) -> None:
-    written = {"documents": [it.to_dict() for it in to_agentool(RUN)]}
+    written = {"documents": [item.to_dict() for item in to_agentool(RUN)]}
     edited = changed(written, f"documents.{path}", value)["documents"]
     documents = [
-        ReasoningTrace.from_dict(it) if "steps" in it else EvalResult.from_dict(it) for it in edited
+        ReasoningTrace.from_dict(item) if "steps" in item else EvalResult.from_dict(item)
+        for item in edited
     ]
     with pytest.raises(DecodeError) as raised:
         from_agentool(documents, "toolsmith")

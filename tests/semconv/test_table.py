@@ -84,7 +84,7 @@ def test_our_meanings_mark_exactly_the_content(module: Any, prefix: str) -> None
     assert marked == {name for name in CONTENT if name.startswith(prefix)}
 
 
-@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda item: item.id)
 def test_a_span_type_names_only_attributes_of_the_table(span_type: SpanType) -> None:
     sets = (
         *(span_type.required, span_type.conditional, span_type.recommended),
@@ -93,7 +93,7 @@ def test_a_span_type_names_only_attributes_of_the_table(span_type: SpanType) -> 
     assert set().union(*sets) - ATTRIBUTES.keys() == set()
 
 
-@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda item: item.id)
 def test_a_span_type_has_each_attribute_at_one_level(span_type: SpanType) -> None:
     levels = [
         *(*span_type.required, *span_type.conditional, *span_type.recommended),
@@ -102,26 +102,29 @@ def test_a_span_type_has_each_attribute_at_one_level(span_type: SpanType) -> Non
     assert len(levels) == len(set(levels))
 
 
-@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda item: item.id)
 def test_content_is_opt_in_or_forbidden_everywhere(span_type: SpanType) -> None:
     assert CONTENT.isdisjoint(span_type.required | span_type.conditional | span_type.recommended)
     assert span_type.opt_in <= CONTENT
 
 
 def test_every_operation_has_a_span_type() -> None:
-    known = {operation for it in SPAN_TYPES for operation in it.operations}
+    known = {operation for span_type_ in SPAN_TYPES for operation in span_type_.operations}
     assert known == set(ATTRIBUTES[gen_ai.OPERATION_NAME].members)
 
 
 def test_only_the_kind_decides_between_two_types_of_one_operation() -> None:
     pairs = [
-        (op, kind) for it in SPAN_TYPES for op in it.operations or ("mcp",) for kind in it.kinds
+        (op, kind)
+        for span_type_ in SPAN_TYPES
+        for op in span_type_.operations or ("mcp",)
+        for kind in span_type_.kinds
     ]
     assert len(pairs) == len(set(pairs))
 
 
 def test_a_rename_leads_to_a_name_of_the_table() -> None:
-    assert {it.new for it in RENAMES.values()} <= ATTRIBUTES.keys()
+    assert {rename.new for rename in RENAMES.values()} <= ATTRIBUTES.keys()
     assert set(STRUCTURAL.values()) <= ATTRIBUTES.keys()
 
 
@@ -134,7 +137,7 @@ def test_renamed_values_of_enums_are_current_members() -> None:
         assert set(rename.values.values()) <= set(ATTRIBUTES[rename.new].members)
 
 
-OLDER = {name: it for name, it in GENERATIONS.items() if name != gen_ai.BASELINE}
+OLDER = {name: generation for name, generation in GENERATIONS.items() if name != gen_ai.BASELINE}
 
 
 @pytest.mark.parametrize("name", OLDER)
@@ -174,21 +177,21 @@ def published(module: str) -> dict[str, str]:
 def test_the_metrics_of_1_41_are_those_that_were_published() -> None:
     theirs = {*published("metrics.gen_ai_metrics").values()}
     theirs |= {*published("metrics.mcp_metrics").values()}
-    assert {*GENERATIONS["1.41"].metrics.values()} == {it for it in theirs if "." in it}
+    assert {*GENERATIONS["1.41"].metrics.values()} == {item for item in theirs if "." in item}
 
 
 @pytest.mark.parametrize("prefix", ["gen_ai", "mcp", "openai"])
 def test_1_41_has_the_attributes_that_were_published_and_no_others(prefix: str) -> None:
     generation = GENERATIONS["1.41"]
     theirs = {*published(f"attributes.{prefix}_attributes").values()}
-    ours = {name for name, it in ATTRIBUTES.items() if it.mark in ("A", "B")}
+    ours = {name for name, attribute in ATTRIBUTES.items() if attribute.mark in ("A", "B")}
     written = {generation.names.get(name, name) for name in ours - generation.absent}
     assert {name for name in written if name.startswith(f"{prefix}.")} <= theirs
 
 
 def test_no_generation_has_an_attribute_that_later_ones_lack() -> None:
-    names = [it.absent for it in GENERATIONS.values()]
-    renamed = {new for it in OLDER.values() for new in it.names}
+    names = [generation.absent for generation in GENERATIONS.values()]
+    renamed = {new for item in OLDER.values() for new in item.names}
     for later, earlier in itertools.pairwise(names):
         assert later - renamed <= earlier
 
@@ -196,7 +199,7 @@ def test_no_generation_has_an_attribute_that_later_ones_lack() -> None:
 def test_every_metric_constant_is_described() -> None:
     named = {v for m in (gen_ai, mcp) for k, v in constants(m).items() if k.startswith("METRIC_")}
     assert METRICS.keys() == named
-    assert all(it.description.endswith(".") for it in METRICS.values())
+    assert all(metric.description.endswith(".") for metric in METRICS.values())
     for generation in GENERATIONS.values():
         assert generation.metrics.keys() <= METRICS.keys()
 
@@ -214,7 +217,9 @@ def test_buckets_rise_and_only_histograms_have_them() -> None:
 
 def test_complex_attributes_of_the_conventions_have_a_shape_that_is_a_json_schema() -> None:
     complex_ones = {
-        n for n, it in ATTRIBUTES.items() if it.type == "any" and n.startswith("gen_ai")
+        n
+        for n, attribute in ATTRIBUTES.items()
+        if attribute.type == "any" and n.startswith("gen_ai")
     }
     assert SHAPES.keys() == complex_ones
     for shape in SHAPES.values():

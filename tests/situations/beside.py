@@ -71,7 +71,7 @@ class _Beside:
             except Exception as raised:
                 outcome, error = None, f"{type(raised).__name__}: {raised}"
         # A service's name would name runs that have none.
-        recorded = [replace(it, resource={}) for it in self._recorded()[before:]]
+        recorded = [replace(item, resource={}) for item in self._recorded()[before:]]
         return {
             "outcome": outcome,
             "error": error,
@@ -90,8 +90,8 @@ class _Beside:
     def _lines(self) -> list[str]:
         spans: Sequence[Any] = () if self.theirs is None else self.theirs.get_finished_spans()
         return sorted(
-            f"{_ID.sub('', it.name)} {it.status.status_code.name} {sorted(it.attributes or ())}"
-            for it in spans
+            f"{_ID.sub('', s.name)} {s.status.status_code.name} {sorted(s.attributes or ())}"
+            for s in spans
         )
 
 
@@ -99,12 +99,12 @@ def _counted(spans: list[Any]) -> Any:
     """Return what a rebuild of everything counts: steps, calls and tokens."""
     from agentool_otel.loading import rebuild
 
-    traces = [it.trace.to_dict() for it in rebuild(spans)]
-    steps = [step for it in traces for step in it["steps"]]
+    traces = [item.trace.to_dict() for item in rebuild(spans)]
+    steps = [step for trace in traces for step in trace["steps"]]
     return {
         "runs": len(traces),
         "steps": sorted(step["type"] for step in steps),
-        "tokens": sum(it.get("metrics", {}).get("total_tokens") or 0 for it in traces),
+        "tokens": sum(trace.get("metrics", {}).get("total_tokens") or 0 for trace in traces),
     }
 
 
@@ -112,7 +112,7 @@ def main(framework: str, tracer: str, order: str) -> int:
     beside = _Beside(framework, switch_of(framework, tracer))
     for who in order.split():
         beside.switch_on(who)
-    names = [it for it in PLAYED if it in possible(beside.driver)]
+    names = [item for item in PLAYED if item in possible(beside.driver)]
     print(json.dumps({name: beside.play(name) for name in names}))
     sys.stdout.flush()
     os._exit(0)  # without waiting for what some of them leave behind

@@ -36,7 +36,7 @@ _MODULES = {
 
 def missing(framework: str) -> str | None:
     """Return the module that a framework's programs lack here."""
-    return next((it for it in _MODULES[framework] if not _is_there(it)), None)
+    return next((module for module in _MODULES[framework] if not _is_there(module)), None)
 
 
 def _is_there(module: str) -> bool:
@@ -391,41 +391,43 @@ _NO_ERROR: dict[str, Any] = {"failure": lambda _: None, "from_cache": lambda _: 
 
 USES: dict[str, dict[str, Use]] = {
     "openai": {
-        "content": _chat(lambda it: {"messages": [{"role": "user", "content": it}]}),
-        "block": _chat(lambda it: {"messages": _block(it)}),
-        "message": _chat(lambda it: {"messages": [it]}),
-        "messages": _chat(lambda it: {"messages": it}),
+        "content": _chat(lambda item: {"messages": [{"role": "user", "content": item}]}),
+        "block": _chat(lambda item: {"messages": _block(item)}),
+        "message": _chat(lambda item: {"messages": [item]}),
+        "messages": _chat(lambda item: {"messages": item}),
         "arguments": _chat(
-            lambda it: {
+            lambda item: {
                 "messages": [
                     {
                         "role": "assistant",
-                        "tool_calls": [{"id": it, "function": {"name": "f", "arguments": it}}],
+                        "tool_calls": [{"id": item, "function": {"name": "f", "arguments": item}}],
                     },
-                    {"role": "tool", "tool_call_id": "1", "content": it},
+                    {"role": "tool", "tool_call_id": "1", "content": item},
                 ]
             }
         ),
-        "tools": _chat(lambda it: {"tools": [it, {"type": "function", "function": it}]}),
-        "parameters": _chat(lambda it: {"stop": it, "response_format": it, "temperature": it}),
+        "tools": _chat(lambda item: {"tools": [item, {"type": "function", "function": item}]}),
+        "parameters": _chat(
+            lambda item: {"stop": item, "response_format": item, "temperature": item}
+        ),
         "responses": _responses,
         "embeddings": _embeddings,
     },
     "anthropic": {
-        "content": _messages(lambda it: {"messages": [{"role": "user", "content": it}]}),
-        "block": _messages(lambda it: {"messages": _block(it)}),
-        "message": _messages(lambda it: {"messages": [it]}),
-        "system": _messages(lambda it: {"system": it}),
-        "tools": _messages(lambda it: {"tools": [it]}),
+        "content": _messages(lambda item: {"messages": [{"role": "user", "content": item}]}),
+        "block": _messages(lambda item: {"messages": _block(item)}),
+        "message": _messages(lambda item: {"messages": [item]}),
+        "system": _messages(lambda item: {"system": item}),
+        "tools": _messages(lambda item: {"tools": [item]}),
         "tool result": _anthropic_tool,
     },
     "langchain": {
-        "tool result": lambda it, _: _langchain_tool(_giving(it)),
+        "tool result": lambda item, _: _langchain_tool(_giving(item)),
         "tool argument": _langchain_argument,
-        "tool error": lambda it, _: _langchain_tool(_raising(it)),
-        "message content": _langchain_model(lambda it: [{"role": "user", "content": it}]),
-        "message": _langchain_model(lambda it: [it]),
-        "pair": _langchain_model(lambda it: [("user", it)]),
+        "tool error": lambda item, _: _langchain_tool(_raising(item)),
+        "message content": _langchain_model(lambda item: [{"role": "user", "content": item}]),
+        "message": _langchain_model(lambda item: [item]),
+        "pair": _langchain_model(lambda item: [("user", item)]),
         "document": _langchain_document,
     },
     "langgraph": {
@@ -437,53 +439,59 @@ USES: dict[str, dict[str, Use]] = {
         "store": _store,
     },
     "pydantic_ai": {
-        "tool result": lambda it, _: _pydantic_ai(_giving(it)),
-        "tool error": lambda it, _: _pydantic_ai(_raising(it)),
-        "prompt": lambda it, _: _pydantic_ai(_giving(1), prompt=it),
-        "prompt block": lambda it, _: _pydantic_ai(_giving(1), prompt=["q", it]),
+        "tool result": lambda item, _: _pydantic_ai(_giving(item)),
+        "tool error": lambda item, _: _pydantic_ai(_raising(item)),
+        "prompt": lambda item, _: _pydantic_ai(_giving(1), prompt=item),
+        "prompt block": lambda item, _: _pydantic_ai(_giving(1), prompt=["q", item]),
         "dependencies": _pydantic_ai_deps,
     },
     "openai_agents": {
-        "tool result": lambda it, _: _openai_agents(_giving(it)),
-        "tool error": lambda it, _: _openai_agents(_raising(it)),
+        "tool result": lambda item, _: _openai_agents(_giving(item)),
+        "tool error": lambda item, _: _openai_agents(_raising(item)),
         "input": _openai_agents_run,
-        "input item": lambda it, url: _openai_agents_run([{"role": "user", "content": it}], url),
+        "input item": lambda item, url: _openai_agents_run(
+            [{"role": "user", "content": item}], url
+        ),
         "context": _openai_agents_context,
     },
     "mcp": {
-        "tool result": lambda it, _: _mcp(_giving(it)),
-        "tool error": lambda it, _: _mcp(_raising(it)),
-        "tool argument": lambda it, _: _mcp(_taking(), it),
+        "tool result": lambda item, _: _mcp(_giving(item)),
+        "tool error": lambda item, _: _mcp(_raising(item)),
+        "tool argument": lambda item, _: _mcp(_taking(), item),
     },
     "fastmcp": {
-        "tool result": lambda it, _: _fastmcp(_giving(it)),
-        "tool error": lambda it, _: _fastmcp(_raising(it)),
-        "tool argument": lambda it, _: _fastmcp(_taking(), it),
+        "tool result": lambda item, _: _fastmcp(_giving(item)),
+        "tool error": lambda item, _: _fastmcp(_raising(item)),
+        "tool argument": lambda item, _: _fastmcp(_taking(), item),
     },
     "crewai": {
-        "tool output": _crewai_event("ToolUsageFinishedEvent", output=lambda it: it, **_NO_ERROR),
-        "tool error": _crewai_event("ToolUsageErrorEvent", error=lambda it: it),
+        "tool output": _crewai_event(
+            "ToolUsageFinishedEvent", output=lambda item: item, **_NO_ERROR
+        ),
+        "tool error": _crewai_event("ToolUsageErrorEvent", error=lambda item: item),
         "flow result": _crewai_kickoff,
     },
     "agent_spec": {
-        "tool output": _agent_spec(lambda it: {"o": it}, lambda it: {}),
-        "tool outputs": _agent_spec(lambda it: it, lambda it: {}),
-        "tool input": _agent_spec(lambda it: {}, lambda it: {"x": it}),
-        "tool inputs": _agent_spec(lambda it: {}, lambda it: it),
+        "tool output": _agent_spec(lambda item: {"o": item}, lambda item: {}),
+        "tool outputs": _agent_spec(lambda item: item, lambda item: {}),
+        "tool input": _agent_spec(lambda item: {}, lambda item: {"x": item}),
+        "tool inputs": _agent_spec(lambda item: {}, lambda item: item),
     },
     "amplifier": {
-        "tool input": _amplifier(lambda it: {"tool_input": {"x": it}}),
-        "tool inputs": _amplifier(lambda it: {"tool_input": it}),
-        "tool result": _amplifier(lambda it: {"result": {"success": True, "output": it}}),
-        "label": _amplifier(lambda it: {"tool_name": it, "timestamp": it, "usage": it}),
+        "tool input": _amplifier(lambda item: {"tool_input": {"x": item}}),
+        "tool inputs": _amplifier(lambda item: {"tool_input": item}),
+        "tool result": _amplifier(lambda item: {"result": {"success": True, "output": item}}),
+        "label": _amplifier(lambda item: {"tool_name": item, "timestamp": item, "usage": item}),
     },
     "agent_tool": {
-        "object": _agent_tool(lambda it: it),
+        "object": _agent_tool(lambda item: item),
         "input": _agent_tool(
-            lambda it: {"invocation_id": "i", "tool_id": "t", "input": it, "state": "running"}
+            lambda item: {"invocation_id": "i", "tool_id": "t", "input": item, "state": "running"}
         ),
-        "output": _agent_tool(lambda it: {"result_id": "r", "invocation_id": "i", "output": it}),
-        "id": _agent_tool(lambda it: {"invocation_id": it, "tool_id": it, "state": it}),
+        "output": _agent_tool(
+            lambda item: {"result_id": "r", "invocation_id": "i", "output": item}
+        ),
+        "id": _agent_tool(lambda item: {"invocation_id": item, "tool_id": item, "state": item}),
     },
 }
 """By framework and by the place that the value is in."""

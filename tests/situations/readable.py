@@ -48,14 +48,18 @@ def readable(spans: Sequence[SpanRecord]) -> str:
 
 
 def _tree(spans: Sequence[SpanRecord]) -> Iterator[str]:
-    known = {it.span_id for it in spans}
+    known = {span.span_id for span in spans}
 
     def below(parent: str | None, depth: int) -> Iterator[str]:
-        inside = [it for it in spans if (it.parent_id if it.parent_id in known else None) == parent]
-        inside.sort(key=lambda it: it.start_ns or 0)
+        inside = [
+            span
+            for span in spans
+            if (span.parent_id if span.parent_id in known else None) == parent
+        ]
+        inside.sort(key=lambda item: item.start_ns or 0)
         # What runs at the same time begins in any order.
-        for name, same in groupby(inside, key=lambda it: it.name):
-            for span in sorted(same, key=lambda it: list(_facts(it.attributes))):
+        for name, same in groupby(inside, key=lambda item: item.name):
+            for span in sorted(same, key=lambda item: list(_facts(item.attributes))):
                 yield "  " * depth + name
                 yield from ("  " * depth + f"    {fact}" for fact in _facts(span.attributes))
                 yield from below(span.span_id, depth + 1)
@@ -82,13 +86,13 @@ def _without_ids(value: Any) -> Any:
     if isinstance(value, dict):
         hidden = ("type", "step_id", "timestamp", "duration_ms", "call_id", "tool_call_id", "id")
         return {k: _without_ids(v) for k, v in value.items() if k not in hidden}
-    return [_without_ids(it) for it in value] if isinstance(value, list) else value
+    return [_without_ids(item) for item in value] if isinstance(value, list) else value
 
 
 def _short(value: Any) -> str:
     if isinstance(value, str):
         return _messages(value) if value[:2] == "[{" else value
-    if isinstance(value, (list, tuple)) and all(isinstance(it, str) for it in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
     return json.dumps(value, sort_keys=True, default=str)
 
@@ -98,7 +102,8 @@ def _messages(text: str) -> str:
     try:
         messages: Iterable[dict[str, Any]] = json.loads(text)
         return " | ".join(
-            f"{it['role']}: {', '.join(_part(part) for part in it['parts'])}" for it in messages
+            f"{message['role']}: {', '.join(_part(part) for part in message['parts'])}"
+            for message in messages
         )
     except (ValueError, KeyError, TypeError):
         return text

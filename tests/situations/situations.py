@@ -105,14 +105,14 @@ def search_web(query: str) -> str:
 
 def frameworks() -> list[str]:
     """Return the names of all drivers."""
-    return sorted(it.name for it in pkgutil.iter_modules(drivers.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(drivers.__path__))
 
 
 def driver_of(framework: str) -> ModuleType | None:
     """Return the driver of a framework, None where that is not installed."""
     module = import_module(f"tests.situations.drivers.{framework}")
     needed: Sequence[str] = module.NEEDS
-    return module if all(find_spec(it) for it in needed) else None
+    return module if all(find_spec(item) for item in needed) else None
 
 
 def possible(driver: ModuleType) -> dict[str, Callable[[str], Any]]:

@@ -62,21 +62,21 @@ def _played(framework: str, driver: ModuleType, situation: str) -> dict[str, Any
             )
         if done.returncode:
             raise RuntimeError(f"{framework} {situation}: {done.stderr[-2000:]}")
-        return _rebuilt([it.to_dict() for it in load(folder)])
+        return _rebuilt([item.to_dict() for item in load(folder)])
 
 
 def _rebuilt(traces: list[dict[str, Any]]) -> dict[str, Any]:
     steps = [step for trace in traces for step in trace["steps"]]
-    calls = [it["tool_call"] for it in steps if it["type"] == "tool_call"]
-    results = [it["tool_result"] for it in steps if it["type"] == "tool_result"]
+    calls = [step["tool_call"] for step in steps if step["type"] == "tool_call"]
+    results = [step["tool_result"] for step in steps if step["type"] == "tool_result"]
     outer = traces[0]
     return {
-        "runs": [_agent_of(it) for it in traces],
+        "runs": [_agent_of(trace) for trace in traces],
         "steps": [[step["type"] for step in trace["steps"]] for trace in traces],
-        "calls": [[it["name"], it.get("arguments")] for it in calls],
-        "results": [it.get("output") for it in results],
-        "handoffs": [it.get("to_agent") for it in steps if it["type"] == "handoff"],
-        "tokens": sum(it.get("metrics", {}).get("total_tokens") or 0 for it in traces),
+        "calls": [[call["name"], call.get("arguments")] for call in calls],
+        "results": [result.get("output") for result in results],
+        "handoffs": [step.get("to_agent") for step in steps if step["type"] == "handoff"],
+        "tokens": sum(trace.get("metrics", {}).get("total_tokens") or 0 for trace in traces),
         "output": outer.get("output"),
         "session": outer.get("session_id") is not None,
     }

@@ -22,7 +22,7 @@ _BEGUN_TWICE = {("crewai", "stream")}
 itself anew.
 """
 _ROOTS_OF_THEIR_OWN = {
-    *(("langchain", "openinference", it) for it in PLAYED),
+    *(("langchain", "openinference", item) for item in PLAYED),
     ("langchain", "openllmetry", "stream"),
     ("langchain", "openllmetry", "two_agents"),
 }
@@ -73,7 +73,7 @@ def _played(framework: str, tracer: str, order: str) -> dict[str, Played]:
 def test_the_program_gets_what_it_gets_without_us(
     framework: str, tracer: str, situation: str, order: str
 ) -> None:
-    both, alone = (_played(framework, tracer, it)[situation] for it in (order, "theirs"))
+    both, alone = (_played(framework, tracer, item)[situation] for item in (order, "theirs"))
     assert (both["outcome"], both["error"]) == (alone["outcome"], alone["error"])
 
 
@@ -82,7 +82,7 @@ def test_the_program_gets_what_it_gets_without_us(
 def test_their_spans_are_as_without_us(
     framework: str, tracer: str, situation: str, order: str
 ) -> None:
-    both, alone = (_played(framework, tracer, it)[situation] for it in (order, "theirs"))
+    both, alone = (_played(framework, tracer, item)[situation] for item in (order, "theirs"))
     assert both["theirs"] == alone["theirs"]
 
 
@@ -97,16 +97,17 @@ def test_ours_are_complete(framework: str, tracer: str, situation: str, order: s
     ("framework", "tracer", "situation"),
     [
         pytest.param(
-            *it, marks=pytest.mark.xfail(it in _ROOTS_OF_THEIR_OWN, strict=True, reason="two roots")
+            *item,
+            marks=pytest.mark.xfail(item in _ROOTS_OF_THEIR_OWN, strict=True, reason="two roots"),
         )
-        for it in _CASES
+        for item in _CASES
     ],
 )
 def test_both_in_one_recording_count_each_call_once(
     framework: str, tracer: str, situation: str
 ) -> None:
     both, ours = (
-        _played(framework, tracer, it)[situation]["counted"] for it in ("ours shared", "ours")
+        _played(framework, tracer, name)[situation]["counted"] for name in ("ours shared", "ours")
     )
     if (framework, situation) in _BEGUN_TWICE:
         assert both.pop("runs") == ours.pop("runs") + 1

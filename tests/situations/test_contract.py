@@ -52,7 +52,7 @@ def test_the_program_cannot_tell_whether_it_is_traced(
 def test_detached_it_records_nothing(driver: ModuleType, situation: str, stage: Stage) -> None:
     stage.set(attached=False)
     play(stage, driver, situation)
-    ours = [it for it in stage.recorded.spans() if it.scope.startswith("agentool_otel")]
+    ours = [span for span in stage.recorded.spans() if span.scope.startswith("agentool_otel")]
     assert ours == []
 
 
@@ -62,21 +62,22 @@ def test_every_call_of_the_model_is_one_span_with_its_tokens(
 ) -> None:
     play(stage, driver, situation)
     calls = [
-        it.attributes
-        for it in stage.recorded.spans()
-        if it.attributes.get("gen_ai.operation.name") == "chat"
+        span.attributes
+        for span in stage.recorded.spans()
+        if span.attributes.get("gen_ai.operation.name") == "chat"
     ]
     assert len(calls) == len(stage.requests)
     if situation in ("model_error", "cancelled"):
         return
     recorded = [
-        (it.get("gen_ai.usage.input_tokens"), it.get("gen_ai.usage.output_tokens")) for it in calls
+        (call.get("gen_ai.usage.input_tokens"), call.get("gen_ai.usage.output_tokens"))
+        for call in calls
     ]
     if situation in getattr(driver, "NO_USAGE", {}):
         assert set(recorded) == {(None, None)}
         return
     said = turns(driver, situation)[: len(stage.requests)]
-    assert sorted(recorded) == sorted((it.input_tokens, it.output_tokens) for it in said)
+    assert sorted(recorded) == sorted((item.input_tokens, item.output_tokens) for item in said)
 
 
 @every_situation
@@ -85,7 +86,7 @@ def test_without_content_no_text_of_the_user_is_recorded(
 ) -> None:
     stage.set(content=False)
     play(stage, driver, situation)
-    recorded = repr([(it.name, it.attributes, it.events) for it in stage.recorded.spans()])
+    recorded = repr([(span.name, span.attributes, span.events) for span in stage.recorded.spans()])
     for text in (QUESTION, SYSTEM, RESULT, ANSWER):
         assert text not in recorded
 
@@ -106,8 +107,8 @@ def test_nothing_is_left_open_or_current(driver: ModuleType, situation: str, sta
     play(stage, driver, situation)
     assert trace.get_current_span() is before
     spans = stage.recorded.spans()
-    known = {it.span_id for it in spans}
-    assert all(it.parent_id is None or it.parent_id in known for it in spans)
+    known = {span.span_id for span in spans}
+    assert all(span.parent_id is None or span.parent_id in known for span in spans)
 
 
 @pytest.mark.parametrize("broken", ["begin", "LiveSpan.end", "LiveSpan.opened"])

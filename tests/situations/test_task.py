@@ -23,7 +23,7 @@ def row(driver: ModuleType) -> Row:
 def reported(driver: ModuleType, situation: str) -> int:
     """Return the tokens that the model server reports."""
     said = turns(driver, situation)
-    return sum((it.input_tokens or 0) + (it.output_tokens or 0) for it in said)
+    return sum((item.input_tokens or 0) + (item.output_tokens or 0) for item in said)
 
 
 @every_framework

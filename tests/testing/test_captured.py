@@ -52,12 +52,14 @@ def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Whatever a block does, the program is as it was, and nothing was written."""
     monkeypatch.chdir(tmp_path)
     before, named, start = current_settings(), runtime.explicit, threading.Thread.start
-    attached = {name: it.enabled for name, it in instrumentors().items()}
+    attached = {name: instrumentor.enabled for name, instrumentor in instrumentors().items()}
     yield
     assert current_settings() == before
     assert runtime.explicit == named
     assert threading.Thread.start is start
-    assert {name: it.enabled for name, it in instrumentors().items()} == attached
+    assert {
+        name: instrumentor.enabled for name, instrumentor in instrumentors().items()
+    } == attached
     assert list(tmp_path.iterdir()) == []
 
 
@@ -80,7 +82,7 @@ def test_what_has_ended_so_far_is_there_and_can_be_forgotten() -> None:
     with captured_traces() as traces:
         clerk("one")
         clerk("two")
-        assert [it.input for it in traces.traces()] == ["one", "two"]
+        assert [item.input for item in traces.traces()] == ["one", "two"]
         traces.clear()
         clerk("three")
         assert traces.trace.input == "three"
@@ -126,7 +128,7 @@ def test_what_the_program_does_about_its_own_telemetry_is_undone() -> None:
         clerk("nobody sees this")
         agentool_otel.instrument(content=False)
         clerk("two")
-    assert [it.input for it in traces.traces()] == ["one", "two"]
+    assert [item.input for item in traces.traces()] == ["one", "two"]
 
 
 def test_an_instrument_that_cannot_be_is_refused_all_the_same() -> None:
@@ -168,7 +170,7 @@ def test_an_earlier_provider_gets_nothing_of_the_test_and_all_of_what_follows() 
         assert before.get_finished_spans() == ()
         clerk("outside")
         assert len(before.get_finished_spans()) == 2
-        assert [it.input for it in traces.traces()] == ["inside"]
+        assert [item.input for item in traces.traces()] == ["inside"]
     finally:
         for name, value in earlier.items():
             setattr(settings, name, value)
@@ -191,9 +193,13 @@ def test_spans_of_other_instrumentations_come_from_the_application_s_provider(
         pass
     for traces in captured:
         names = ["execute_tool search", "invoke_agent clerk", "request"]
-        assert [it.name for it in traces.spans()] == names
+        assert [span.name for span in traces.spans()] == names
         assert tools_of(traces.trace) == ["search"]
-    assert [it.name for it in theirs.get_finished_spans()] == ["request", "request", "after"]
+    assert [finished_span.name for finished_span in theirs.get_finished_spans()] == [
+        "request",
+        "request",
+        "after",
+    ]
 
 
 def test_a_provider_that_the_program_sets_in_the_block_is_one_too(
@@ -206,7 +212,7 @@ def test_a_provider_that_the_program_sets_in_the_block_is_one_too(
         trace.set_tracer_provider(TracerProvider(shutdown_on_exit=False))
         with tracer.start_as_current_span("request"):
             pass
-    assert [it.name for it in traces.spans()] == ["request"]
+    assert [span.name for span in traces.spans()] == ["request"]
     assert trace.set_tracer_provider is setter
 
 
@@ -226,7 +232,7 @@ def test_blocks_may_stand_in_each_other() -> None:
         with captured_traces() as inner:
             clerk("two")
         clerk("three")
-    assert [it.input for it in outer.traces()] == ["one", "three"]
+    assert [item.input for item in outer.traces()] == ["one", "three"]
     assert inner.trace.input == "two"
 
 
@@ -242,7 +248,7 @@ def test_frameworks_are_attached_to_for_the_block(model: LoopbackModel) -> None:
         with captured_traces() as traces:
             ask()
         ask()
-    assert [it.name for it in traces.spans()] == ["chat gpt-5"]
+    assert [span.name for span in traces.spans()] == ["chat gpt-5"]
     assert "Hello" in str(traces.trace.input)
 
 
@@ -253,10 +259,10 @@ def test_captured_runs_are_counted_listed_and_iterated() -> None:
         for question in ("one", "two"):
             clerk(question)
     assert len(traces) == 2
-    assert [it.trace.input for it in traces] == ["one", "two"]
+    assert [item.trace.input for item in traces] == ["one", "two"]
     first, *lines = repr(traces).splitlines()
     assert first == "<AgentTraces: 2 runs"
-    assert [line.strip(" >") for line in lines] == [str(it) for it in traces.traces()]
+    assert [line.strip(" >") for line in lines] == [str(item) for item in traces.traces()]
 
 
 def test_a_rebuilt_run_prints_its_trace() -> None:

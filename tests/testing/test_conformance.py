@@ -44,7 +44,7 @@ def span(
         name=name,
         kind=kind,
         attributes=merged,
-        events=[SpanEvent(name, None, it) for name, it in events.items()],
+        events=[SpanEvent(name, None, event) for name, event in events.items()],
         status=status,
     )
 
@@ -88,7 +88,7 @@ def rules(record: SpanRecord, content: bool = True) -> list[str]:
         span("GET", "CLIENT", {"http.request.method": "GET"}),
         span("anything", "SERVER", {"gen_ai.operation.name": "my_own_operation"}),
     ],
-    ids=lambda it: f"{it.name} {it.kind}",
+    ids=lambda item: f"{item.name} {item.kind}",
 )  # fmt: skip
 def test_a_span_by_the_book_has_no_violation(record: SpanRecord) -> None:
     assert broken(record) == []
@@ -238,7 +238,7 @@ def test_members_that_an_older_generation_requires_are_there(
     generation: str, name: str, good: Any, bad: Any
 ) -> None:
     def found(value: Any) -> list[str]:
-        return [it.rule for it in check(chat({name: value}), generation=generation)]
+        return [item.rule for item in check(chat({name: value}), generation=generation)]
 
     assert found(good) == []
     assert found(bad) == ["shape"]
@@ -417,12 +417,12 @@ def sdk_span(attributes: dict[str, Any], error: bool = False) -> ReadableSpan:
 
 def test_spans_of_the_sdk_are_checked_as_they_are() -> None:
     assert check(sdk_span({**CHAT, "gen_ai.response.finish_reasons": ["stop"]})) == []
-    assert [it.rule for it in check(sdk_span(CHAT, error=True))] == ["error-type"]
+    assert [item.rule for item in check(sdk_span(CHAT, error=True))] == ["error-type"]
 
 
 def test_check_all_keeps_the_order_of_the_spans() -> None:
     spans = (chat(status="OK"), sdk_span({**CHAT, "gen_ai.nonsense": 1}))
-    assert [it.rule for it in check_all(spans)] == ["status", "unknown"]
+    assert [item.rule for item in check_all(spans)] == ["status", "unknown"]
 
 
 def test_a_failed_assertion_lists_every_violation() -> None:
@@ -457,7 +457,7 @@ def test_a_mark_in_place_of_what_had_no_room_is_no_record() -> None:
         said = {"gen_ai.operation.name": "search_memory"}
         said["gen_ai.memory.records"] = json.dumps(records)
         found = check(span("search_memory", "INTERNAL", said))
-        return [it.message for it in found if it.rule == "shape"]
+        return [item.message for item in found if item.rule == "shape"]
 
     mark = {"$truncated": "bytes", "$length": 9}
     assert shapes_broken_by({"content": "a"}, mark) == []

@@ -37,7 +37,7 @@ def ask(model: LoopbackModel, path: str, **body: Any) -> tuple[int, dict[str, st
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
-    return answer.status, {name.lower(): it for name, it in answer.getheaders()}, text
+    return answer.status, {name.lower(): item for name, item in answer.getheaders()}, text
 
 
 def events_of(text: str) -> list[dict[str, Any]]:

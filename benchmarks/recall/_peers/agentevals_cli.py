@@ -13,9 +13,9 @@ from agentevals.loader.auto import load_traces
 def last_text(messages):
     for message in reversed(messages):
         parts = message.get("parts") or [message]
-        said = [it.get("content") for it in parts if it.get("type", "text") == "text"]
-        if any(isinstance(it, str) for it in said):
-            return "\n".join(it for it in said if isinstance(it, str))
+        said = [part.get("content") for part in parts if part.get("type", "text") == "text"]
+        if any(isinstance(item, str) for item in said):
+            return "\n".join(item for item in said if isinstance(item, str))
     return None
 
 
@@ -39,7 +39,9 @@ def items(path):
         for turn in extract_turns(trace):
             found["LLM calls"].append([len(turn.llm_calls)])
             usage = [
-                it for it in (turn.usage.input_tokens, turn.usage.output_tokens) if it is not None
+                value
+                for value in (turn.usage.input_tokens, turn.usage.output_tokens)
+                if value is not None
             ]
             if usage:
                 found["tokens"].append([sum(usage)])

@@ -16,7 +16,7 @@ def spans_of(path):
     if isinstance(said, dict):
         said = said.get("spans")
     if not isinstance(said, list) or not all(
-        isinstance(it, dict) and "attributes" in it for it in said
+        isinstance(item, dict) and "attributes" in item for item in said
     ):
         raise ValueError("no list of span objects")
     return said

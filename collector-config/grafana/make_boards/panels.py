@@ -68,7 +68,7 @@ def chart(
     made = _panel("timeseries", title, description, (12, 8), targets, options)
     made["interval"] = "1m"  # programs send once a minute
     defaults = {"unit": unit, "min": 0, "custom": _BARS if bars else _LINES}
-    queries = [it["refId"] for it in made["targets"]]
+    queries = [target["refId"] for target in made["targets"]]
     linked = [
         _override("byFrameRefID", query, "links", [link])
         for query, link in zip(queries, links, strict=False)
@@ -100,11 +100,11 @@ def table(
     targets = [{**at_once(expr), "format": "table"} for expr, _ in columns.values()]
     options = {"cellHeight": "sm", "sortBy": [{"displayName": sort, "desc": True}]}
     made = _panel("table", title, description, (width, 8), targets, options)
-    values = [f"Value #{it['refId']}" for it in made["targets"]]
+    values = [f"Value #{target['refId']}" for target in made["targets"]]
     named = dict(zip(values if len(values) > 1 else ["Value"], columns, strict=True))
     organise = {
         "excludeByName": {"Time": True},
-        "indexByName": {it: n for n, it in enumerate([*rows, *named])},
+        "indexByName": {row: n for n, row in enumerate([*rows, *named])},
         "renameByName": {**rows, **named},
     }
     made["transformations"] = [
@@ -138,7 +138,7 @@ def _panel(
         "description": description,
         "datasource": targets[0]["datasource"],
         "gridPos": {"w": size[0], "h": size[1], "x": 0, "y": 0},
-        "targets": [{"refId": chr(ord("A") + n), **it} for n, it in enumerate(targets)],
+        "targets": [{"refId": chr(ord("A") + n), **target} for n, target in enumerate(targets)],
         "options": options,
         "fieldConfig": {"defaults": {}, "overrides": []},
     }
@@ -215,10 +215,10 @@ def _placed(rows: tuple[list[Json], ...]) -> list[Json]:
     y = 0
     for row in rows:
         x = 0
-        for it in row:
+        for item in row:
             placed.append(
-                {"id": len(placed) + 1, **it, "gridPos": {**it["gridPos"], "x": x, "y": y}}
+                {"id": len(placed) + 1, **item, "gridPos": {**item["gridPos"], "x": x, "y": y}}
             )
-            x += it["gridPos"]["w"]
+            x += item["gridPos"]["w"]
         y += row[0]["gridPos"]["h"]
     return placed

@@ -241,7 +241,7 @@ def test_actions_of_another_agent_are_not_the_question() -> None:
             scope=SCOPE,
         )
     )[1]
-    assert [(it["role"], it.get("name")) for it in operation.input] == [
+    assert [(item["role"], item.get("name")) for item in operation.input] == [
         ("user", None),
         ("assistant", "helper"),
     ]

@@ -80,7 +80,7 @@ def test_spans_inside_an_invocation_lie_below_its_own(spans: Any) -> None:
     with call.emitter.within("of nobody"):
         pass
     call.done()
-    inner = next(it for it in spans.finished() if not it.name.startswith("execute_tool"))
+    inner = next(item for item in spans.finished() if not item.name.startswith("execute_tool"))
     assert inner.parent.span_id == call_span(spans).context.span_id
 
 
@@ -97,11 +97,11 @@ def test_invocations_of_many_threads_are_told_apart(spans: Any) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(64)))
-    results = {it.attributes["agenttool.invocation.id"]: it for it in spans.finished()}
+    results = {item.attributes["agenttool.invocation.id"]: item for item in spans.finished()}
     assert len(results) == 64
     assert all(
-        json.loads(it.attributes["agenttool.input.model"]) == {"n": int(name[4:])}
-        for name, it in results.items()
+        json.loads(result.attributes["agenttool.input.model"]) == {"n": int(name[4:])}
+        for name, result in results.items()
     )
 
 
@@ -250,7 +250,7 @@ def test_an_object_that_belongs_to_no_call_is_named_once(
     given: dict[str, Any], spans: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     emitter = Call().emitter
-    result = {name: it for name, it in EXAMPLES["Result"].items() if name != "invocation_id"}
+    result = {name: value for name, value in EXAMPLES["Result"].items() if name != "invocation_id"}
     for _ in range(2):
         emitter.record({**result, **given})
     found = given.get("invocation_id", "none")
@@ -274,7 +274,7 @@ def test_a_call_told_of_in_the_event_of_another_has_its_own_span(spans: Any) -> 
     sibling = {**EXAMPLES["Invocation"], "invocation_id": "inv_2"}
     event = call.event("tool.invocation.canceled", 1, invocation=sibling)
     call.emitter.flush()
-    ids = {it.attributes["agenttool.invocation.id"]: it for it in spans.finished()}
+    ids = {item.attributes["agenttool.invocation.id"]: item for item in spans.finished()}
     told_of = event["data"]["invocation"]["telemetry_refs"][0]["span_id"]
     assert told_of == f"{ids['inv_2'].context.span_id:016x}"
     assert event["trace_refs"][0]["span_id"] == f"{ids['inv_1'].context.span_id:016x}"
@@ -354,5 +354,9 @@ def test_what_is_held_back_is_written_once_at_the_end_of_the_program(tmp_path: P
     pytest.importorskip("opentelemetry.sdk")
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
     subprocess.run([sys.executable, "-c", _PROGRAM], env=environ, check=True, timeout=60)
-    found = [it for it in open_source(str(tmp_path)).spans() if it.name == "execute_tool early"]
-    assert [it.attributes["gen_ai.tool.call.result"] for it in found] == ['{"result":"a result"}']
+    found = [
+        span for span in open_source(str(tmp_path)).spans() if span.name == "execute_tool early"
+    ]
+    assert [item.attributes["gen_ai.tool.call.result"] for item in found] == [
+        '{"result":"a result"}'
+    ]

@@ -52,8 +52,8 @@ def spans_of(exporter: Any, told: list[Any], content: bool = True) -> list[Any]:
     exporter.clear()
     settings.configure(policy=Policy(capture=content))
     emitter = AgentToolEmitter()
-    for it in told:
-        emitter.record(it)
+    for item in told:
+        emitter.record(item)
     emitter.flush()
     return list(exporter.get_finished_spans())
 
@@ -63,8 +63,8 @@ def bytes_of(spans: list[Any]) -> bytes:
 
 
 def calls_of(spans: list[Any]) -> list[Any]:
-    found = [it for it in spans if it.name.startswith("execute_tool")]
-    return [it.attributes["agenttool.invocation.id"] for it in found]
+    found = [span for span in spans if span.name.startswith("execute_tool")]
+    return [item.attributes["agenttool.invocation.id"] for item in found]
 
 
 # Names of payloads, among them those that objects, events and references have themselves
@@ -136,10 +136,10 @@ def runs(draw: st.DrawFn, call: str = "inv_1", leaf: Any = "words") -> list[Obje
 def disturbed(draw: st.DrawFn, told: list[Object]) -> list[Object]:
     """Draw what becomes of a sequence on its way: shuffled, doubled, cut short, added to."""
     told = draw(st.permutations(told)) if draw(st.booleans()) else told
-    told = [it for it in told for _ in range(draw(st.integers(1, 2)))]
+    told = [obj for obj in told for _ in range(draw(st.integers(1, 2)))]
     told = told[: draw(st.integers(1, len(told)))]
     extra = draw(st.dictionaries(st.sampled_from(["of_tomorrow", "x"]), values, max_size=1))
-    return [{**extra, **it} for it in told]
+    return [{**extra, **obj} for obj in told]
 
 
 @given(told=runs("one").flatmap(disturbed), others=runs("two").flatmap(disturbed))
@@ -148,7 +148,7 @@ def test_every_call_is_exactly_one_span(
 ) -> None:
     spans = spans_of(exporter, [*told, *others])
     assert sorted(calls_of(spans)) == ["one", "two"]
-    assert all(it.end_time >= it.start_time for it in spans)
+    assert all(span.end_time >= span.start_time for span in spans)
     assert bytes_of(spans)
 
 
@@ -162,7 +162,7 @@ anything = st.recursive(
     ),
     max_leaves=8,
 )  # fmt: skip
-members = sorted({name for it in EXAMPLES.values() for name in it})
+members = sorted({name for example in EXAMPLES.values() for name in example})
 about = st.sampled_from([{}, {"invocation_id": "over"}, {"invocation_id": "open"}])
 odd = st.builds(
     lambda given, id_: {**given, **id_},
@@ -174,10 +174,10 @@ OPEN = {"invocation_id": "open", "tool_id": "t", "status": "running"}
 RESULT = {"invocation_id": "over", "result_id": "r", "redaction_state": "none"}
 
 
-@given(told=st.lists(anything | odd | st.one_of([generated(it) for it in OBJECTS]), max_size=4))
+@given(told=st.lists(anything | odd | st.one_of([generated(obj) for obj in OBJECTS]), max_size=4))
 def test_nothing_that_is_told_raises(told: list[Any], exporter: Any) -> None:
     spans = spans_of(exporter, [OVER, RESULT, OPEN, *told])
-    assert len({it.context.span_id for it in spans}) == len(spans)
+    assert len({span.context.span_id for span in spans}) == len(spans)
     assert {"over", "open"} <= set(calls_of(spans))
     assert bytes_of(spans)
 
@@ -211,7 +211,7 @@ def test_the_value_of_a_sensitive_field_is_in_no_byte(told: list[Object], export
 def test_a_redacted_payload_is_in_no_byte_of_its_result(
     told: list[Object], state: str, exporter: Any
 ) -> None:
-    asked = [{**it, "model_input": 1, "call_input": 1, "updated_input": 1} for it in told[:-1]]
+    asked = [{**item, "model_input": 1, "call_input": 1, "updated_input": 1} for item in told[:-1]]
     result = {**told[-1], "redaction_state": state}
     assert CANARY.encode() not in bytes_of(spans_of(exporter, [*asked, result]))
 
@@ -223,7 +223,7 @@ def test_without_permission_no_content_is_in_any_byte(told: list[Object], export
 
 @given(told=runs())
 def test_what_was_told_of_a_call_comes_back(told: list[Object], exporter: Any) -> None:
-    told = [it for it in told if it.get("event_type") != "tool.result.redacted"]
+    told = [obj for obj in told if obj.get("event_type") != "tool.result.redacted"]
     told[-1] |= {"redaction_state": "none", "status": "succeeded"}
     document = io.BufferedReader(io.BytesIO(encode_spans(spans_of(exporter, told))))
     found = list(objects_in_spans(SpanFiles([document], "memory").spans()))

@@ -74,7 +74,9 @@ def test_sensitive_fields_may_be_told_in_another_shape(fields: Any, spans: Any) 
     assert CANARY.encode() not in exported(spans)
 
 
-@pytest.mark.parametrize("quote", [json.dumps, repr, lambda it: json.dumps(it, ensure_ascii=False)])
+@pytest.mark.parametrize(
+    "quote", [json.dumps, repr, lambda item: json.dumps(item, ensure_ascii=False)]
+)
 def test_a_sensitive_value_is_found_where_it_is_quoted(quote: Any, spans: Any) -> None:
     secret = f'first "line"\n{CANARY} é'
     call = declaring("pin")

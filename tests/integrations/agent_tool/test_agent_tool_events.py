@@ -39,8 +39,8 @@ def spans_of(objects: list[dict[str, Any]]) -> list[SpanRecord]:
     """Return the spans of a runtime's objects."""
     found: list[SpanRecord] = []
     events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
-    for n, it in enumerate(objects):
-        events.read(it, n)
+    for n, obj in enumerate(objects):
+        events.read(obj, n)
     events.close()
     return found
 
@@ -72,8 +72,10 @@ def test_text_under_an_unknown_name_is_no_fact(text: str, name: str) -> None:
 
 _ABOUT = {"invocation_id": "inv_1", "tool_id": "tool_search"}
 calls = st.lists(
-    st.one_of([generated(it) for it in (PermissionDecision, Progress, ResultPersistence, Event)])
-    | generated(Invocation).map(lambda it: {**it, **_ABOUT})
+    st.one_of(
+        [generated(item) for item in (PermissionDecision, Progress, ResultPersistence, Event)]
+    )
+    | generated(Invocation).map(lambda item: {**item, **_ABOUT})
     | generated(Result)
     | st.sampled_from([*EXAMPLES.values()]),
     max_size=6,
@@ -85,8 +87,8 @@ def test_whatever_is_told_every_span_ends_once_and_nothing_raises(
     runtime: list[dict[str, Any]],
 ) -> None:
     spans = spans_of(runtime)
-    assert all(it.end_ns is not None and it.start_ns is not None for it in spans)
-    assert len({it.span_id for it in spans}) == len(spans)
+    assert all(span.end_ns is not None and span.start_ns is not None for span in spans)
+    assert len({span.span_id for span in spans}) == len(spans)
     list(objects_in_spans(spans))
 
 
@@ -110,7 +112,7 @@ def test_a_value_that_must_not_leave_is_in_no_text(secret: str, around: Any, dat
     guard.learn({"user": [{"pin": {"inner": secret}}]})
     clean = guard.without([around, data, {"pin": around, "note": f"it is {secret}."}, [secret]])
     texts = [*_texts(clean)]
-    assert not any(secret in it.replace("[redacted]", "") for it in texts)
+    assert not any(secret in text.replace("[redacted]", "") for text in texts)
     assert guard.without({"pin": 1}) == {"pin": "[redacted]"}
 
 
@@ -142,14 +144,14 @@ def test_a_result_alone_waits_for_its_invocation_for_ten_seconds_of_our_clock() 
     events.read(result, 0)
     seconds = 9.9
     events.read(EXAMPLES["ToolSurface"], 0)
-    assert [it.name for it in found] == ["tool.surface.created"]
+    assert [span.name for span in found] == ["tool.surface.created"]
     seconds = 10
     events.read(EXAMPLES["ToolSurface"], 0)
-    assert "execute_tool unknown" in {it.name for it in found}
+    assert "execute_tool unknown" in {span.name for span in found}
 
 
 def test_an_invocation_below_another_lies_below_its_span() -> None:
     outer = invocation("outer")
     inner = invocation("inner", parent_invocation_id="outer")
-    spans = {it.attributes["agenttool.invocation.id"]: it for it in spans_of([outer, inner])}
+    spans = {span.attributes["agenttool.invocation.id"]: span for span in spans_of([outer, inner])}
     assert spans["inner"].parent_id == spans["outer"].span_id

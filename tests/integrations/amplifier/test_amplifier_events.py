@@ -53,7 +53,7 @@ def log_of(*events: tuple[str, dict[str, Any]]) -> list[Any]:
         {"event": name, "session_id": "s", "ts": f"2026-11-23T10:00:{n:02}Z", "data": data}
         for n, (name, data) in enumerate(events)
     ]
-    return sorted(spans_of(lines), key=lambda it: it.start_ns)
+    return sorted(spans_of(lines), key=lambda span: span.start_ns)
 
 
 PROMPT = ("prompt:submit", {"prompt": "How is it?"})
@@ -63,10 +63,10 @@ DONE = ("orchestrator:complete", {"status": "success"})
 @given(lines=st.lists(_lines, max_size=12))
 def test_every_log_gives_whole_spans_and_the_same_ones_again(lines: list[dict[str, Any]]) -> None:
     spans = spans_of(lines)
-    assert all(it.end_ns is not None and 0 <= it.start_ns < 1 << 63 for it in spans)
-    ids = {it.span_id for it in spans}
+    assert all(span.end_ns is not None and 0 <= span.start_ns < 1 << 63 for span in spans)
+    ids = {span.span_id for span in spans}
     assert len(ids) == len(spans)
-    assert {it.parent_id for it in spans} <= {*ids, None}
+    assert {span.parent_id for span in spans} <= {*ids, None}
     assert spans == spans_of(lines)
 
 
@@ -118,7 +118,7 @@ def test_calls_that_nobody_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     for name, data in [PROMPT, *uses]:
         events.read(name, {"session_id": "s", **data}, 1)
     assert len(done) == 6
-    assert {it.attributes["agentool.tool.incomplete"] for it in done} == {"call_only"}
+    assert {item.attributes["agentool.tool.incomplete"] for item in done} == {"call_only"}
 
 
 def test_the_session_that_did_nothing_for_longest_is_forgotten_first(
@@ -130,7 +130,7 @@ def test_the_session_that_did_nothing_for_longest_is_forgotten_first(
     for session_id in ("a", "b", "a", "c"):
         ended.clear()
         events.read("execution:start", {"session_id": session_id}, 1)
-    assert [it.attributes["gen_ai.conversation.id"] for it in ended] == ["b"]
+    assert [item.attributes["gen_ai.conversation.id"] for item in ended] == ["b"]
 
 
 # ----------------------------------------------------------------------- turns and model calls
@@ -187,7 +187,7 @@ def test_a_turn_that_did_not_end_well_is_an_error_whatever_it_is_called(status: 
 def test_a_model_call_between_turns_is_a_turn_that_nobody_asked_for() -> None:
     call = (("llm:request", {"model": "m"}), ("llm:response", {"model": "m"}))
     spans = log_of(PROMPT, DONE, *call, PROMPT, DONE)
-    first, between, second = (it for it in spans if it.name == "invoke_agent")
+    first, between, second = (span for span in spans if span.name == "invoke_agent")
     assert "agentool.status" not in between.attributes
     assert second.start_ns - first.start_ns == 4_000_000_000
 
@@ -198,7 +198,7 @@ def test_a_line_without_a_time_is_as_late_as_the_one_before_it() -> None:
         {"event": "plan:start", "session_id": "s"},
         {"event": "orchestrator:complete", "session_id": "s", "ts": "broken"},
     ]
-    assert {(it.start_ns, it.end_ns) for it in spans_of(lines)} == {(1795428000 * 10**9,) * 2}
+    assert {(span.start_ns, span.end_ns) for span in spans_of(lines)} == {(1795428000 * 10**9,) * 2}
 
 
 def test_a_cost_that_is_no_amount_is_none() -> None:

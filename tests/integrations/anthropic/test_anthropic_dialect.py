@@ -13,7 +13,7 @@ RECORDED = recorded("anthropic-2.12.0.anthropic.jsonl")
 
 
 def test_the_error_of_a_failed_tool_is_the_text_sent_to_the_model() -> None:
-    assert spelled(*(it for it in RECORDED if "custom_tool_use" in it.name)) == text("""
+    assert spelled(*(item for item in RECORDED if "custom_tool_use" in item.name)) == text("""
         anthropic: tool get_weather call=toolu_0000010 session=conversation-1
             arguments={"city":"Paris"} result={"city":"Paris","degrees":18}
         anthropic: tool get_weather call=toolu_0000011 session=conversation-1 error=tool_error

@@ -89,7 +89,7 @@ def test_instructions_tools_and_messages_are_recorded(client: Any, spans: Any) -
     )
     assert spans.json("gen_ai.system_instructions") == [{"type": "text", "content": "Be kind."}]
     tools = spans.json("gen_ai.tool.definitions")
-    assert [(it["type"], it["name"]) for it in tools] == [
+    assert [(tool["type"], tool["name"]) for tool in tools] == [
         ("web_search_20250305", "web_search"),
         ("function", "search_web"),
     ]
@@ -106,7 +106,7 @@ def test_blocks_of_the_sdk_that_are_sent_back_lose_nothing(
     histories = [
         [*HELLO["messages"], {"role": "assistant", "content": content}, {"role": "user",
          "content": [result]}]
-        for content in (answer.content, [it.to_dict() for it in answer.content])
+        for content in (answer.content, [item.to_dict() for item in answer.content])
     ]  # fmt: skip
     spans.forget()
     inputs = []
@@ -229,8 +229,10 @@ def test_another_server_that_speaks_the_same_is_known_by_its_host() -> None:
 def test_the_copies_of_bedrock_and_vertex_are_wrapped_once(instrumented: None) -> None:
     places = ("resources.beta.messages.messages", "lib.bedrock._beta_messages")
     modules: list[Any] = [import_module(f"anthropic.{place}") for place in places]
-    kept = [vars(it.Messages) for it in (*modules, import_module("anthropic.lib.vertex._beta"))]
-    wrapped = [len(list(layers(it["create"]))) for it in kept]
+    kept = [
+        vars(module.Messages) for module in (*modules, import_module("anthropic.lib.vertex._beta"))
+    ]
+    wrapped = [len(list(layers(item["create"]))) for item in kept]
     AnthropicInstrumentor().uninstrument()
-    assert [1 + len(list(layers(it["create"]))) for it in kept] == wrapped
+    assert [1 + len(list(layers(item["create"]))) for item in kept] == wrapped
     assert kept[0]["create"] is kept[1]["create"] is kept[2]["create"]

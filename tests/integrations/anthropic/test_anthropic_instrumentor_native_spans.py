@@ -70,8 +70,8 @@ def run(folder: Path, code: str, model: LoopbackModel) -> str:
 
 
 def traceparents(model: LoopbackModel) -> list[str]:
-    asked = [it for it in model.requests if it.protocol == "messages"]
-    return [it.headers.get("traceparent", "").split("-")[2] for it in asked]
+    asked = [request for request in model.requests if request.protocol == "messages"]
+    return [item.headers.get("traceparent", "").split("-")[2] for item in asked]
 
 
 def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_of(
@@ -79,10 +79,10 @@ def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_o
 ) -> None:
     run(tmp_path, PROGRAM, model)
     spans = list(open_source(str(tmp_path / ".agentool")).spans())
-    assert {it.scope.partition(".")[0] for it in spans} == {"agentool_otel"}
-    known = {it.span_id for it in spans}
-    assert all(it.parent_id is None or it.parent_id in known for it in spans)
-    chats = {it.span_id for it in spans if it.name == "chat claude"}
+    assert {span.scope.partition(".")[0] for span in spans} == {"agentool_otel"}
+    known = {span.span_id for span in spans}
+    assert all(span.parent_id is None or span.parent_id in known for span in spans)
+    chats = {span.span_id for span in spans if span.name == "chat claude"}
     assert chats == set(traceparents(model))
     assert len(chats) == 8
 
@@ -92,22 +92,22 @@ def test_under_the_users_provider_both_are_kept_and_each_call_counts_once(
 ) -> None:
     run(tmp_path, f"{USERS}{PROGRAM}{SAVED}", model)
     spans = list(open_source(str(tmp_path / "spans.json")).spans())
-    native = [it for it in spans if it.scope == NATIVE]
-    names = [it.name for it in native]
+    native = [span for span in spans if span.scope == NATIVE]
+    names = [item.name for item in native]
     assert names.count("anthropic.messages.create") == len(traceparents(model)) == 8
     assert names.count("anthropic.messages.tool_runner") == 3
-    assert set(traceparents(model)) < {it.span_id for it in native}
-    ours = [it for it in spans if it.scope != NATIVE]
+    assert set(traceparents(model)) < {item.span_id for item in native}
+    ours = [span for span in spans if span.scope != NATIVE]
     assert told(spans) == told(ours)
     assert [len(steps) for steps, *_ in told(ours)] == [0, 2, 2, 2]
 
 
 def told(spans: list[SpanRecord]) -> list[tuple[list[str], Any, Any]]:
     """Return steps, totals and agents of the rebuilt traces."""
-    traces = [it.trace for it in rebuild(spans)]
+    traces = [item.trace for item in rebuild(spans)]
     steps = [[json.dumps(each.get("tool_call") or each.get("tool_result"))
-              for each in it.to_dict()["steps"]] for it in traces]  # fmt: skip
+              for each in trace.to_dict()["steps"]] for trace in traces]  # fmt: skip
     return [
-        (each, it.to_dict()["metrics"].get("total_tokens"), it.agent_id)
-        for each, it in zip(steps, traces, strict=True)
+        (each, trace.to_dict()["metrics"].get("total_tokens"), trace.agent_id)
+        for each, trace in zip(steps, traces, strict=True)
     ]

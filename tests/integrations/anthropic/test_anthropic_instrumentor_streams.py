@@ -34,18 +34,18 @@ def final_message(client: Any) -> None:
 
 def iterated(client: Any) -> None:
     with enter(client) as stream:
-        assert [it.type for it in stream][-1] == "message_stop"
+        assert [item.type for item in stream][-1] == "message_stop"
 
 
 def created(client: Any) -> None:
     with client.messages.create(**HELLO, stream=True) as stream:
-        assert [it.type for it in stream][-1] == "message_stop"
+        assert [item.type for item in stream][-1] == "message_stop"
 
 
 WHOLE = [text_stream, final_message, iterated, created]
 
 
-@pytest.mark.parametrize("read", WHOLE, ids=lambda it: it.__name__)
+@pytest.mark.parametrize("read", WHOLE, ids=lambda item: item.__name__)
 def test_a_stream_that_is_read_is_one_whole_call(
     client: Any, model: LoopbackModel, spans: Any, read: Any
 ) -> None:

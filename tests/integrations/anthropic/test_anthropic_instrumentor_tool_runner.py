@@ -46,7 +46,7 @@ search_later = anthropic.beta_async_tool(found_later, name="search_later")
 
 
 def named(spans: Any, name: str) -> list[dict[str, Any]]:
-    return [dict(it.attributes) for it in spans.finished() if it.name == name]
+    return [dict(item.attributes) for item in spans.finished() if item.name == name]
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -93,14 +93,14 @@ def test_an_async_run_is_the_same(model: LoopbackModel, instrumented: None, span
     assert (tool["gen_ai.tool.call.id"], tool["gen_ai.tool.call.result"]) == ("t1", FOUND)
     [run] = named(spans, "invoke_agent")
     assert "Done." in run["gen_ai.output.messages"]
-    assert len({it.context.trace_id for it in spans.finished()}) == 1
+    assert len({item.context.trace_id for item in spans.finished()}) == 1
 
 
 def test_a_run_that_fails_says_why(client: Any, model: LoopbackModel, spans: Any) -> None:
     model.push(Turn(status=400))
     with pytest.raises(anthropic.BadRequestError):
         client.beta.messages.tool_runner(tools=[search_web], **HELLO).until_done()
-    assert [it["error.type"] for it in named(spans, "invoke_agent")] == [
+    assert [item["error.type"] for item in named(spans, "invoke_agent")] == [
         "anthropic.BadRequestError"
     ]
 
@@ -170,6 +170,6 @@ def test_tools_that_run_while_the_answer_is_streamed_are_in_the_run(
         pytest.skip("this version runs tools after the answer only")
     for stream in runner:
         stream.until_done()
-    [run] = [it for it in spans.finished() if it.name == "invoke_agent"]
-    tools = [it for it in spans.finished() if it.name == "execute_tool search_web"]
-    assert [it.parent.span_id for it in tools] == [run.context.span_id] * 2
+    [run] = [item for item in spans.finished() if item.name == "invoke_agent"]
+    tools = [item for item in spans.finished() if item.name == "execute_tool search_web"]
+    assert [tool.parent.span_id for tool in tools] == [run.context.span_id] * 2

@@ -12,11 +12,11 @@ __all__ = ["EXPORTS"]
 
 def _application_insights() -> Json:
     rows: list[Json] = [{
-        "timestamp": iso(it.begins), "id": it.span_id, "operation_Id": TRACE, "type": "InProc",
-        "operation_ParentId": it.parent or TRACE, "name": it.name, "itemType": "dependency",
-        "duration": (it.ends - it.begins) * 1000, "success": str(not it.failed),
-        "customDimensions": json.dumps(it.attributes()),
-    } for it in RUN]  # fmt: skip
+        "timestamp": iso(act.begins), "id": act.span_id, "operation_Id": TRACE, "type": "InProc",
+        "operation_ParentId": act.parent or TRACE, "name": act.name, "itemType": "dependency",
+        "duration": (act.ends - act.begins) * 1000, "success": str(not act.failed),
+        "customDimensions": json.dumps(act.attributes()),
+    } for act in RUN]  # fmt: skip
     raised = {
         "timestamp": iso(4), "operation_Id": TRACE, "operation_ParentId": RUN[2].span_id,
         "itemType": "exception", "outerMessage": FAILED, "problemId": "ValueError",

@@ -12,15 +12,15 @@ __all__ = ["EXPORTS"]
 def _braintrust() -> Json:
     kinds = {"agent": "task"}
     return {"events": [{
-        "id": it.uuid(), "span_id": it.uuid(), "root_span_id": RUN[0].uuid(),
-        "span_parents": [RUN[0].uuid()] if it.parent else None,
-        "span_attributes": {"name": it.name, "type": kinds.get(it.kind, it.kind)},
-        "input": it.given, "output": [{"message": it.gave}] if it.asks_model else it.gave,
-        "error": FAILED if it.failed else None,
-        "metadata": {"model": "gpt-5"} if it.asks_model else {"session_id": "s1"},
-        "metrics": {"start": BEGIN + it.begins, "end": BEGIN + it.ends,
-                    **usage(it, "prompt_tokens", "completion_tokens")},
-    } for it in RUN]}  # fmt: skip
+        "id": act.uuid(), "span_id": act.uuid(), "root_span_id": RUN[0].uuid(),
+        "span_parents": [RUN[0].uuid()] if act.parent else None,
+        "span_attributes": {"name": act.name, "type": kinds.get(act.kind, act.kind)},
+        "input": act.given, "output": [{"message": act.gave}] if act.asks_model else act.gave,
+        "error": FAILED if act.failed else None,
+        "metadata": {"model": "gpt-5"} if act.asks_model else {"session_id": "s1"},
+        "metrics": {"start": BEGIN + act.begins, "end": BEGIN + act.ends,
+                    **usage(act, "prompt_tokens", "completion_tokens")},
+    } for act in RUN]}  # fmt: skip
 
 
 EXPORTS: dict[str, Callable[[], Json]] = {

@@ -33,7 +33,9 @@ def test_only_a_crew_that_shares_its_output_is_a_run() -> None:
 
 
 def test_a_task_that_shares_its_output_is_a_run_of_its_agent() -> None:
-    tasks = [it for it in recorded("crewai-1.15.30.crewai.jsonl") if it.name == "Task Execution"]
+    tasks = [
+        item for item in recorded("crewai-1.15.30.crewai.jsonl") if item.name == "Task Execution"
+    ]
     assert spelled(*tasks) == text("""
         crewai: agent agent=weather
           > user: What is the weather in Paris and Rome?

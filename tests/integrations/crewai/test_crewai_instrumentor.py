@@ -62,24 +62,24 @@ def task(agent: Any, description: str = "Find out.", **options: Any) -> Any:
 
 
 def crew(*tasks: Any, **options: Any) -> Any:
-    agents = list({id(it.agent): it.agent for it in tasks}.values())
+    agents = list({id(item.agent): item.agent for item in tasks}.values())
     return crewai().Crew(agents=agents, tasks=list(tasks), **options)
 
 
 def tree(spans: list[SpanRecord]) -> list[str]:
     """Return the names of spans, each behind that of its parent, in order."""
-    by_id = {it.span_id: it for it in spans}
-    ordered = sorted(spans, key=lambda it: it.start_ns or 0)
+    by_id = {span.span_id: span for span in spans}
+    ordered = sorted(spans, key=lambda span: span.start_ns or 0)
 
     def path(span: SpanRecord) -> str:
         parent = by_id.get(span.parent_id or "")
         return span.name if parent is None else f"{path(parent)} > {span.name}"
 
-    return [path(it) for it in ordered]
+    return [path(item) for item in ordered]
 
 
 def attributes(stage: Stage, name: str) -> list[dict[str, Any]]:
-    return [it.attributes for it in stage.recorded.spans() if it.name == name]
+    return [span.attributes for span in stage.recorded.spans() if span.name == name]
 
 
 def test_a_crew_is_one_trajectory_that_hands_over_from_agent_to_agent(
@@ -88,9 +88,11 @@ def test_a_crew_is_one_trajectory_that_hands_over_from_agent_to_agent(
     model.push("facts", "text")
     tasks = task(agent(llm(model))), task(agent(llm(model), "writer\n"), "Write.")
     crew(*tasks, name="desk").kickoff({"about": "it"})
-    desk = next(it.trace for it in rebuild(stage.recorded.spans()) if it.trace.agent_id == "desk")
-    handoffs = [it for it in desk.to_dict()["steps"] if it["type"] == "handoff"]
-    assert [it["to_agent"] for it in handoffs] == ["writer"]
+    desk = next(
+        item.trace for item in rebuild(stage.recorded.spans()) if item.trace.agent_id == "desk"
+    )
+    handoffs = [step for step in desk.to_dict()["steps"] if step["type"] == "handoff"]
+    assert [handoff["to_agent"] for handoff in handoffs] == ["writer"]
 
 
 def test_what_a_tool_does_lies_inside_it_under_the_id_the_model_asked_for_it_by(
@@ -152,7 +154,7 @@ def test_an_agent_that_is_tried_again_runs_again(stage: Stage, model: LoopbackMo
     model.push(Turn(status=400, error="holiday"), "fine")
     crew(task(agent(llm(model), max_retry_limit=2))).kickoff()
     runs = attributes(stage, "invoke_agent researcher")
-    assert [it["agentool.status"] for it in runs] == ["error", "success"]
+    assert [run["agentool.status"] for run in runs] == ["error", "success"]
     assert tree(stage.recorded.spans())[1:] == [
         f"invoke_workflow crew > invoke_agent researcher{below}"
         for below in ("", " > chat gpt-5", "", " > chat gpt-5")

@@ -21,11 +21,12 @@ __all__ = ["EXPORTS"]
 
 def _datadog_apm() -> Json:
     return {"data": [{"type": "spans", "attributes": {
-        "trace_id": TRACE, "span_id": it.span_id, "parent_id": it.parent or "0",
-        "resource_name": it.name, "start_timestamp": iso(it.begins), "end_timestamp": iso(it.ends),
-        "status": "error" if it.failed else "ok", "status_message": FAILED,
-        "custom": it.attributes(),
-    }} for it in RUN]}  # fmt: skip
+        "trace_id": TRACE, "span_id": act.span_id, "parent_id": act.parent or "0",
+        "resource_name": act.name,
+        "start_timestamp": iso(act.begins), "end_timestamp": iso(act.ends),
+        "status": "error" if act.failed else "ok", "status_message": FAILED,
+        "custom": act.attributes(),
+    }} for act in RUN]}  # fmt: skip
 
 
 def _datadog() -> list[Json]:
@@ -41,17 +42,17 @@ def _datadog() -> list[Json]:
         return {} if said is None else {"value": said if type(said) is str else json.dumps(said)}
 
     return [{
-        "trace_id": TRACE, "span_id": str(int(it.span_id, 16)), "name": it.name,
-        "parent_id": str(int(it.parent, 16)) if it.parent else "undefined",
-        "start_ns": ns(it.begins), "duration": (it.ends - it.begins) * 10**9,
-        "status": "error" if it.failed else "ok",
-        "metrics": usage(it, "input_tokens", "output_tokens"),
+        "trace_id": TRACE, "span_id": str(int(act.span_id, 16)), "name": act.name,
+        "parent_id": str(int(act.parent, 16)) if act.parent else "undefined",
+        "start_ns": ns(act.begins), "duration": (act.ends - act.begins) * 10**9,
+        "status": "error" if act.failed else "ok",
+        "metrics": usage(act, "input_tokens", "output_tokens"),
         "meta": {
-            "kind": it.kind, "error": {"message": FAILED} if it.failed else {},
-            "input": messages(it.given) if it.asks_model else value(it.given),
-            "output": messages([it.gave]) if it.asks_model else value(it.gave),
+            "kind": act.kind, "error": {"message": FAILED} if act.failed else {},
+            "input": messages(act.given) if act.asks_model else value(act.given),
+            "output": messages([act.gave]) if act.asks_model else value(act.gave),
         },
-    } for it in RUN]  # fmt: skip
+    } for act in RUN]  # fmt: skip
 
 
 def _datadog_intake() -> Json:
@@ -62,10 +63,10 @@ def _datadog_intake() -> Json:
 def _datadog_export() -> Json:
     return {"data": [
         {"type": "span", "attributes": {
-            **{k: v for k, v in it.items() if k != "meta"}, "tags": ["env:x", "session_id:s1"],
-            "span_kind": it["meta"]["kind"], "input": it["meta"]["input"],
-            "output": it["meta"]["output"], "error": it["meta"]["error"]}}
-        for it in _datadog()
+            **{k: v for k, v in value.items() if k != "meta"}, "tags": ["env:x", "session_id:s1"],
+            "span_kind": value["meta"]["kind"], "input": value["meta"]["input"],
+            "output": value["meta"]["output"], "error": value["meta"]["error"]}}
+        for value in _datadog()
     ]}  # fmt: skip
 
 

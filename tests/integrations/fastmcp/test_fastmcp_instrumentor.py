@@ -46,7 +46,7 @@ def test_a_tool_that_fails_is_an_exception_of_the_program_only(
 ) -> None:
     error = use(server(), lambda client: client.call_tool("fails", ASKED))
     assert type(error).__name__ == "ToolError"
-    assert [it.attributes["error.type"] for it in spans.finished()] == ["tool_error"] * 2
+    assert [item.attributes["error.type"] for item in spans.finished()] == ["tool_error"] * 2
 
 
 def test_a_mounted_server_is_part_of_the_request(spans: Any, instrumented: Any) -> None:
@@ -76,10 +76,10 @@ def test_beside_its_own_spans_a_rebuild_counts_each_call_once(
         return "done"
 
     use(server(), clerk)
-    scopes = {it.instrumentation_scope.name for it in spans.finished()}
+    scopes = {item.instrumentation_scope.name for item in spans.finished()}
     assert ("fastmcp" in scopes) == (mode == "native")
     [found] = rebuild(records(spans.finished()))
-    assert [it.type for it in found.trace.steps] == ["tool_call", "tool_result"] * 2
+    assert [step.type for step in found.trace.steps] == ["tool_call", "tool_result"] * 2
     spans.forget()
 
 
@@ -106,7 +106,7 @@ def test_under_a_provider_of_ours_its_own_spans_are_replaced(
         if not attached:
             each.uninstrument()
     use(server(), lambda client: client.call_tool("search_web", ASKED))
-    scopes = {it.scope for it in AgentTraces(memory).spans()}
+    scopes = {span.scope for span in AgentTraces(memory).spans()}
     settings.reset()
     if attached:
         assert scopes == {"agentool_otel.instrumentation.mcp"}

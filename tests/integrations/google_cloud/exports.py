@@ -11,12 +11,12 @@ __all__ = ["EXPORTS"]
 
 def _google_cloud_1() -> Json:
     return {"traces": [{"projectId": "p", "traceId": TRACE, "spans": [
-        {"spanId": str(int(it.span_id, 16)), "name": it.name, "startTime": iso(it.begins),
-         "endTime": iso(it.ends), "labels": {
-             **{k: str(v) for k, v in it.attributes().items()},
-             **({"/error/message": FAILED} if it.failed else {})},
-         **({"parentSpanId": str(int(it.parent, 16))} if it.parent else {})}
-        for it in RUN
+        {"spanId": str(int(act.span_id, 16)), "name": act.name, "startTime": iso(act.begins),
+         "endTime": iso(act.ends), "labels": {
+             **{k: str(v) for k, v in act.attributes().items()},
+             **({"/error/message": FAILED} if act.failed else {})},
+         **({"parentSpanId": str(int(act.parent, 16))} if act.parent else {})}
+        for act in RUN
     ]}]}  # fmt: skip
 
 
@@ -25,11 +25,12 @@ def _google_cloud_2() -> Json:
         return {"intValue": str(given)} if type(given) is int else {"stringValue": {"value": given}}
 
     return {"spans": [{
-        "name": f"projects/p/traces/{TRACE}/spans/{it.span_id}", "spanId": it.span_id,
-        "parentSpanId": it.parent, "displayName": {"value": it.name}, "startTime": iso(it.begins),
-        "endTime": iso(it.ends), "status": {"code": 2, "message": FAILED} if it.failed else {},
-        "attributes": {"attributeMap": {k: value(v) for k, v in it.attributes().items()}},
-    } for it in RUN]}  # fmt: skip
+        "name": f"projects/p/traces/{TRACE}/spans/{act.span_id}", "spanId": act.span_id,
+        "parentSpanId": act.parent, "displayName": {"value": act.name},
+        "startTime": iso(act.begins),
+        "endTime": iso(act.ends), "status": {"code": 2, "message": FAILED} if act.failed else {},
+        "attributes": {"attributeMap": {k: value(v) for k, v in act.attributes().items()}},
+    } for act in RUN]}  # fmt: skip
 
 
 EXPORTS: dict[str, Callable[[], Json]] = {

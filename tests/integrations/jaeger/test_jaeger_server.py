@@ -94,7 +94,7 @@ def test_every_trace_is_read_once_or_its_microsecond_is_named(
         spans, problems = read(f"jaeger://{server.place}?service=bot&{WINDOW}")
     assert len(numbers(spans)) == len(set(numbers(spans)))
     assert len(spans) == len(traces) or problems
-    assert all("more traces in this microsecond than the 100" in it for it in problems)
+    assert all("more traces in this microsecond than the 100" in problem for problem in problems)
 
 
 def test_traces_are_requested_as_they_were_sent() -> None:
@@ -127,7 +127,9 @@ def test_an_unknown_service_is_an_error_with_the_known_ones(speaks: str) -> None
         "'a', 'web-bot', 'x0', 'x1', 'x2', 'x3' and 2 more; hint: service=weather%20bot"
     )
     assert numbers(some) == [1]
-    assert [it for it in problems if "has no service 'nobody', it has 'a', " in it] == problems
+    assert [
+        problem for problem in problems if "has no service 'nobody', it has 'a', " in problem
+    ] == problems
     assert len(problems) == 1
 
 

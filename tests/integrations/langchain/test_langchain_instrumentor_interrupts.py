@@ -65,7 +65,7 @@ def resumed(answer: Any) -> Any:
 
 def traces(spans: Any) -> list[ReasoningTrace]:
     assert {span.status.status_code.name for span in spans.finished()} == {"UNSET"}
-    return [it.trace for it in rebuild(records(spans.finished()))]
+    return [item.trace for item in rebuild(records(spans.finished()))]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -97,10 +97,10 @@ def test_a_question_in_words_is_a_message(spans: Any) -> None:
 def test_several_questions_stay_with_their_ids_as_their_answers_do(spans: Any) -> None:
     refunds = graph(approve=asking("Refund?"), check=asking("Is it hers?"))
     asked = refunds.invoke(ASKED, CONFIG)["__interrupt__"]
-    answers = {it.id: f"yes to {it.value}" for it in asked}
+    answers = {item.id: f"yes to {item.value}" for item in asked}
     refunds.invoke(resumed(answers), CONFIG)
     first, second = traces(spans)
-    assert first.output == {it.id: it.value for it in asked}
+    assert first.output == {item.id: item.value for item in asked}
     assert second.input == answers
 
 

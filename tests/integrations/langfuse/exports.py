@@ -12,12 +12,12 @@ __all__ = ["EXPORTS"]
 def _langfuse_observations() -> Json:
     kinds = {"llm": "GENERATION", "tool": "TOOL", "agent": "AGENT"}
     return {"data": [{
-        "id": it.span_id, "traceId": TRACE, "type": kinds[it.kind], "name": it.name,
-        "parentObservationId": it.parent, "startTime": iso(it.begins), "endTime": iso(it.ends),
-        "input": it.given, "output": it.gave, "level": "ERROR" if it.failed else "DEFAULT",
-        "statusMessage": FAILED if it.failed else None, "sessionId": "s1",
-        "providedModelName": "gpt-5", "usageDetails": usage(it, "input", "output"),
-    } for it in RUN]}  # fmt: skip
+        "id": act.span_id, "traceId": TRACE, "type": kinds[act.kind], "name": act.name,
+        "parentObservationId": act.parent, "startTime": iso(act.begins), "endTime": iso(act.ends),
+        "input": act.given, "output": act.gave, "level": "ERROR" if act.failed else "DEFAULT",
+        "statusMessage": FAILED if act.failed else None, "sessionId": "s1",
+        "providedModelName": "gpt-5", "usageDetails": usage(act, "input", "output"),
+    } for act in RUN]}  # fmt: skip
 
 
 EXPORTS: dict[str, Callable[[], Json]] = {

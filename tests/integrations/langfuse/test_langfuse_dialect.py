@@ -174,7 +174,7 @@ def test_a_node_named_agent_is_a_step_of_the_graph() -> None:
         classify(span(attributes, name="agent", parent_id="3" * 16))[1]
         for attributes in (node, {**node, OF + "metadata.langgraph_node": "boss"})
     ]
-    assert [type(it).__name__ for it in read] == ["Unclassified", "AgentInvocation"]
+    assert [type(item).__name__ for item in read] == ["Unclassified", "AgentInvocation"]
 
 
 def test_a_session_passed_to_the_callback_is_the_session() -> None:

@@ -11,11 +11,11 @@ __all__ = ["EXPORTS"]
 
 def _logfire() -> Json:
     return {"rows": [
-        {"trace_id": TRACE, "span_id": it.span_id, "parent_span_id": it.parent, "kind": "span",
-         "span_name": it.name, "start_timestamp": iso(it.begins), "end_timestamp": iso(it.ends),
-         "otel_scope_name": "x", "otel_status_code": "ERROR" if it.failed else None,
-         "otel_status_message": FAILED if it.failed else None, "attributes": it.attributes()}
-        for it in RUN
+        {"trace_id": TRACE, "span_id": act.span_id, "parent_span_id": act.parent, "kind": "span",
+         "span_name": act.name, "start_timestamp": iso(act.begins), "end_timestamp": iso(act.ends),
+         "otel_scope_name": "x", "otel_status_code": "ERROR" if act.failed else None,
+         "otel_status_message": FAILED if act.failed else None, "attributes": act.attributes()}
+        for act in RUN
     ]}  # fmt: skip
 
 

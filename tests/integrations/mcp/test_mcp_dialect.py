@@ -14,11 +14,13 @@ REQUESTS = [
 
 
 def test_both_sides_of_a_request_are_read() -> None:
-    sides = {(it.method, it.side) for it in REQUESTS}
+    sides = {(request.method, request.side) for request in REQUESTS}
     methods = ("server/discover", "tools/list", "tools/call", "resources/read", "prompts/get")
     assert sides == {(method, side) for method in methods for side in ("client", "server")}
 
 
 def test_a_client_span_has_the_tool_in_its_name_only() -> None:
-    assert {it.tool_name for it in REQUESTS if it.method == "tools/call"} == {"get_weather"}
-    assert {it.tool_name for it in REQUESTS if it.method != "tools/call"} == {None}
+    assert {request.tool_name for request in REQUESTS if request.method == "tools/call"} == {
+        "get_weather"
+    }
+    assert {request.tool_name for request in REQUESTS if request.method != "tools/call"} == {None}

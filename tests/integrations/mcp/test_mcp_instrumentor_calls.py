@@ -31,11 +31,11 @@ def use(work: Callable[[Any], Awaitable[Any]], *tools: Any, **options: Any) -> A
 
 def by_kind(spans: Any) -> dict[str, dict[str, Any]]:
     """The attributes of a client's and a server's span."""
-    found = {it.kind.name: it for it in spans.finished()}
+    found = {item.kind.name: item for item in spans.finished()}
     assert len(found) == len(spans.finished()), spans.tree()
     if len(found) == 2:
         assert found["SERVER"].parent.span_id == found["CLIENT"].context.span_id
-    return {kind: dict(it.attributes or {}) for kind, it in found.items()}
+    return {kind: dict(value.attributes or {}) for kind, value in found.items()}
 
 
 def steps(spans: Any) -> list[str]:
@@ -54,7 +54,7 @@ def test_a_call_has_a_span_on_either_side_in_one_trace(spans: Any, instrumented:
         assert attributes["gen_ai.tool.call.arguments"] == '{"query":"OTLP"}'
         assert served.RESULT in attributes["gen_ai.tool.call.result"]
     assert found["SERVER"]["jsonrpc.request.id"]
-    assert {it.name for it in spans.finished()} == {"tools/call search_web"}
+    assert {item.name for item in spans.finished()} == {"tools/call search_web"}
 
 
 def test_the_id_of_a_request_that_is_sent_is_on_both_sides(spans: Any, instrumented: Any) -> None:
@@ -84,8 +84,8 @@ def test_a_tool_that_fails_is_no_exception(spans: Any, instrumented: Any) -> Non
 def test_what_a_tool_says_of_its_failure_is_content(spans: Any, instrumented: Any) -> None:
     spans.without_content()
     use(lambda client: client.call_tool("fails", ASKED))
-    assert [it.status.description for it in spans.finished()] == [None, None]
-    assert "network" not in repr([(it.attributes, it.events) for it in spans.finished()])
+    assert [item.status.description for item in spans.finished()] == [None, None]
+    assert "network" not in repr([(item.attributes, item.events) for item in spans.finished()])
 
 
 def test_an_error_of_the_protocol_has_its_code(spans: Any, instrumented: Any) -> None:
@@ -148,7 +148,7 @@ def test_progress_reaches_the_client(spans: Any, instrumented: Any) -> None:
         told.append(progress)
 
     works.__annotations__["ctx"] = context
-    use(lambda it: it.call_tool("works", ASKED, progress_callback=progressed), works)
+    use(lambda item: item.call_tool("works", ASKED, progress_callback=progressed), works)
     assert told == [1.0]
     assert len(by_kind(spans)) == 2
 
@@ -160,7 +160,7 @@ def test_prompts_and_resources_have_spans_and_are_no_steps(spans: Any, instrumen
         await client.read_resource("notes://all")
 
     use(read)
-    names = sorted(it.name for it in spans.finished())
+    names = sorted(item.name for item in spans.finished())
     assert names == [*(["prompts/get greet"] * 2), *(["resources/read"] * 2)]
     assert "trajectory" not in readable(records(spans.finished()))
 
@@ -190,7 +190,7 @@ def test_a_tool_runs_below_the_span_of_its_server(spans: Any, instrumented: Any)
     inner, outer, _ = spans.finished()
     assert inner.name == "execute_tool search_web"
     assert inner.parent.span_id == outer.context.span_id
-    assert [it.split()[0] for it in steps(spans)] == ["tool_call", "tool_result"]
+    assert [step.split()[0] for step in steps(spans)] == ["tool_call", "tool_result"]
 
 
 def test_calls_of_an_agent_are_counted_and_in_order(spans: Any, instrumented: Any) -> None:
@@ -210,11 +210,11 @@ def test_calls_of_an_agent_are_counted_and_in_order(spans: Any, instrumented: An
         return "done"
 
     use(agent(clerk))
-    [run] = [it for it in spans.finished() if it.name == "invoke_agent clerk"]
+    [run] = [item for item in spans.finished() if item.name == "invoke_agent clerk"]
     assert run.attributes["agentool.metrics.tool_call_count"] == 3
     [found] = rebuild(records(spans.finished()))
     told = found.trace.to_dict()["steps"]
-    called = [it["tool_call"]["name"] for it in told if it["type"] == "tool_call"]
+    called = [item["tool_call"]["name"] for item in told if item["type"] == "tool_call"]
     assert called == ["first", "totals", "wrapped"]
 
 
@@ -234,9 +234,9 @@ def test_nothing_of_a_client_stays_in_the_tasks_of_its_server(
             await client.call_tool("looks", ASKED)
 
     use(twice, looks)
-    servers = [it.context for it in spans.finished() if it.kind.name == "SERVER"]
-    assert [it.span_id for it in current] == [it.span_id for it in servers]
-    assert len({it.trace_id for it in servers}) == 2
+    servers = [item.context for item in spans.finished() if item.kind.name == "SERVER"]
+    assert [item.span_id for item in current] == [server.span_id for server in servers]
+    assert len({server.trace_id for server in servers}) == 2
 
 
 def test_detached_nothing_is_recorded(spans: Any, instrumented: Any) -> None:
@@ -246,13 +246,13 @@ def test_detached_nothing_is_recorded(spans: Any, instrumented: Any) -> None:
     assert result.content[0].text == served.RESULT
     assert spans.finished() == []
     for each in instrumented:
-        assert {it.state for it in each.attached.values()} <= {"detached", "waiting", "absent"}
+        assert {item.state for item in each.attached.values()} <= {"detached", "waiting", "absent"}
 
 
 def test_every_patch_fits_the_installed_version(instrumented: Any) -> None:
     use(lambda client: client.list_tools())
     [ours, *_] = instrumented
-    assert {it.state for it in ours.attached.values()} <= {"attached", "waiting"}
+    assert {item.state for item in ours.attached.values()} <= {"attached", "waiting"}
 
 
 def test_under_a_provider_of_the_users_a_rebuild_of_all_counts_each_call_once(
@@ -266,10 +266,10 @@ def test_under_a_provider_of_the_users_a_rebuild_of_all_counts_each_call_once(
         return str((await client.call_tool("fails", ASKED)).is_error)
 
     use(clerk, **options)
-    scopes = {it.instrumentation_scope.name for it in spans.finished()}
+    scopes = {item.instrumentation_scope.name for item in spans.finished()}
     assert "mcp-python-sdk" in scopes
     assert "agentool_otel.instrumentation.mcp" in scopes
-    told = sorted(it.split()[0] for it in steps(spans))
+    told = sorted(step.split()[0] for step in steps(spans))
     assert told == ["tool_call", "tool_call", "tool_result", "tool_result"]
     spans.forget()
 
@@ -284,6 +284,6 @@ def test_a_call_in_several_rounds_is_one_call(spans: Any, instrumented: Any) -> 
 
     result = use(lambda client: client.call_tool("asks_again", ASKED), asks_again)
     assert result.content[0].text == "done"
-    assert [it.kind.name for it in spans.finished()] == ["SERVER"] * 3 + ["CLIENT"]
+    assert [item.kind.name for item in spans.finished()] == ["SERVER"] * 3 + ["CLIENT"]
     assert "done" in spans.finished()[-1].attributes["gen_ai.tool.call.result"]
-    assert [it.split()[0] for it in steps(spans)] == ["tool_call", "tool_result"]
+    assert [step.split()[0] for step in steps(spans)] == ["tool_call", "tool_result"]

@@ -74,7 +74,7 @@ def is_one_call(spans: list[SpanRecord]) -> bool:
     """Return whether the spans are those of a client and a server in one trace, and one step
     in it.
     """
-    run, client, server = sorted(spans, key=lambda it: it.start_ns or 0)
+    run, client, server = sorted(spans, key=lambda span: span.start_ns or 0)
     assert (client.kind, server.kind) == ("CLIENT", "SERVER")
     assert (client.parent_id, server.parent_id) == (run.span_id, client.span_id)
     assert client.attributes["jsonrpc.request.id"] == server.attributes["jsonrpc.request.id"]
@@ -110,7 +110,7 @@ def test_a_call_over_http_is_one_step(tmp_path: Path) -> None:
         recorded(tmp_path, str(port))
     spans = list(open_source(str(tmp_path)).spans())
     assert is_one_call(spans)
-    [server] = [it for it in spans if it.kind == "SERVER"]
+    [server] = [span for span in spans if span.kind == "SERVER"]
     assert server.attributes["network.transport"] == "tcp"
     assert server.attributes["client.address"] == "127.0.0.1"
     assert server.attributes["mcp.session.id"]

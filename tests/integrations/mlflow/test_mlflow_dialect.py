@@ -88,7 +88,7 @@ def test_a_span_of_another_vocabulary_is_read_by_that() -> None:
 
 
 def test_a_tool_that_raised_has_the_message_of_its_exception() -> None:
-    failed = [it for it in RECORDED if it.status_message == "LookupError: no station in Rome"]
+    failed = [item for item in RECORDED if item.status_message == "LookupError: no station in Rome"]
     assert spelled(*failed) == text("""
         mlflow: tool get_weather error=LookupError message=no station in Rome
             arguments={"city":"Rome"}

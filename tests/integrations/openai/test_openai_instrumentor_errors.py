@@ -179,7 +179,7 @@ def test_a_call_that_is_not_sampled_costs_no_proxy(client: Any, spans: Any) -> N
 
 def test_every_patch_finds_its_target_or_may_miss_it(client: Any) -> None:
     assert client.chat.completions is not None  # imported when it is first used
-    states = {it.state for it in OpenAIInstrumentor().attached.values()}
+    states = {item.state for item in OpenAIInstrumentor().attached.values()}
     assert states <= {"attached", "waiting", "absent"}
     assert "attached" in states
 

@@ -337,8 +337,8 @@ def fragment(
 
 def parts_of(*chunks: Any) -> list[Any]:
     reading = ChatReading(Inference())
-    for it in chunks:
-        reading.add(it)
+    for item in chunks:
+        reading.add(item)
     (message,) = reading.operation(False).output or []
     parts: list[Any] = message["parts"]
     return parts
@@ -396,8 +396,8 @@ chunks = st.builds(SimpleNamespace, id=maybe, choices=st.one_of(maybe, st.lists(
 @given(st.lists(chunks), st.booleans())
 def test_no_stream_of_fragments_is_too_odd(given_chunks: list[Any], failed: bool) -> None:
     reading = ChatReading(Inference())
-    for it in given_chunks:
-        reading.add(it)
+    for given_chunk in given_chunks:
+        reading.add(given_chunk)
     operation = reading.operation(failed)
     assert {message["role"] for message in operation.output or ()} <= {"assistant"}
     assert all(operation.finish_reasons or ["none is said"])
@@ -439,7 +439,9 @@ def test_every_chunk_after_the_first_is_measured(spans: Any, model: Any, calls: 
         [scope] = reader.get_metrics_data().resource_metrics[0].scope_metrics  # type: ignore[union-attr]
     finally:
         metrics.configure()
-    metric = next(it for it in scope.metrics if it.name.endswith("time_per_output_chunk"))
+    metric = next(
+        metric for metric in scope.metrics if metric.name.endswith("time_per_output_chunk")
+    )
     point: Any = metric.data.data_points[0]
     assert point.count == len(chunks) - 1
     assert point.attributes["gen_ai.response.model"] == spans.attributes()["gen_ai.response.model"]

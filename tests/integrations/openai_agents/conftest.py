@@ -24,7 +24,7 @@ DONE = Turn(text="Done.", input_tokens=60, output_tokens=9)
 def _known(function: Any, options: dict[str, Any]) -> None:
     """Skip a test of what this version of the SDK does not have."""
     parameters = inspect.signature(inspect.unwrap(function)).parameters
-    takes_any = any(it.kind is it.VAR_KEYWORD for it in parameters.values())
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if not takes_any and (missing := options.keys() - parameters.keys()):
         pytest.skip(f"this version of the SDK has no {', '.join(sorted(missing))}")
 
@@ -81,16 +81,16 @@ class Scene:
     def names(self) -> list[str]:
         """Return the names of all spans in the order they began, indented by their depth."""
         lines = self.text().partition("\n\n")[0].splitlines()
-        return [it for it in lines if it.strip().partition(" ")[0] in _OPERATIONS]
+        return [line for line in lines if line.strip().partition(" ")[0] in _OPERATIONS]
 
     def text(self) -> str:
         return readable(self.stage.recorded.spans())
 
     def all(self, operation: str) -> list[dict[str, Any]]:
         """Return the attributes of all spans of an operation."""
-        spans = sorted(self.stage.recorded.spans(), key=lambda it: it.start_ns or 0)
-        operations = [dict(it.attributes) for it in spans]
-        return [it for it in operations if it.get("gen_ai.operation.name") == operation]
+        spans = sorted(self.stage.recorded.spans(), key=lambda span: span.start_ns or 0)
+        operations = [dict(span.attributes) for span in spans]
+        return [item for item in operations if item.get("gen_ai.operation.name") == operation]
 
 
 _OPERATIONS = {

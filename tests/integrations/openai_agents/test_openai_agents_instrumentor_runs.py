@@ -98,10 +98,10 @@ def test_a_session_is_the_conversation_and_its_memory(scene: Scene, streamed: bo
     finally:
         session.close()
     agents = scene.all("invoke_agent")
-    assert [it["gen_ai.conversation.id"] for it in agents] == ["thread-1"] * 2
+    assert [agent["gen_ai.conversation.id"] for agent in agents] == ["thread-1"] * 2
     reads = scene.all("search_memory")
-    assert [it["gen_ai.memory.record.count"] for it in reads] == [0, 2]
-    assert [it["gen_ai.memory.store.id"] for it in reads] == ["thread-1"] * 2
+    assert [read["gen_ai.memory.record.count"] for read in reads] == [0, 2]
+    assert [read["gen_ai.memory.store.id"] for read in reads] == ["thread-1"] * 2
     assert "One" in reads[1]["gen_ai.memory.records"]
     assert len(scene.all("create_memory")) == 4
 
@@ -188,8 +188,8 @@ def test_a_guardrail_judges_its_agent(scene: Scene, streamed: bool, tripped: boo
         error = raised
     assert (error is not None) is tripped
     spans = scene.stage.recorded.spans()
-    (judged,) = (it for it in spans if it.name == "evaluate polite")
-    (run,) = (it for it in spans if it.name == "invoke_agent researcher")
+    (judged,) = (span for span in spans if span.name == "evaluate polite")
+    (run,) = (span for span in spans if span.name == "invoke_agent researcher")
     assert judged.parent_id == run.span_id
     assert judged.attributes["gen_ai.evaluation.score.value"] == (0.0 if tripped else 1.0)
     assert judged.attributes["gen_ai.evaluation.score.label"] == (

@@ -53,7 +53,7 @@ def test_what_the_sdks_traces_are_not_to_hold_is_not_in_ours(
     scene.push(SEARCH, DONE)
     scene.run(scene.agent(), **options)
     assert scene.names() == PLAIN
-    recorded = repr([(it.attributes, it.events) for it in scene.stage.recorded.spans()])
+    recorded = repr([(span.attributes, span.events) for span in scene.stage.recorded.spans()])
     for text in ("Question", "Search.", "OTel", "Done."):
         assert text not in recorded
     assert scene.all("chat")[0]["gen_ai.usage.input_tokens"] == 40
@@ -133,7 +133,7 @@ def test_without_the_clients_instrumentor_the_sdks_span_is_the_model_call(scene:
     scene.push(SEARCH, DONE)
     scene.run(scene.agent(responses=True))
     assert scene.names() == PLAIN
-    assert [it["gen_ai.usage.input_tokens"] for it in scene.all("chat")] == [40, 60]
+    assert [item["gen_ai.usage.input_tokens"] for item in scene.all("chat")] == [40, 60]
 
 
 def test_uninstrument_puts_everything_back(scene: Scene) -> None:
@@ -141,7 +141,7 @@ def test_uninstrument_puts_everything_back(scene: Scene) -> None:
         OpenAIAgentsInstrumentor,
     )
 
-    states = {it.state for it in OpenAIAgentsInstrumentor().attached.values()}
+    states = {item.state for item in OpenAIAgentsInstrumentor().attached.values()}
     assert states <= {"attached", "waiting", "absent", "inherited"}
     scene.stage.set(attached=False)
     runner = importlib.import_module("agents.run").AgentRunner

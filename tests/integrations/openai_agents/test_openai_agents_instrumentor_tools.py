@@ -79,9 +79,12 @@ def test_a_call_that_is_rejected_does_not_fail_the_run(scene: Scene) -> None:
     state = waiting.to_state()
     state.reject(waiting.interruptions[0])
     scene.run(agent, state)
-    assert [it["agentool.status"] for it in scene.all("invoke_agent")] == ["in_progress", "success"]
+    assert [item["agentool.status"] for item in scene.all("invoke_agent")] == [
+        "in_progress",
+        "success",
+    ]
     (_, *made) = scene.all("execute_tool")
-    assert all(it["error.type"] == "rejected" for it in made)
+    assert all(item["error.type"] == "rejected" for item in made)
 
 
 def _reasons() -> Any:

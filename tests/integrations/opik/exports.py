@@ -16,13 +16,13 @@ def _opik() -> Json:
                   "start_time": iso(0), "end_time": iso(9), "input": {"input": first.given},
                   "output": {"output": first.gave}, "usage": {"total_tokens": 14}},
         "spans": [{
-            "id": it.uuid(), "trace_id": TRACE, "name": it.name, "type": it.kind,
-            "start_time": iso(it.begins), "end_time": iso(it.ends),
-            "input": {"messages": it.given} if it.asks_model else it.given,
-            "output": {"choices": [{"message": it.gave}]} if it.asks_model else None,
-            "usage": usage(it, "prompt_tokens", "completion_tokens"),
-            "error_info": {"exception_type": "E", "message": FAILED} if it.failed else None,
-        } for it in others],
+            "id": item.uuid(), "trace_id": TRACE, "name": item.name, "type": item.kind,
+            "start_time": iso(item.begins), "end_time": iso(item.ends),
+            "input": {"messages": item.given} if item.asks_model else item.given,
+            "output": {"choices": [{"message": item.gave}]} if item.asks_model else None,
+            "usage": usage(item, "prompt_tokens", "completion_tokens"),
+            "error_info": {"exception_type": "E", "message": FAILED} if item.failed else None,
+        } for item in others],
     }  # fmt: skip
 
 

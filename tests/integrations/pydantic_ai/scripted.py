@@ -57,7 +57,7 @@ def scripted(*turns: Any, name: str = "scripted") -> Any:
             raise turn
         parts = turn if isinstance(turn, list) else [turn]
         return messages.ModelResponse(
-            parts=[messages.TextPart(it) if isinstance(it, str) else it for it in parts]
+            parts=[messages.TextPart(part) if isinstance(part, str) else part for part in parts]
         )
 
     return pydantic_ai(".models.function").FunctionModel(answer, model_name=name)

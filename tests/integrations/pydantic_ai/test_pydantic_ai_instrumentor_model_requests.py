@@ -28,7 +28,7 @@ def value(attribute: Any) -> Any:
 
 
 def requests(spans: Any) -> list[Any]:
-    return [it for it in spans.finished() if it.name.startswith("chat ")]
+    return [item for item in spans.finished() if item.name.startswith("chat ")]
 
 
 def test_parameters_tools_and_all_kinds_of_tokens_are_recorded(spans: Any) -> None:
@@ -129,8 +129,8 @@ def test_attempts_that_another_model_followed_are_failed_calls_of_their_own(span
     agent = agent_on(fallback(scripted(refused, name="one"), scripted("fine", name="two")))
     assert asyncio.run(agent.run("x")).output == "fine"
     calls = [
-        (it.attributes["gen_ai.request.model"], it.attributes.get("error.type"))
-        for it in requests(spans)
+        (request.attributes["gen_ai.request.model"], request.attributes.get("error.type"))
+        for request in requests(spans)
     ]
     assert sorted(calls, key=str) == ([("one", "ModelHTTPError")] if attempts else []) + [
         ("two", None)

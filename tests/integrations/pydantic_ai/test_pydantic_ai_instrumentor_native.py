@@ -63,7 +63,7 @@ def test_under_a_provider_of_the_users_a_rebuild_of_both_counts_each_call_once(
     spans.forget()
     switched_on(settings.provider, version=version)
     run()
-    theirs = [it for it in spans.finished() if it.instrumentation_scope.name == "pydantic-ai"]
+    theirs = [item for item in spans.finished() if item.instrumentation_scope.name == "pydantic-ai"]
     assert len(theirs) == len(TREE), "theirs are all written"
     assert len(spans.finished()) == 2 * len(TREE)
     assert (steps(spans), tokens(spans)) == alone
@@ -71,9 +71,9 @@ def test_under_a_provider_of_the_users_a_rebuild_of_both_counts_each_call_once(
 
 
 def tokens(spans: Any) -> list[Any]:
-    traces = [it.trace.to_dict() for it in rebuild(records(spans.finished()))]
+    traces = [item.trace.to_dict() for item in rebuild(records(spans.finished()))]
     counted = ("total_tokens", "tool_call_count", "step_count")
-    return [[it["metrics"].get(name) for name in counted] for it in traces]
+    return [[trace["metrics"].get(name) for name in counted] for trace in traces]
 
 
 def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switched_on: Any) -> None:
@@ -90,13 +90,13 @@ def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switche
     run()
     recorded = AgentTraces(memory).spans()
     assert len(recorded) == len(TREE)
-    assert {it.scope.partition(".")[0] for it in recorded} == {"agentool_otel"}
-    known = {it.span_id for it in recorded}
-    assert sum(it.parent_id not in known for it in recorded) == 1
+    assert {item.scope.partition(".")[0] for item in recorded} == {"agentool_otel"}
+    known = {item.span_id for item in recorded}
+    assert sum(item.parent_id not in known for item in recorded) == 1
     instrumented.uninstrument()
     memory.forget()
     run()
-    assert {it.scope for it in AgentTraces(memory).spans()} == {"pydantic-ai"}
+    assert {span.scope for span in AgentTraces(memory).spans()} == {"pydantic-ai"}
 
 
 def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
@@ -104,7 +104,7 @@ def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
     instrumented.uninstrument()
     for each in (vars(agent)["iter"], vars(stream).get("time_to_first_chunk")):
         assert not type(each).__module__.startswith("wrapt")
-    assert all(it.state in ("detached", "absent") for it in instrumented.attached.values())
+    assert all(item.state in ("detached", "absent") for item in instrumented.attached.values())
 
 
 def test_theirs_are_the_same_with_ours_as_without(
@@ -119,9 +119,11 @@ def test_theirs_are_the_same_with_ours_as_without(
         run()
         chain = fallback(scripted(refused, name="one"), scripted("fine", name="two"))
         asyncio.run(agent_on(chain).run("x"))
-        finished = [it for it in spans.finished() if it.instrumentation_scope.name == "pydantic-ai"]
+        finished = [
+            item for item in spans.finished() if item.instrumentation_scope.name == "pydantic-ai"
+        ]
         spans.forget()
-        return [(it.name, sorted(it.attributes)) for it in finished]
+        return [(item.name, sorted(item.attributes)) for item in finished]
 
     switched_on(settings.provider)
     with_ours = theirs()

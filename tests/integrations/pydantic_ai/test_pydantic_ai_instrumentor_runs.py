@@ -24,7 +24,7 @@ pytest.importorskip("pydantic_ai")
 
 
 def run_of(spans: Any, name: str = "clerk") -> Any:
-    [found] = [it for it in spans.finished() if it.name == f"invoke_agent {name}"]
+    [found] = [item for item in spans.finished() if item.name == f"invoke_agent {name}"]
     return found.attributes
 
 
@@ -42,9 +42,9 @@ def test_an_agent_that_was_built_before_is_covered_and_keeps_its_capabilities(
     assert spans.finished() == []
     instrumented.instrument()
     asyncio.run(agent.run("x"))
-    assert [it.name for it in spans.finished()] == ["chat scripted", "invoke_agent clerk"]
+    assert [item.name for item in spans.finished()] == ["chat scripted", "invoke_agent clerk"]
     after = list(agent.root_capability.capabilities)
-    assert [type(it) for it in after] == [type(it) for it in before]
+    assert [type(item) for item in after] == [type(item) for item in before]
 
 
 def test_the_users_capabilities_wrap_a_run_in_the_order_they_are_given_in(spans: Any) -> None:
@@ -96,7 +96,7 @@ def test_an_output_function_is_a_tool_that_the_run_ends_with(spans: Any) -> None
 
     agent = agent_on(scripted(asks("final_result", city="Rome")), output_type=book)
     assert asyncio.run(agent.run("x")).output == "booked Rome"
-    [tool] = [it for it in spans.finished() if it.name == "execute_tool final_result"]
+    [tool] = [item for item in spans.finished() if item.name == "execute_tool final_result"]
     assert tool.attributes["gen_ai.tool.call.id"] == "c1"
     assert "booked Rome" in tool.attributes["gen_ai.tool.call.result"]
 
@@ -115,9 +115,9 @@ def test_the_conversation_is_the_callers_then_that_around_then_pydantic_ais(span
 
     asyncio.run(talk())
     found = [
-        it.attributes["gen_ai.conversation.id"]
-        for it in spans.finished()
-        if it.name == "invoke_agent clerk"
+        item.attributes["gen_ai.conversation.id"]
+        for item in spans.finished()
+        if item.name == "invoke_agent clerk"
     ]
     assert found[0] == found[1]
     assert found[2:] == ["around", "mine"]
@@ -155,7 +155,7 @@ def test_a_timeout_around_a_run_is_an_error_of_the_run_and_of_its_request(spans:
     error = outcome(asyncio.wait_for(agent.run("x"), 0.05))
     assert isinstance(error, TimeoutError | asyncio.TimeoutError)
     cancelled = "asyncio.exceptions.CancelledError"
-    assert {it.attributes["error.type"] for it in spans.finished()} == {cancelled}
+    assert {item.attributes["error.type"] for item in spans.finished()} == {cancelled}
     assert len(spans.finished()) == 2
 
 
@@ -181,24 +181,24 @@ def test_every_way_to_stream_is_one_run_and_leaves_nothing_current(spans: Any, w
     async def consume() -> None:
         if way == "run_stream":
             async with agent.run_stream("x") as result:
-                assert [it async for it in result.stream_text(delta=True)]
+                assert [item async for item in result.stream_text(delta=True)]
         elif way == "iter":
             async with agent.iter("x") as run:
                 async for node in run:
                     if pydantic_ai().Agent.is_model_request_node(node):
                         async with node.stream(run.ctx) as events:
-                            assert [it async for it in events]
+                            assert [event async for event in events]
         else:
             events = agent.run_stream_events("x")
             if hasattr(events, "__aenter__"):  # from 2.0 on
                 async with events as entered:
-                    assert [it async for it in entered]
+                    assert [item async for item in entered]
             else:
-                assert [it async for it in events]
+                assert [event async for event in events]
         from opentelemetry.trace import get_current_span
 
         assert not get_current_span().get_span_context().is_valid
 
     asyncio.run(consume())
-    assert [it.name.split()[0] for it in spans.finished()] == ["chat", "invoke_agent"]
+    assert [item.name.split()[0] for item in spans.finished()] == ["chat", "invoke_agent"]
     assert "one two" in run_of(spans)["gen_ai.output.messages"]

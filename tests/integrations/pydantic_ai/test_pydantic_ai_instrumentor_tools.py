@@ -25,7 +25,7 @@ pytest.importorskip("pydantic_ai")
 
 
 def tools(spans: Any) -> list[Any]:
-    return [it for it in spans.finished() if it.name.startswith("execute_tool ")]
+    return [item for item in spans.finished() if item.name.startswith("execute_tool ")]
 
 
 def test_a_retry_is_an_error_of_the_tool_that_the_model_is_told(spans: Any) -> None:
@@ -43,7 +43,7 @@ def test_a_retry_is_an_error_of_the_tool_that_the_model_is_told(spans: Any) -> N
     assert first.attributes["error.type"] == "pydantic_ai.exceptions.ModelRetry"
     assert "another number" in first.attributes["gen_ai.tool.call.result"]
     assert "error.type" not in second.attributes
-    [run] = [it for it in spans.finished() if it.name == "invoke_agent clerk"]
+    [run] = [item for item in spans.finished() if item.name == "invoke_agent clerk"]
     assert "error.type" not in run.attributes
 
 
@@ -79,7 +79,7 @@ def test_a_tool_that_needs_approval_is_put_off_and_answered_by_a_later_run(spans
         "trajectory of clerk: in_progress",
         '  tool_call {"tool_call": {"arguments": {"path": "/x"}, "name": "delete"}}',
     ]
-    assert all("error.type" not in it.attributes for it in spans.finished())
+    assert all("error.type" not in item.attributes for item in spans.finished())
     spans.forget()
     approved = package.DeferredToolResults(approvals={"c1": True})
     history = first.all_messages()
@@ -92,7 +92,7 @@ def test_a_tool_that_needs_approval_is_put_off_and_answered_by_a_later_run(spans
 
 
 def _runs(spans: Any) -> list[ReasoningTrace]:
-    return [it.trace for it in rebuild(records(spans.finished()))]
+    return [item.trace for item in rebuild(records(spans.finished()))]
 
 
 def test_what_is_put_off_is_the_output_and_what_became_of_it_the_input_of_the_next_run(
@@ -186,4 +186,4 @@ def test_tools_of_a_toolset_are_tools(spans: Any) -> None:
     toolset = pydantic_ai(".toolsets").FunctionToolset([look])
     agent = agent_on(scripted(asks("a_look", q=1), "done"), toolsets=[toolset.prefixed("a")])
     asyncio.run(agent.run("x"))
-    assert [it.name for it in tools(spans)] == ["execute_tool a_look"]
+    assert [tool.name for tool in tools(spans)] == ["execute_tool a_look"]

@@ -17,11 +17,11 @@ def _sentry() -> Json:
         "contexts": {"trace": {"trace_id": TRACE, "span_id": first.span_id, "status": "ok",
                                "op": "gen_ai.invoke_agent", "data": first.attributes()}},
         "spans": [{
-            "trace_id": TRACE, "span_id": it.span_id, "parent_span_id": it.parent,
-            "op": "gen_ai.x", "description": it.name, "data": it.attributes(),
-            "start_timestamp": BEGIN + it.begins, "timestamp": BEGIN + it.ends,
-            "status": "internal_error" if it.failed else "ok",
-        } for it in others],
+            "trace_id": TRACE, "span_id": item.span_id, "parent_span_id": item.parent,
+            "op": "gen_ai.x", "description": item.name, "data": item.attributes(),
+            "start_timestamp": BEGIN + item.begins, "timestamp": BEGIN + item.ends,
+            "status": "internal_error" if item.failed else "ok",
+        } for item in others],
     }  # fmt: skip
 
 

@@ -68,9 +68,9 @@ def test_every_form_of_a_recorded_trace_gives_the_same(
 ) -> None:
     ids = sorted(file.name[:32] for file in (FIXTURES / folder).glob("*.v1.pb"))
     with Loopback(lambda request: recorded(request, version, suffix, folder)) as server:
-        spans, problems = read(f"tempo://{server.place}?" + "&".join(f"trace={it}" for it in ids))
+        spans, problems = read(f"tempo://{server.place}?" + "&".join(f"trace={id_}" for id_ in ids))
     expected = [
-        span for it in ids for span in open_source(FIXTURES / folder / f"{it}.v2.json").spans()
+        span for id_ in ids for span in open_source(FIXTURES / folder / f"{id_}.v2.json").spans()
     ]
     for span in (*spans, *expected):
         span.damaged = ()  # that a cut ends within a character is seen in protobuf alone
@@ -81,9 +81,11 @@ def test_with_raised_limits_what_was_sent_comes_back() -> None:
     ids = {file.name[:32] for file in (FIXTURES / "raised").glob("*.v2.pb")}
     sent = open_source(FIXTURES / "raised" / "sent.otlp.pb").spans()
     with Loopback(lambda request: recorded(request, "v2", "pb", "raised")) as server:
-        url = f"tempo://{server.place}?" + "&".join(f"trace={it}" for it in ids)
+        url = f"tempo://{server.place}?" + "&".join(f"trace={id_}" for id_ in ids)
         found = [rebuilt.to_bytes() for rebuilt in rebuild(open_source(url).spans())]
-    assert found == [it.to_bytes() for it in rebuild(span for span in sent if span.trace_id in ids)]
+    assert found == [
+        item.to_bytes() for item in rebuild(span for span in sent if span.trace_id in ids)
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["json", "pb"])
@@ -114,8 +116,8 @@ def test_ids_from_a_recorded_search_are_requested_with_leading_zeros() -> None:
 
     with Loopback(reply) as server:
         spans, problems = read(f"tempo://{server.place}?{PAST}")
-    assert "9684d3c9f97386c591c37c87db94186" in [it["traceID"] for it in found]
-    assert [span.trace_id for span in spans] == [it["traceID"].zfill(32) for it in found]
+    assert "9684d3c9f97386c591c37c87db94186" in [item["traceID"] for item in found]
+    assert [span.trace_id for span in spans] == [item["traceID"].zfill(32) for item in found]
     assert problems == []
 
 
@@ -365,7 +367,7 @@ def test_partial_traces_and_partial_searches_are_reported() -> None:
 
 def test_it_can_be_read_again_and_loaded() -> None:
     with Loopback(lambda request: recorded(request, "v2", "pb", "raised")) as server:
-        trace_id = next(it for it in RECORDED if it.parent.name == "raised").name[:32]
+        trace_id = next(item for item in RECORDED if item.parent.name == "raised").name[:32]
         source = open_source(f"tempo://{server.place}?trace={trace_id}")
         assert list(source.spans()) == list(source.spans())
         assert source.bytes_read > 1000

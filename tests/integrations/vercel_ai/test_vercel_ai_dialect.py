@@ -174,7 +174,7 @@ def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
 
 
 def test_a_tool_that_threw_has_the_message_of_its_error() -> None:
-    tools = [it for it in recorded("ai-6.0.326.vercel_ai.jsonl") if it.name == "ai.toolCall"]
+    tools = [item for item in recorded("ai-6.0.326.vercel_ai.jsonl") if item.name == "ai.toolCall"]
     assert spelled(*tools) == text("""
         vercel_ai: tool get_weather call=call_000006 session=session-1 error=Error message=no
             station in Rome arguments={"city":"Rome"}

@@ -77,13 +77,13 @@ class Loops:
         made = self.calls[question] = []
         for _ in range(self._chance.randint(1, 3)):
             calls = [self._call(len(made) + n, question) for n in range(self._chance.randint(1, 2))]
-            parts = [tool_call(it.name, self._sent(it.arguments), it.id) for it in calls]
+            parts = [tool_call(call.name, self._sent(call.arguments), call.id) for call in calls]
             answer = message("assistant", parts)
             at = self._model(history, answer, at)
-            repeated = [tool_call(it.name, self._sent(it.arguments), it.id) for it in calls]
+            repeated = [tool_call(call.name, self._sent(call.arguments), call.id) for call in calls]
             history.append(message("assistant", repeated))
             at = self._execute(calls, at)
-            told = [tool_response(it.result or f"error: {it.error}", it.id) for it in calls]
+            told = [tool_response(call.result or f"error: {call.error}", call.id) for call in calls]
             history += [message("tool", [part]) for part in told]
             made += calls
         self._model(history, message("assistant", [text("Done.")]), at)
@@ -112,7 +112,7 @@ class Loops:
         """Execute the calls of a turn one after another, or at once; equal ones in their order."""
         at_once = self._chance.random() < 0.5
         latest = at
-        alike = len({(it.name, str(it.arguments)) for it in calls}) < len(calls)
+        alike = len({(call.name, str(call.arguments)) for call in calls}) < len(calls)
         for call in calls if alike else self._chance.sample(calls, len(calls)):
             start = at if at_once else latest
             end = start + self._chance.randint(1, 20)

@@ -48,13 +48,13 @@ def test_a_call_continues_the_last_one_before_it_that_offers_its_key(
     offers: list[tuple[int, int]], rank: tuple[int, int]
 ) -> None:
     joining = Joining()
-    for it in offers:
-        joining.add(Keys([1], []), it)
+    for offer in offers:
+        joining.add(Keys([1], []), offer)
     number = joining.add(Keys([], [1]), rank)
     joining.settle()
-    places = [(*it, n) for n, it in enumerate(offers)]
-    before = [it for it in places if it[:2] < rank]
-    after = [it for it in places if it[:2] > rank]
+    places = [(*offer, n) for n, offer in enumerate(offers)]
+    before = [place for place in places if place[:2] < rank]
+    after = [place for place in places if place[:2] > rank]
     wanted = max(before)[2] if before else min(after or places or [(0, 0, number)])[2]
     assert joining.group_of(number) == joining.group_of(wanted)
     assert [joining.group_of(n) for n in range(len(offers))] == [*range(len(offers))]

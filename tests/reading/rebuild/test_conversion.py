@@ -33,7 +33,7 @@ ANSWERED = [message("assistant", [text("done")], "stop")]
 
 
 def rebuilt(spans: Sequence[SpanRecord]) -> list[dict[str, Any]]:
-    return [it.trace.to_dict() for it in rebuild(spans)]
+    return [item.trace.to_dict() for item in rebuild(spans)]
 
 
 def through_a_file(spans: Sequence[SpanRecord]) -> list[SpanRecord]:
@@ -93,8 +93,8 @@ def test_our_own_recordings_give_the_same_traces_after_conversion(
     dialect: str, document: dict[str, Any]
 ) -> None:
     spans = replayed(document)
-    there = [converted(it, writing_dialect(dialect)) for it in spans]
-    back = [converted(it, writing_dialect("gen_ai")) for it in there]
+    there = [converted(item, writing_dialect(dialect)) for item in spans]
+    back = [converted(item, writing_dialect("gen_ai")) for item in there]
     assert exact(rebuilt(there)) == exact(rebuilt(spans)) == exact(rebuilt(back))
 
 
@@ -118,18 +118,20 @@ def test_our_own_recordings_give_the_same_traces_after_conversion(
 def test_foreign_recordings_give_the_same_traces_after_conversion(
     fixture: str, dialect: str
 ) -> None:
-    recorded = [it for trace in by_trace(open_source(SPANS / f"{fixture}.jsonl").spans())
-                for it in trace]  # fmt: skip
-    there = through_a_file([converted(it, writing_dialect(dialect)) for it in recorded])
+    recorded = [item for trace in by_trace(open_source(SPANS / f"{fixture}.jsonl").spans())
+                for item in trace]  # fmt: skip
+    there = through_a_file([converted(item, writing_dialect(dialect)) for item in recorded])
     assert rebuilt(there) == rebuilt(recorded)
 
 
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 def test_nested_agents_and_their_model_calls_stay_one_trace(dialect: str) -> None:
-    there = through_a_file([converted(it, writing_dialect(dialect)) for it in NESTED])
+    there = through_a_file([converted(item, writing_dialect(dialect)) for item in NESTED])
     assert rebuilt(there) == rebuilt(NESTED)
-    assert {classify(it)[0] for it in there[:5]} == {dialect}
-    assert [type(classify(it)[1]) for it in there] == [type(classify(it)[1]) for it in NESTED]
+    assert {classify(item)[0] for item in there[:5]} == {dialect}
+    assert [type(classify(item)[1]) for item in there] == [
+        type(classify(item)[1]) for item in NESTED
+    ]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -144,8 +146,8 @@ def test_everything_but_names_and_attributes_stays(dialect: str) -> None:
 def test_plain_spans_and_those_already_in_the_dialect_are_returned_unchanged(dialect: str) -> None:
     foreign = SpanRecord("a" * 32, "b" * 16, name="GET /", attributes={"http.method": "GET"})
     steps = SpanRecord("a" * 32, "b" * 16, name="agentool.steps", scope="agentool_otel")
-    for it in (foreign, steps, converted(NESTED[0], writing_dialect(dialect))):
-        assert converted(it, writing_dialect(dialect)) is it
+    for item in (foreign, steps, converted(NESTED[0], writing_dialect(dialect))):
+        assert converted(item, writing_dialect(dialect)) is item
 
 
 def test_an_error_known_from_an_event_is_written_as_the_dialect_does() -> None:

@@ -53,7 +53,9 @@ def errors(spans: list[SpanRecord]) -> list[tuple[list[str | None], list[bool]]]
         steps = run.trace.to_dict()["steps"]
         calls = [step["tool_call"] for step in steps if step["type"] == "tool_call"]
         results = [step["tool_result"] for step in steps if step["type"] == "tool_result"]
-        found.append(([it.get("id") for it in calls], ["error" in it for it in results]))
+        found.append(
+            ([call.get("id") for call in calls], ["error" in result for result in results])
+        )
     return sorted(found)
 
 

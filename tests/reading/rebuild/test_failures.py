@@ -235,7 +235,9 @@ def test_a_failure_of_another_class_did_not_end_it() -> None:
 def test_the_report_names_span_and_attribute() -> None:
     seen, root = a_run()
     tool = a_tool(seen, root)
-    found = [(it.field, it.outcome, it.span_id, it.attribute) for it in notes_of(seen).values()]
+    found = [
+        (note.field, note.outcome, note.span_id, note.attribute) for note in notes_of(seen).values()
+    ]
     assert found == [
         ("metadata.error.type", "kept", root.span_id, "error.type"),
         ("metadata.error.message", "kept", root.span_id, "status.message"),

@@ -152,7 +152,7 @@ def test_copies_of_spans_that_were_left_out_are_counted(bare: bool) -> None:
     seen = Collected()
     seen.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
     seen.spans *= 3
-    [note] = [it for it in rebuilt(seen).fidelity.notes if it.outcome == "duplicate"]
+    [note] = [note for note in rebuilt(seen).fidelity.notes if note.outcome == "duplicate"]
     assert (note.field, note.rule) == (
         "spans",
         "2 more copies in the OTel trace: the most complete one of each counts",
@@ -168,7 +168,7 @@ def test_the_report_says_how_each_span_was_read() -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
     seen.add(ToolExecution(name="t"), parent=root, attributes={"http.method": "GET"}, name="GET /")
-    readings = {it.name: it for it in rebuilt(seen).fidelity.readings}
+    readings = {reading.name: reading for reading in rebuilt(seen).fidelity.readings}
     assert readings["invoke_agent a"].dialect == "gen_ai"
     assert readings["invoke_agent a"].why
     assert readings["GET /"].dialect is None

@@ -51,7 +51,10 @@ EVENT = "gen_ai.evaluation.result"
 
 def said(found: list[Rebuilt]) -> list[str]:
     """Return the documents of the traces, with their fidelity."""
-    return sorted(exact([it.trace.to_dict(), it.fidelity.to_dict()]) for it in found)
+    return sorted(
+        exact([rebuilt_trace.trace.to_dict(), rebuilt_trace.fidelity.to_dict()])
+        for rebuilt_trace in found
+    )
 
 
 def _is_run(span: SpanRecord) -> bool:
@@ -116,7 +119,7 @@ def test_a_judged_trace_is_the_same(dialect: str, data: Any, chance: Any) -> Non
         spans = chance.sample(spans, max(1, len(spans) * 2 // 3))
     judge = Judge(chance, spans, dialect)
     runs = [span for span in spans if _is_run(span)] or spans
-    judgements = [it for span in chance.choices(runs, k=2) for it in judge.of(span)]
+    judgements = [item for span in chance.choices(runs, k=2) for item in judge.of(span)]
     plain, judged = list(rebuild(spans)), list(rebuild([*spans, *judgements]))
     assert said(judged) == said(plain)
 
@@ -143,13 +146,15 @@ def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
     made.add(ToolExecution(name="look", call_id="c1", result="x"), trace=1)
     last = made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
     runs = list(rebuild(made.spans))
-    judged = next(it for it in runs if it.anchor and it.anchor.span_id == last.span_id)
+    judged = next(run for run in runs if run.anchor and run.anchor.span_id == last.span_id)
     assert judged.anchor is not None
     spans = written(RESULT, judged.anchor, JUDGE, content=True).spans
     again = list(rebuild([*made.spans, *spans]))
     assert said(again) == said(runs)
-    assert [it.results for it in again if it.trace.trace_id == judged.trace.trace_id] == [[RESULT]]
-    assert sum(len(it.results) for it in again) == 1
+    assert [item.results for item in again if item.trace.trace_id == judged.trace.trace_id] == [
+        [RESULT]
+    ]
+    assert sum(len(item.results) for item in again) == 1
 
 
 def test_each_run_of_a_trace_has_its_own_verdict() -> None:
@@ -162,7 +167,7 @@ def test_each_run_of_a_trace_has_its_own_verdict() -> None:
         assert found.anchor is not None
         result = EvalResult.from_dict({**RESULT.to_dict(), "case_id": found.trace.agent_id})
         spans += written(result, found.anchor, JUDGE).spans
-    results = {it.trace.agent_id: [r.case_id for r in it.results] for it in rebuild(spans)}
+    results = {item.trace.agent_id: [r.case_id for r in item.results] for item in rebuild(spans)}
     assert results == {"outer": ["outer"], "inner": ["inner"]}
 
 
@@ -179,7 +184,7 @@ def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() ->
     rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
     rebuilt += [rebuild_loose(run) for run in waiting.loose_runs()]
     waiting.close()
-    assert [len(it.results) for it in rebuilt] == [1, 1]
+    assert [len(item.results) for item in rebuilt] == [1, 1]
     assert rebuilt[0].anchor is not None
     assert rebuilt[0].anchor.span_id == root.span_id
 
@@ -228,12 +233,14 @@ def test_judgements_of_other_evaluators_are_scores() -> None:
     (found,) = rebuild(made.spans)
     assert found.results == []
     judged = {"span_id": made.spans[1].span_id}
-    assert [(it.assertion_type, it.passed, it.score, it.reason) for it in found.scores] == [
+    assert [
+        (score.assertion_type, score.passed, score.score, score.reason) for score in found.scores
+    ] == [
         ("Relevance", True, 4.0, "it is"),
         ("factual", None, 1.0, AssertionResult(assertion_type="", passed=None).reason),
     ]
-    assert all(it.extra | judged == it.extra for it in found.scores)
-    assert [it.extra["label"] for it in found.scores] == ["pass", "factual"]
+    assert all(score.extra | judged == score.extra for score in found.scores)
+    assert [score.extra["label"] for score in found.scores] == ["pass", "factual"]
 
 
 @settings(max_examples=60)

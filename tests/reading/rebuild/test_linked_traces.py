@@ -137,7 +137,7 @@ def test_a_team_is_a_run_that_holds_those_of_its_agents() -> None:
     assert shape(team) == ["handoff critic"]
     assert team["metadata"]["sub_traces"] == [writer["trace_id"], critic["trace_id"]]
     assert writer["metadata"] == critic["metadata"] == {"parent_trace_id": team["trace_id"]}
-    assert {it["session_id"] for it in (team, writer, critic)} == {TEAM}
+    assert {item["session_id"] for item in (team, writer, critic)} == {TEAM}
     assert team["finished_at"] >= critic["finished_at"]
 
 
@@ -157,7 +157,7 @@ def test_an_agents_output_is_what_the_others_receive() -> None:
 def test_tokens_missing_from_a_streamed_answer_are_unknown() -> None:
     runtime = Runtime()
     runtime.turn(runtime.start("Write."), "writer", says("A poem.", **usage(0, 0)))
-    (writer,) = (it for it in traces(runtime.spans) if it["agent_id"] == "writer")
+    (writer,) = (trace for trace in traces(runtime.spans) if trace["agent_id"] == "writer")
     assert "total_tokens" not in writer["metrics"]
 
 
@@ -190,7 +190,9 @@ def test_a_team_below_a_span_of_the_program_is_the_same() -> None:
     for one_trace in (False, True):
         runtime = Runtime(one_trace=one_trace)
         a_run(runtime)
-        found.append([(it["agent_id"], it["input"], shape(it)) for it in traces(runtime.spans)])
+        found.append(
+            [(trace["agent_id"], trace["input"], shape(trace)) for trace in traces(runtime.spans)]
+        )
     assert found[0] == found[1]
 
 
@@ -199,9 +201,9 @@ def test_a_team_that_is_run_again_has_two_runs() -> None:
         runtime = Runtime(one_trace=one_trace)
         a_run(runtime)
         a_run(runtime, "Once more.")
-        teams = [it for it in traces(runtime.spans) if it["agent_id"] == MANAGER]
-        assert [it["input"] for it in teams] == ["Write.", "Once more."]
-        assert not any("parent_trace_id" in it["metadata"] for it in teams)
+        teams = [trace for trace in traces(runtime.spans) if trace["agent_id"] == MANAGER]
+        assert [team["input"] for team in teams] == ["Write.", "Once more."]
+        assert not any("parent_trace_id" in team["metadata"] for team in teams)
 
 
 def test_a_team_fails_with_the_agent_that_reports_a_failure() -> None:
@@ -219,8 +221,8 @@ def test_without_its_start_each_agent_stands_for_itself() -> None:
     a_run(runtime)
     first = runtime.spans[1].trace_id  # what the manager is told with
     found = traces([span for span in runtime.spans if span.trace_id != first])
-    assert [it["agent_id"] for it in found] == ["writer", "critic"]
-    assert all("metadata" not in it for it in found)
+    assert [item["agent_id"] for item in found] == ["writer", "critic"]
+    assert all("metadata" not in item for item in found)
 
 
 def test_before_0_6_2_an_agent_has_no_span_of_its_own() -> None:
@@ -240,7 +242,7 @@ def test_before_0_5_only_the_receiver_of_a_message_is_known() -> None:
     a_run(runtime)
     for span in runtime.spans:
         span.attributes = {k: v for k, v in span.attributes.items() if k.startswith("messaging.")}
-    assert [it["agent_id"] for it in traces(runtime.spans)] == [MANAGER, "writer", "critic"]
+    assert [trace["agent_id"] for trace in traces(runtime.spans)] == [MANAGER, "writer", "critic"]
 
 
 def test_spans_of_one_id_in_several_traces_are_not_mixed() -> None:
@@ -250,7 +252,7 @@ def test_spans_of_one_id_in_several_traces_are_not_mixed() -> None:
     for span in later:
         span.span_id = "f" * 16
     other = msgspec.structs.replace(later[0], trace_id=runtime.spans[0].trace_id)
-    names = [it["agent_id"] for it in traces([*runtime.spans, other])]
+    names = [trace["agent_id"] for trace in traces([*runtime.spans, other])]
     assert sorted(names) == sorted([MANAGER, "writer", "critic", "critic"])
 
 
@@ -292,10 +294,10 @@ def test_a_task_is_part_of_the_crew_that_it_lies_within() -> None:
     crew.kickoff("Paris")
     crew.kickoff("Oslo")
     found = traces(crew.spans)
-    assert [it["agent_id"] for it in found] == ["k", "weather", "writer"] * 2
+    assert [item["agent_id"] for item in found] == ["k", "weather", "writer"] * 2
     for run, *tasks in (found[:3], found[3:]):
         assert shape(run) == ["handoff writer"]
-        assert [it["metadata"]["parent_trace_id"] for it in tasks] == [run["trace_id"]] * 2
+        assert [task["metadata"]["parent_trace_id"] for task in tasks] == [run["trace_id"]] * 2
 
 
 def test_a_crew_that_runs_repeatedly_is_never_in_memory_as_a_whole() -> None:
@@ -316,7 +318,7 @@ def test_a_task_within_two_crews_of_one_id_belongs_to_neither() -> None:
     crew.kickoff("Paris")
     first, *_ = crew.spans
     crew.spans.append(msgspec.structs.replace(first, trace_id="f" * 32, span_id="f" * 16))
-    assert all("metadata" not in it for it in traces(crew.spans))
+    assert all("metadata" not in trace for trace in traces(crew.spans))
 
 
 def test_a_crew_that_another_tracer_records_too_is_one_run() -> None:

@@ -49,7 +49,7 @@ def test_a_result_flagged_as_an_error_in_the_history_is_an_error() -> None:
     failed = message("user", [{**tool_response("no station", "c1"), "is_error": True}])
     seen.add(chat([ASKED, WANTS, failed], SAID))
     [trace] = seen.rebuilt()
-    (result,) = (it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result")
+    (result,) = (step["tool_result"] for step in trace["steps"] if step["type"] == "tool_result")
     assert (result["output"], result["error"]) == ("no station", "no station")
 
 
@@ -86,7 +86,7 @@ def test_the_exception_that_ended_the_program_fails_the_whole_loop() -> None:
 def test_a_timeout_that_ended_the_program_is_a_timeout() -> None:
     seen = Collected()
     _uncaught(seen, seen.add(chat([ASKED], SAID)), "TimeoutError")
-    assert [it["status"] for it in seen.rebuilt()] == ["timeout"]
+    assert [item["status"] for item in seen.rebuilt()] == ["timeout"]
 
 
 def test_the_exception_that_ended_the_program_is_no_run_of_its_own() -> None:
@@ -306,7 +306,7 @@ def test_results_without_ids_belong_to_the_preceding_calls_in_order() -> None:
     results = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
     seen = Collected()
     seen.add(chat([ASKED, reply, results], SAID))
-    assert [it for it in shape(seen.rebuilt()[0]) if it.startswith("call")] == [
+    assert [item for item in shape(seen.rebuilt()[0]) if item.startswith("call")] == [
         "call None weather {'c': 'P'}",
         "call None weather {'c': 'R'}",
     ]

@@ -60,7 +60,7 @@ def mangled(span: SpanRecord, rng: random.Random) -> SpanRecord:
     return msgspec.structs.replace(span, attributes=attributes, events=events)
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda it: it.stem)
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda item: item.stem)
 @settings(max_examples=10)
 @given(seed=st.integers(0, 2**32))
 def test_mangled_spans_are_rebuilt(recording: Path, seed: int) -> None:

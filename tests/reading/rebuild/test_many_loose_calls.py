@@ -59,7 +59,10 @@ def recorded(chance: random.Random) -> list[SpanRecord]:
 
 
 def rebuilt(spans: list[SpanRecord]) -> list[Any]:
-    return [exact(it.trace.to_dict()) for it in rebuild_groups([[span] for span in spans], list)]
+    return [
+        exact(rebuild_group.trace.to_dict())
+        for rebuild_group in rebuild_groups([[span] for span in spans], list)
+    ]
 
 
 @pytest.mark.thorough
@@ -84,7 +87,8 @@ def test_runs_come_in_order_of_their_first_call(no_memory: None) -> None:
         question = message("user", [text(f"question {number}")])
         seen.add(Inference(provider="openai", input=[question], output=[message("assistant", [])]))
     found = [
-        it.trace.input for it in rebuild_groups([[span] for span in reversed(seen.spans)], list)
+        rebuild_group.trace.input
+        for rebuild_group in rebuild_groups([[span] for span in reversed(seen.spans)], list)
     ]
     assert found == [f"question {number}" for number in range(20)]
 

@@ -45,7 +45,9 @@ def test_a_damaged_value_may_be_hidden() -> None:
     assert rebuilt.may_hide()
 
 
-@pytest.mark.parametrize("file", sorted(SPANS.glob("*openinference.jsonl")), ids=lambda it: it.stem)
+@pytest.mark.parametrize(
+    "file", sorted(SPANS.glob("*openinference.jsonl")), ids=lambda item: item.stem
+)
 def test_may_hide_is_true_of_all_recorded_spans_with_such_notes(file: Path) -> None:
     for rebuilt in rebuild(open_source(file).spans()):
         of_spans = {

@@ -40,12 +40,12 @@ def call(seen: Collected, parent: SpanRecord, layers: list[str], number: int) ->
 
 def steps(seen: Collected) -> list[dict[str, Any]]:
     [trace] = seen.rebuilt()
-    return [it for it in trace["steps"] if it["type"].startswith("tool_")]
+    return [step for step in trace["steps"] if step["type"].startswith("tool_")]
 
 
 def in_order(chosen: Sequence[str]) -> list[str]:
     """The layers that are present; a tool without any request around it is not called over MCP."""
-    layers = [it for it in LAYERS if it in chosen]
+    layers = [layer for layer in LAYERS if layer in chosen]
     return ["framework"] if layers == ["framework", "tool"] else layers
 
 
@@ -65,13 +65,15 @@ def test_a_call_is_one_step_whoever_is_present(
         call(seen, root, layers, number)
     found = steps(seen)
     number = len(calls)
-    assert sorted(it["type"] for it in found) == [
+    assert sorted(item["type"] for item in found) == [
         *(["tool_call"] * number),
         *(["tool_result"] * number),
     ]
-    told = [any("native" not in it for it in layers) for layers in calls]
-    arguments = [it["tool_call"].get("arguments") for it in found if it["type"] == "tool_call"]
-    results = [it["tool_result"].get("output") for it in found if it["type"] == "tool_result"]
+    told = [any("native" not in layer for layer in layers) for layers in calls]
+    arguments = [
+        item["tool_call"].get("arguments") for item in found if item["type"] == "tool_call"
+    ]
+    results = [item["tool_result"].get("output") for item in found if item["type"] == "tool_result"]
     assert arguments.count(ARGUMENTS) == (len(calls) if asked_by_model else sum(told))
     assert results.count("found") == sum(told)
 
@@ -84,7 +86,7 @@ def test_a_server_whose_clock_is_ahead_makes_no_second_step(layers: list[str], e
     for span in seen.spans[1:]:
         if span.kind == "SERVER" and span.start_ns is not None:
             span.start_ns -= early * 1_000_000_000
-    assert [it["type"] for it in steps(seen)] == ["tool_call", "tool_result"]
+    assert [step["type"] for step in steps(seen)] == ["tool_call", "tool_result"]
 
 
 def test_a_tool_that_calls_another_one_over_mcp_is_one_step() -> None:
@@ -94,7 +96,7 @@ def test_a_tool_that_calls_another_one_over_mcp_is_one_step() -> None:
     server = seen.add(McpRequest(side="server", tool_name="plan"), parent=root, seconds=9)
     client = seen.add(McpRequest(tool_name="search"), parent=server)
     seen.add(McpRequest(side="server", tool_name="search"), parent=client)
-    assert [it["type"] for it in steps(seen)] == ["tool_call", "tool_result"]
+    assert [step["type"] for step in steps(seen)] == ["tool_call", "tool_result"]
 
 
 @pytest.mark.parametrize("inner", [{"name": "other"}, {"name": "t", "call_id": "mine"}])

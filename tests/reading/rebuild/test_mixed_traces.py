@@ -82,7 +82,7 @@ def test_a_call_without_an_id_takes_it_from_the_history() -> None:
     results = message("user", [tool_response("found", "adk-1")])
     seen.add(Inference(input=[*ASKED, named, results], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
-    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    [result] = [step["tool_result"] for step in trace["steps"] if step["type"] == "tool_result"]
     assert (result["call_id"], result["output"]) == ("adk-1", "found")
 
 
@@ -96,7 +96,7 @@ def test_a_call_of_an_earlier_turn_gives_no_id_to_one_like_it() -> None:
     seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
     seen.add(Inference(input=[*before, reply], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
-    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    [result] = [step["tool_result"] for step in trace["steps"] if step["type"] == "tool_result"]
     assert "output" not in result
 
 

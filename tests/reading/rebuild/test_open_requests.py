@@ -55,11 +55,11 @@ def tool(
 def calls(spans: list[SpanRecord]) -> list[tuple[Any, int, bool | None]]:
     """Return agent, number of calls and whether `no_tool_error` passed, of each run."""
     found: list[tuple[Any, int, bool | None]] = []
-    for it in rebuild(spans):
-        count = sum(step.type == "tool_call" for step in it.trace.steps)
-        [result] = evaluate([{"type": "no_tool_error"}], [it.trace])
+    for item in rebuild(spans):
+        count = sum(step.type == "tool_call" for step in item.trace.steps)
+        [result] = evaluate([{"type": "no_tool_error"}], [item.trace])
         passed = result.assertion_results[0].passed
-        found.append((it.trace.agent_id, count, passed))
+        found.append((item.trace.agent_id, count, passed))
     return found
 
 
@@ -140,9 +140,12 @@ def test_of_two_runs_at_once_it_is_unknown_which_called_a_tool_without_arguments
 def test_a_tool_whose_caller_is_unknown_leaves_the_verdict_on_other_tools() -> None:
     spans = [*agent(1, 0), *agent(2, 1), tool(NAMELESS, 1000, 13, 17)]
     checks = [{"type": "no_tool_error", "tool_name": name} for name in ("search", "write")]
-    clerks = [it.trace for it in rebuild(spans) if it.trace.agent_id == "clerk"]
+    clerks = [item.trace for item in rebuild(spans) if item.trace.agent_id == "clerk"]
     for result in evaluate(checks, clerks):
-        assert [it.passed for it in result.assertion_results] == [None, True]
+        assert [assertion_result.passed for assertion_result in result.assertion_results] == [
+            None,
+            True,
+        ]
 
 
 @pytest.mark.parametrize("with_tool", [False, True])
@@ -153,10 +156,10 @@ def test_runs_kept_in_memory_and_on_disk_are_the_same(
     spans += [
         tool(FAILED, 1000 + n, 50 * n + 12, 50 * n + 18) for n in range(1, 40, 3) if with_tool
     ]
-    kept = [it.document for it in rebuild(spans)]
+    kept = [item.document for item in rebuild(spans)]
     for room in (0, 20_000):
         monkeypatch.setattr(runs, "_ROOM", room)
-        assert [it.document for it in rebuild(spans)] == kept
+        assert [item.document for item in rebuild(spans)] == kept
 
 
 @settings(max_examples=many(100), deadline=None)
@@ -177,5 +180,5 @@ def test_several_processes_rebuild_the_same() -> None:
     for span in spans:
         groups.setdefault(span.trace_id, []).append(span)
     found = list(rebuild_in_processes(groups.values(), 1, attrgetter("trace_id")))
-    assert found == [it.trace_id for it in rebuild(spans)]
+    assert found == [item.trace_id for item in rebuild(spans)]
     assert len(found) == 2

@@ -54,7 +54,7 @@ def test_a_function_of_another_name_executes_the_call_with_its_arguments() -> No
     seen = run_of(asks(("lookup", ORDER)), ran("lookup_impl"))
     [rebuilt] = rebuild(seen.spans)
     assert shape(rebuilt.document) == ONE
-    rules = [it.rule or "" for it in rebuilt.fidelity.notes if it.outcome == "inferred"]
+    rules = [note.rule or "" for note in rebuilt.fidelity.notes if note.outcome == "inferred"]
     assert any("'lookup_impl' in the same turn" in rule for rule in rules)
 
 
@@ -69,7 +69,7 @@ def test_a_result_that_was_sent_to_the_model_as_text_is_the_same(result: Any, se
 
 def test_another_result_is_that_of_another_tool() -> None:
     steps = steps_of(asks(("lookup", ORDER)), ran("audit", result="noted"), told("shipped"))
-    assert [it.split()[2] for it in steps if it.startswith("call")] == ["lookup", "audit"]
+    assert [step.split()[2] for step in steps if step.startswith("call")] == ["lookup", "audit"]
 
 
 def test_a_tool_that_the_model_was_offered_is_another_one() -> None:
@@ -114,7 +114,7 @@ def test_of_two_functions_neither_is_taken_for_the_call() -> None:
 
 def test_a_span_of_the_tools_own_name_comes_first_wherever_it_is() -> None:
     steps = steps_of(asks(("lookup", ORDER)), ran("check"), ran("lookup"))
-    assert [it.split()[2] for it in steps if it.startswith("call")] == ["check", "lookup"]
+    assert [step.split()[2] for step in steps if step.startswith("call")] == ["check", "lookup"]
 
 
 def test_a_function_inside_a_tool_is_no_call_of_the_model() -> None:
@@ -137,7 +137,7 @@ def test_two_tools_are_one_call_only_where_nothing_else_is_possible(
     steps = steps_of(wants, *runs)
     sure = [n for n in set(requested) if requested.count(n) == executed.count(n) == 1]
     joined = 0 if known else len(sure)
-    names_called = sorted(it.split()[2] for it in steps if it.startswith("call"))
+    names_called = sorted(step.split()[2] for step in steps if step.startswith("call"))
     assert len(names_called) == len(requested) + len(executed) - joined
     assert {f"tool_{n}" for n in requested} <= {*names_called}
-    assert sum(it.startswith("result") for it in steps) == len(executed)
+    assert sum(step.startswith("result") for step in steps) == len(executed)

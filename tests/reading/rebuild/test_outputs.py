@@ -31,7 +31,7 @@ def answer(words: str | None, error: str | None = None) -> Inference:
 def first(spans: Any) -> tuple[Rebuilt, tuple[str, str | None]]:
     """Return the first run, and the outcome and rule of its output."""
     found = next(iter(rebuild(spans)))
-    notes = [it for it in found.fidelity.notes if it.field == "output"]
+    notes = [note for note in found.fidelity.notes if note.field == "output"]
     return found, (notes[0].outcome, notes[0].rule)
 
 

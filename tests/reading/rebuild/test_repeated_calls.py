@@ -16,7 +16,7 @@ from tests.records import Collected, agent, asks, shape
 
 def notes_of(seen: Collected, outcome: str) -> list[tuple[str, str | None]]:
     [rebuilt] = rebuild(seen.spans)
-    return [(it.field, it.rule) for it in rebuilt.fidelity.notes if it.outcome == outcome]
+    return [(note.field, note.rule) for note in rebuilt.fidelity.notes if note.outcome == outcome]
 
 
 # -------------------------------------------------------------------------------- spans of one call

@@ -22,7 +22,7 @@ chances = st.randoms(use_true_random=False)
 
 def rebuilt(spans: list[SpanRecord]) -> list[dict[str, Any]]:
     copies = [msgspec.structs.replace(span, attributes=dict(span.attributes)) for span in spans]
-    return [it.trace.to_dict() for it in rebuild(copies)]
+    return [item.trace.to_dict() for item in rebuild(copies)]
 
 
 def calls_of(trace: dict[str, Any]) -> list[Call]:
@@ -35,20 +35,20 @@ def calls_of(trace: dict[str, Any]) -> list[Call]:
     calls = [step["tool_call"] for step in trace["steps"] if step["type"] == "tool_call"]
     return [
         Call(
-            it.get("id"),
-            it["name"],
-            it["arguments"],
+            call.get("id"),
+            call["name"],
+            call["arguments"],
             None if "error" in result else result.get("output"),
             result.get("error"),
         )
-        for it in calls
-        for result in [results.get(it.get("id"), {})]
+        for call in calls
+        for result in [results.get(call.get("id"), {})]
     ]
 
 
 def told(calls: list[Call]) -> list[Any]:
     """Return calls without arguments: tools add some of their own."""
-    return sorted(it._replace(arguments={}) for it in calls)
+    return sorted(call._replace(arguments={}) for call in calls)
 
 
 @settings(max_examples=many(400), deadline=None)

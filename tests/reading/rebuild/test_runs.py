@@ -372,5 +372,7 @@ def test_a_run_that_begins_after_its_parent_ended_gives_no_output(
     inner = seen.add(agent("inner", output=answer), parent=root, seconds=3)
     inner.start_ns = (root.start_ns or 0) + begins * 1_000_000_000
     inner.end_ns = inner.start_ns + 1
-    outputs = {it.trace.agent_id: it.trace.to_dict().get("output") for it in rebuild(seen.spans)}
+    outputs = {
+        item.trace.agent_id: item.trace.to_dict().get("output") for item in rebuild(seen.spans)
+    }
     assert outputs == {"outer": output, "inner": "inner"}

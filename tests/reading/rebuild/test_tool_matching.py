@@ -26,8 +26,8 @@ def test_tool_spans_with_only_a_name_execute_the_calls_in_the_requested_order() 
     seen.add(ToolExecution(name="a", result=1), parent=root)
     seen.add(ToolExecution(name="a", result=2), parent=root)
     [rebuilt] = rebuild(seen.spans)
-    results = [it["tool_result"] for it in rebuilt.document["steps"] if "tool_result" in it]
-    assert [(it["call_id"], it["output"]) for it in results] == [("c1", 1), ("c2", 2)]
+    results = [step["tool_result"] for step in rebuilt.document["steps"] if "tool_result" in step]
+    assert [(result["call_id"], result["output"]) for result in results] == [("c1", 1), ("c2", 2)]
     assert rebuilt.document["metrics"]["tool_call_count"] == 2
 
 
@@ -39,10 +39,10 @@ def told(*results: tuple[str, Any]) -> Inference:
 def calls_of(seen: Collected) -> tuple[list[tuple[str, Any]], list[str | None]]:
     """The results of the run by call id, and what is guessed of its calls."""
     [rebuilt] = rebuild(seen.spans)
-    results = [it["tool_result"] for it in rebuilt.document["steps"] if "tool_result" in it]
-    notes = [it for it in rebuilt.fidelity.notes if it.field.startswith("tool_call.")]
-    said = [(it["call_id"], it.get("output")) for it in results]
-    return said, [it.rule for it in notes if it.outcome == "inferred"]
+    results = [step["tool_result"] for step in rebuilt.document["steps"] if "tool_result" in step]
+    notes = [note for note in rebuilt.fidelity.notes if note.field.startswith("tool_call.")]
+    said = [(result["call_id"], result.get("output")) for result in results]
+    return said, [note.rule for note in notes if note.outcome == "inferred"]
 
 
 BY_ORDER = "the order in which calls of the tool were requested"

@@ -65,7 +65,11 @@ def all_at_once(seen: Collected, loops: list[Loop], tools: bool, chance: random.
 def runs(spans: list[SpanRecord]) -> set[frozenset[str]]:
     """The model calls of each run."""
     return {
-        frozenset(it.span_id for it in rebuilt.fidelity.readings if it.name.startswith("chat"))
+        frozenset(
+            reading.span_id
+            for reading in rebuilt.fidelity.readings
+            if reading.name.startswith("chat")
+        )
         for rebuilt in rebuild(spans)
     }
 
@@ -87,7 +91,7 @@ def test_loops_one_after_another_are_the_same_runs_without_content(
 ) -> None:
     seen = Collected()
     batch = seen.add(Unclassified(), seconds=99)
-    one_after_another(seen, [Loop(str(n), it, batch) for n, it in enumerate(turns)], tools)
+    one_after_another(seen, [Loop(str(n), turn, batch) for n, turn in enumerate(turns)], tools)
     found = runs(without_content(seen.spans))
     assert len(found) == len(turns)
     assert found == runs(seen.spans)
@@ -106,7 +110,7 @@ def test_loops_at_once_below_spans_of_their_own_are_the_same_runs_without_conten
     seen = Collected()
     top = seen.add(Unclassified(), seconds=99)
     requests = [seen.add(Unclassified(), parent=top, seconds=99, kind=kind) for _ in turns]
-    loops = [Loop(str(n), it, requests[n]) for n, it in enumerate(turns)]
+    loops = [Loop(str(n), turn, requests[n]) for n, turn in enumerate(turns)]
     all_at_once(seen, loops, tools, chance)
     assert runs(without_content(seen.spans)) == runs(seen.spans)
 
@@ -120,8 +124,8 @@ def test_calls_below_different_servers_are_different_runs_however_they_ended() -
         seen.add(ToolExecution(name="look"), parent=request)
         seen.add(Inference(provider="p"), parent=request)
     found = [*rebuild(seen.spans)]
-    assert [it.fidelity.model_calls for it in found] == [2, 2, 2]
-    assert [it.document["metrics"]["tool_call_count"] for it in found] == [1, 1, 1]
+    assert [item.fidelity.model_calls for item in found] == [2, 2, 2]
+    assert [item.document["metrics"]["tool_call_count"] for item in found] == [1, 1, 1]
 
 
 def test_a_tool_is_no_part_of_another_request() -> None:
@@ -131,7 +135,7 @@ def test_a_tool_is_no_part_of_another_request() -> None:
     seen.add(Inference(provider="p"), parent=asks)
     serves = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
     seen.add(ToolExecution(name="look"), parent=serves)
-    assert [it.document["metrics"]["tool_call_count"] for it in rebuild(seen.spans)] == [0, 1]
+    assert [item.document["metrics"]["tool_call_count"] for item in rebuild(seen.spans)] == [0, 1]
 
 
 def test_one_conversation_in_a_request_is_one_run() -> None:
@@ -171,7 +175,7 @@ def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
         seen.add(said, parent=batch, seconds=1.5 if reason == "tool_call" else 1)
     seen.spans[-1].start_ns = (seen.spans[-1].start_ns or 0) + 10**9
     [rebuilt] = rebuild(seen.spans)
-    [note] = [it for it in rebuilt.fidelity.notes if it.field == "model_calls"]
+    [note] = [note for note in rebuilt.fidelity.notes if note.field == "model_calls"]
     assert note.outcome == "inferred"
     assert "there may have been several runs" in (note.rule or "")
 
@@ -186,7 +190,7 @@ def test_tool_calls_that_nobody_names_are_not_counted_as_none() -> None:
     seen.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
     [rebuilt] = rebuild(seen.spans)
     assert "tool_call_count" not in rebuilt.document["metrics"]
-    [note] = [it for it in rebuilt.fidelity.notes if it.field == "metrics.tool_call_count"]
+    [note] = [note for note in rebuilt.fidelity.notes if note.field == "metrics.tool_call_count"]
     assert (note.outcome, note.span_id) == ("not_captured", asks.span_id)
 
 

@@ -111,12 +111,13 @@ class _Wild:
 
 def rebuilt(spans: list[SpanRecord]) -> list[Rebuilt]:
     copies = [msgspec.structs.replace(span, attributes=dict(span.attributes)) for span in spans]
-    return sorted(rebuild(copies), key=lambda it: it.trace_id)
+    return sorted(rebuild(copies), key=lambda item: item.trace_id)
 
 
 def told(spans: list[SpanRecord]) -> Any:
     return [
-        (exact(it.trace.to_dict()), sorted(map(repr, it.fidelity.notes))) for it in rebuilt(spans)
+        (exact(rebuilt_trace.trace.to_dict()), sorted(map(repr, rebuilt_trace.fidelity.notes)))
+        for rebuilt_trace in rebuilt(spans)
     ]
 
 
@@ -129,7 +130,7 @@ def test_any_order_and_any_copies_give_the_same_traces_and_notes(chance: random.
     assert told(mixed) == told(spans)
     copied = [*mixed, *chance.choices(spans, k=3)]
     chance.shuffle(copied)
-    assert [it for it, _ in told(copied)] == [it for it, _ in told(spans)]
+    assert [item for item, _ in told(copied)] == [item for item, _ in told(spans)]
 
 
 @settings(max_examples=many(600))
@@ -137,10 +138,15 @@ def test_any_order_and_any_copies_give_the_same_traces_and_notes(chance: random.
 def test_the_result_of_a_span_is_told_or_noted(chance: random.Random) -> None:
     wild = _Wild(chance)
     found = rebuilt(wild.spans())
-    everything = canonical([it.document for it in found])
-    noted = {note.span_id for it in found for note in it.fidelity.notes if _replaces(note)}
-    lost = {it for it, word in wild.results.items() if word not in everything}
-    assert lost <= noted | {it.span_id for it in _handoffs(found)}
+    everything = canonical([rebuilt_trace.document for rebuilt_trace in found])
+    noted = {
+        note.span_id
+        for rebuilt_trace in found
+        for note in rebuilt_trace.fidelity.notes
+        if _replaces(note)
+    }
+    lost = {key for key, word in wild.results.items() if word not in everything}
+    assert lost <= noted | {handoff.span_id for handoff in _handoffs(found)}
 
 
 def _replaces(note: Any) -> bool:
@@ -149,9 +155,11 @@ def _replaces(note: Any) -> bool:
 
 def _handoffs(found: list[Rebuilt]) -> Iterator[Any]:
     """Yield the notes on handoffs: what a transfer returns is no step."""
-    for it in found:
-        steps = {step["step_id"] for step in it.document["steps"] if step["type"] == "handoff"}
-        yield from (note for note in it.fidelity.notes if note.step_id in steps)
+    for rebuilt_trace in found:
+        steps = {
+            step["step_id"] for step in rebuilt_trace.document["steps"] if step["type"] == "handoff"
+        }
+        yield from (note for note in rebuilt_trace.fidelity.notes if note.step_id in steps)
 
 
 @settings(max_examples=many(600))
@@ -159,8 +167,8 @@ def _handoffs(found: list[Rebuilt]) -> Iterator[Any]:
 def test_whatever_is_missing_no_step_is_made_up(chance: random.Random) -> None:
     spans = _Wild(chance).spans()
     left = [span for span in spans if chance.random() < 0.7]
-    for it in rebuilt(left):
-        steps = it.document["steps"]
+    for rebuilt_trace in rebuilt(left):
+        steps = rebuilt_trace.document["steps"]
         ids = [step["step_id"] for step in steps]
         assert len(set(ids)) == len(ids)
         times = {span.start_ns for span in left} | {span.end_ns for span in left}
@@ -169,4 +177,4 @@ def test_whatever_is_missing_no_step_is_made_up(chance: random.Random) -> None:
 
 
 def _written(times: set[int | None]) -> set[str | None]:
-    return {None, *(from_ns(it) for it in times if it is not None)}
+    return {None, *(from_ns(time) for time in times if time is not None)}

@@ -139,7 +139,7 @@ class FakeTempo:
                 and end >= since * SECOND_NS
             ):
                 found.append(trace_id.lstrip("0"))
-        return as_json({"traces": [{"traceID": it} for it in found[:limit]], "metrics": {}})
+        return as_json({"traces": [{"traceID": item} for item in found[:limit]], "metrics": {}})
 
     def services(self, query: Mapping[str, str]) -> Reply:
         since, until = (int(query[name]) * SECOND_NS for name in ("start", "end"))
@@ -149,7 +149,7 @@ class FakeTempo:
             for span in spans
             if "service.name" in span.resource and since <= (span.start_ns or 0) < until
         }
-        return as_json({"tagValues": [{"type": "string", "value": it} for it in sorted(names)]})
+        return as_json({"tagValues": [{"type": "string", "value": name} for name in sorted(names)]})
 
 
 def _has_service(spans: Sequence[SpanRecord], traceql: str) -> bool:
@@ -195,7 +195,7 @@ class FakeJaeger:
             spans = self.traces.get(what.removeprefix("traces/"), ())
             return self._result(list(spans))
         if self.speaks == "snake_case":
-            query = {re.sub(r"_(\w)", lambda it: it[1].upper(), k): v for k, v in query.items()
+            query = {re.sub(r"_(\w)", lambda item: item[1].upper(), k): v for k, v in query.items()
                      if "_" in k}  # fmt: skip
         since, until = (query.get(f"query.startTime{end}", "") for end in ("Min", "Max"))
         if not since:
@@ -227,7 +227,7 @@ class FakeJaeger:
         asked = json.loads(query.get("tags", "{}"))
         found = self._found(query["service"], window, int(query["limit"]), asked)
         return as_json(
-            {"data": [it for trace in found for it in jaeger(trace)["data"]], "errors": None}
+            {"data": [item for trace in found for item in jaeger(trace)["data"]], "errors": None}
         )
 
     def _found(
@@ -238,7 +238,10 @@ class FakeJaeger:
             return (
                 span.resource["service.name"] == service
                 and window[0] <= start <= window[1]
-                and all(str(span.attributes.get(key)) == it for key, it in attributes.items())
+                and all(
+                    str(span.attributes.get(key)) == attribute
+                    for key, attribute in attributes.items()
+                )
             )
 
         found = [trace for trace in self.traces.values() if any(map(fits, trace))]

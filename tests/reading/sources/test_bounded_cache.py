@@ -45,6 +45,6 @@ def test_a_file_of_many_large_resources_is_not_counted(
     source = SpanFiles([file])
     monkeypatch.setattr("agentool_otel.reading.sources.files.span_files._LARGE", 0)
     assert source.census() is None
-    assert {it.resource["host.name"] for it in source.spans()} == {
+    assert {span.resource["host.name"] for span in source.spans()} == {
         f"{n}" * 300 for n in range(1, 10)
     }

@@ -105,7 +105,7 @@ PLACES = [
     in_name, in_attribute, in_list, in_object, in_status_message, in_event_name, in_event,
     in_link, in_scope, in_resource,
 ]  # fmt: skip
-PLAIN = [it for it in ENCODERS if not re.search("gzip|zstd", it.name)]
+PLAIN = [encoder for encoder in ENCODERS if not re.search("gzip|zstd", encoder.name)]
 
 
 @pytest.mark.parametrize("encoder", PLAIN, ids=lambda encoder: encoder.name)
@@ -163,7 +163,9 @@ def decoded(source: SpanFiles) -> list[SpanRecord]:
 
 
 def left_undecoded(source: SpanFiles) -> list[SpanRecord]:
-    found = (it.decode() if isinstance(it, UndecodedSpan) else it for it in source.undecoded())
+    found = (
+        item.decode() if isinstance(item, UndecodedSpan) else item for item in source.undecoded()
+    )
     return [span for span in found if span is not None]
 
 
@@ -209,7 +211,7 @@ def test_a_bad_byte_in_a_text_of_otlp_protobuf_loses_only_that_text(
     document = with_base64_ids(otlp([a_span(n) for n in range(3)]))
     whole = decoded(SpanFiles([io.BytesIO(proto_of(document))]))
     places = [*places_of(document["resourceSpans"][1]["scopeSpans"])]
-    texts = [it for it in places if not re.search("Id$|Nano$|intValue", str(it[1]))]
+    texts = [place for place in places if not re.search("Id$|Nano$|intValue", str(place[1]))]
     holder, key = texts[number % len(texts)]
     text = holder[key].encode()
     at = int(share * len(text))
@@ -293,7 +295,7 @@ def test_recorded_replacement_characters_are_not_damage() -> None:
 @pytest.mark.parametrize("name", ["OTLP lines", "OTLP snake", "OTLP in a row", "Jaeger UI"])
 @pytest.mark.parametrize("half", ["\\ud83d", "\\ude00", "\\udcff"])
 def test_half_a_surrogate_pair_loses_only_its_value(name: str, half: str) -> None:
-    (encoder,) = (it for it in ENCODERS if it.name == name)
+    (encoder,) = (encoder for encoder in ENCODERS if encoder.name == name)
     spans = [a_span(n) for n in range(3)]
     in_attribute(spans[1], f"a{token(40)}")
     data = encoder.encode(spans).replace(token(40).encode(), half.encode())
@@ -369,7 +371,7 @@ def test_damage_is_noted_on_spans_sorted_on_disk_or_counted_first(
 def test_damage_is_noted_on_spans_saved_from_a_damaged_document(bad: bytes) -> None:
     spans = [a_span(n) for n in range(6)]
     in_attribute(spans[1], token(40))
-    data = b'{"data": [' + b",".join(json.dumps(otlp([it])).encode() for it in spans)
+    data = b'{"data": [' + b",".join(json.dumps(otlp([span])).encode() for span in spans)
     source = SpanFiles([io.BytesIO(data.replace(token(40).encode(), b"a" + bad + b"b"))])
     found = list(source.spans())
     assert [span.attributes["llm.x"] for span in found if span.damaged] == ["a\ufffdb"]

@@ -58,7 +58,7 @@ spans = st.builds(span, st.integers(1, 2**20), st.text('a,{}[]"\\é日', max_siz
 
 
 def line(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
-    texts = (json.dumps(it, separators=(",", ":")) for it in held)
+    texts = (json.dumps(item, separators=(",", ":")) for item in held)
     return frame[0] + ",".join(texts) + frame[1] + "\n"
 
 
@@ -108,7 +108,7 @@ def test_nothing_of_a_large_file_is_copied(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(tempfile, "TemporaryFile", watched)
     file = tmp_path / "spans.jsonl"
     made = [span(number, "a secret", False) for number in range(1, 100)]
-    file.write_text("".join(line(FRAMES[0], [it]) for it in made))
+    file.write_text("".join(line(FRAMES[0], [item]) for item in made))
     found = list(by_trace(undecoded(SpanFiles([file])), NOTHING))
     assert sum(map(len, found)) == len(made)
     assert written
@@ -169,7 +169,7 @@ def test_no_span_is_lost_after_a_document_that_was_read_in_windows(
     expected = shown(by_trace(source.spans()))
     assert len(expected) == 5
     assert shown(by_trace(undecoded(source), NOTHING)) == expected
-    assert not [it for it in source.problems if "has changed" in it.message]
+    assert not [problem for problem in source.problems if "has changed" in problem.message]
 
 
 def test_the_file_is_closed_once_its_spans_are_read(tmp_path: Path) -> None:
@@ -205,9 +205,9 @@ def test_only_files_that_fit_into_memory_are_read_out_of_order(
     assert fits_in_memory(20_000)
     for name in ("a.jsonl", "b.jsonl"):  # together they do not fit
         made = [span(number, "a" * 200, False) for number in range(1, 40)]
-        (tmp_path / name).write_text("".join(line(FRAMES[0], [it]) for it in made))
+        (tmp_path / name).write_text("".join(line(FRAMES[0], [item]) for item in made))
     spans = list(undecoded(SpanFiles([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])))
-    assert {isinstance(it, UndecodedSpan) and it.at >= 0 for it in spans} == {again}
+    assert {isinstance(item, UndecodedSpan) and item.at >= 0 for item in spans} == {again}
 
 
 def test_the_number_of_open_files_is_limited(

@@ -74,7 +74,7 @@ def test_lists_of_spans_of_any_length_are_read_completely(
     window: int, sizes: list[list[int]]
 ) -> None:
     values = [{"data": [span(1 + n, "é" * size) for n, size in enumerate(one)]} for one in sizes]
-    expected = [it for value in values for one in value["data"] for it in whole(one)]
+    expected = [item for value in values for one in value["data"] for item in whole(one)]
     assert list(by_pieces(json.dumps(values, ensure_ascii=False), window)) == expected
 
 
@@ -125,4 +125,4 @@ def test_a_jaeger_trace_is_one_value_with_its_processes() -> None:
     process = {"p1": {"serviceName": "shop"}}
     traces = {"data": [{"traceID": TRACE, "spans": spans, "processes": process}]}
     found = list(by_pieces(json.dumps(traces), 300))
-    assert [it.resource for it in found] == [{"service.name": "shop"}] * 19
+    assert [item.resource for item in found] == [{"service.name": "shop"}] * 19

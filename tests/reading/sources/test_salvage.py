@@ -37,12 +37,14 @@ def document(first: int) -> dict[str, Any]:
     return {
         "resourceSpans": [
             {
-                "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": it}}]},
+                "resource": {
+                    "attributes": [{"key": "service.name", "value": {"stringValue": item}}]
+                },
                 "scopeSpans": [
-                    {"scope": {"name": f"{it} scope"}, "spans": [*map(span, numbers)]}
+                    {"scope": {"name": f"{item} scope"}, "spans": [*map(span, numbers)]}
                 ],
             }
-            for it, numbers in (
+            for item, numbers in (
                 (f"service {first}", range(first, first + 8)),
                 (f"service {first + 8}", range(first + 8, first + 12)),
             )
@@ -52,7 +54,7 @@ def document(first: int) -> dict[str, Any]:
 
 def text_of(indent: int | None) -> str:
     documents = [document(first) for first in range(0, SPANS, 12)]
-    return "".join(json.dumps(it, indent=indent, ensure_ascii=False) + "\n" for it in documents)
+    return "".join(json.dumps(item, indent=indent, ensure_ascii=False) + "\n" for item in documents)
 
 
 @pytest.fixture(params=["as a whole", "in windows"])

@@ -45,7 +45,7 @@ def endless_jaeger(services: int = 1) -> Callable[[Request], Reply]:
 
     def reply(request: Request) -> Reply:
         if request.path.endswith("/services"):
-            return as_json({"services": [f"s{it}" for it in range(services)]})
+            return as_json({"services": [f"s{index}" for index in range(services)]})
         found = [span(f"{next(numbers):032x}") for _ in range(100 if services == 1 else 1)]
         return as_json({"result": otlp(found)})
 
@@ -57,8 +57,8 @@ SERVERS = {"tempo": endless_tempo, "jaeger": endless_jaeger}
 
 def read(url: str) -> tuple[int, list[str]]:
     source = open_source(url)
-    count = len({it.trace_id for it in source.spans()})
-    return count, [it.message for it in source.problems]
+    count = len({item.trace_id for item in source.spans()})
+    return count, [problem.message for problem in source.problems]
 
 
 @pytest.mark.parametrize("scheme", SERVERS)
@@ -98,7 +98,7 @@ def test_a_reading_asks_for_a_limited_number_of_services() -> None:
 
 
 def test_a_reading_that_exactly_fits_its_limits_is_whole() -> None:
-    traces = {f"{it:032x}": [span(f"{it:032x}")] for it in range(1, 6)}
+    traces = {f"{index:032x}": [span(f"{index:032x}")] for index in range(1, 6)}
     with Loopback(FakeTempo(traces)) as server:
         url = f"tempo://{server.place}?since=1970-01-01T00:00:00Z&until=1970-01-01T01:00:00Z"
         assert read(f"{url}&max_traces=5&max_requests=6") == (5, [])
@@ -114,7 +114,7 @@ def test_a_limit_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch
 
 
 def test_each_reading_has_its_limits_to_itself() -> None:
-    traces = {f"{it:032x}": [span(f"{it:032x}")] for it in range(1, 6)}
+    traces = {f"{index:032x}": [span(f"{index:032x}")] for index in range(1, 6)}
     with Loopback(FakeTempo(traces)) as server:
         source = open_source(
             f"tempo://{server.place}?since=1970-01-01T00:00:00Z&until=1970-01-01T01:00:00Z"
@@ -144,7 +144,7 @@ def test_no_header_of_a_server_is_an_exception(
     said: list[Reply] = []
     with Loopback(lambda _: said[-1]) as server:
         source = Tempo(f"tempo://{server.place}?timeout=5s")
-        for value in [*HOSTILE, *(f"a=b; expires={it}; max-age={it}" for it in HOSTILE)]:
+        for value in [*HOSTILE, *(f"a=b; expires={item}; max-age={item}" for item in HOSTILE)]:
             said.append((status, {header: value.encode().decode("latin-1")}, b"{}"))
             with contextlib.suppress(SourceError):
                 source.http.get("/").close()

@@ -42,18 +42,22 @@ def test_the_scheme_names_the_transport(url: str, base: str) -> None:
     ],
 )
 def test_since_is_a_duration_or_a_time(text: str, ago_ns: int) -> None:
-    it = read(f"tempo://h?since={text}")
-    assert (it.since_ns, it.until_ns, it.usual) == (NOW_NS - ago_ns, NOW_NS, False)
+    item = read(f"tempo://h?since={text}")
+    assert (item.since_ns, item.until_ns, item.usual) == (NOW_NS - ago_ns, NOW_NS, False)
 
 
 def test_without_since_the_last_hour_before_until_is_read() -> None:
-    it = read("tempo://h?until=1h")
-    assert (it.since_ns, it.until_ns, it.usual) == (NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, True)
+    item = read("tempo://h?until=1h")
+    assert (item.since_ns, item.until_ns, item.usual) == (
+        NOW_NS - 2 * HOUR_NS,
+        NOW_NS - HOUR_NS,
+        True,
+    )
 
 
 def test_parameters_that_may_be_repeated_are_all_read() -> None:
-    it = read("tempo://h?service=a&service=b%26c&attribute=k=v=w&attribute=n=1")
-    assert (it.services, it.attributes) == (("a", "b&c"), (("k", "v=w"), ("n", "1")))
+    item = read("tempo://h?service=a&service=b%26c&attribute=k=v=w&attribute=n=1")
+    assert (item.services, item.attributes) == (("a", "b&c"), (("k", "v=w"), ("n", "1")))
 
 
 def test_a_trace_id_is_padded_with_leading_zeros() -> None:

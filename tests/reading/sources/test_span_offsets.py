@@ -71,7 +71,7 @@ def test_counting_changes_nothing(
     tmp_path: Path, documents: list[Any], separators: Any, ends: bool
 ) -> None:
     file = tmp_path / "spans.jsonl"
-    text = "\n".join(json.dumps(it, separators=separators) for it in documents)
+    text = "\n".join(json.dumps(document, separators=separators) for document in documents)
     file.write_text(text + "\n" * ends)
     expected = list(SpanFiles([file]).spans())
     source = SpanFiles([file])
@@ -143,7 +143,7 @@ def test_a_resource_may_be_null(tmp_path: Path) -> None:
     file.write_text(json.dumps({"resourceSpans": [group]}))
     source = SpanFiles([file])
     assert source.census() is not None
-    assert [it.resource for it in decoded(source)] == [{}] * 9
+    assert [item.resource for item in decoded(source)] == [{}] * 9
     assert not source.problems
 
 

@@ -39,7 +39,7 @@ def quoted(rows: list[list[str]], separator: str) -> str:
 
 def escaped(text: str) -> str:
     """A text as ClickHouse's `TabSeparated` has it."""
-    return "".join(ESCAPES.get(it, it) for it in text.replace("\\", "\\\\"))
+    return "".join(ESCAPES.get(item, item) for item in text.replace("\\", "\\\\"))
 
 
 def clickhouse(rows: list[list[str]]) -> str:
@@ -88,7 +88,7 @@ def test_any_text_comes_back_from_a_map_of_clickhouse(value: str) -> None:
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_a_row_of_types_is_no_span(separator: str) -> None:
     head, row = a_table('{"gen_ai.x": 1}')
-    assert [it.span_id for it in spans_of(quoted([head, TYPES, row], separator))] == ["2" * 16]
+    assert [span.span_id for span in spans_of(quoted([head, TYPES, row], separator))] == ["2" * 16]
 
 
 def test_a_null_is_no_value() -> None:
@@ -103,7 +103,7 @@ def test_a_null_is_no_value() -> None:
 def test_ids_that_were_made_are_in_the_fidelity_report(tmp_path: Path) -> None:
     span = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
     [rebuilt] = rebuild(spans_of(json.dumps(span)))
-    [note] = [it for it in rebuilt.fidelity.notes if it.field == "trace_id"]
+    [note] = [note for note in rebuilt.fidelity.notes if note.field == "trace_id"]
     assert (note.outcome, note.rule) == (
         "inferred",
         "made of the span's content: it came without ids",
@@ -116,7 +116,9 @@ def test_every_command_says_that_ids_were_made(
 ) -> None:
     place = tmp_path / "spans.json"
     attributes: dict[str, Any] = {"gen_ai.operation.name": "chat"}
-    place.write_text(json.dumps([{**attributes, "gen_ai.request.model": it} for it in "ab"]))
+    place.write_text(
+        json.dumps([{**attributes, "gen_ai.request.model": character} for character in "ab"])
+    )
     arguments = [command, str(place)]
     if command == "export":
         arguments += ["-o", str(tmp_path / "out.jsonl")]

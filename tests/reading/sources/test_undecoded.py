@@ -47,9 +47,9 @@ def test_an_undecoded_span_decodes_to_the_span_that_reading_gives(
 ) -> None:
     other = {"traceId": "f" * 32, "spanId": "1" * 16}
     path = recording(tmp_path, span, other)
-    plain: list[SpanRecord] = sorted(open_source(path).spans(), key=lambda it: it.span_id)
-    grouped = [it for trace in by_trace(undecoded(open_source(path)), budget) for it in trace]
-    assert sorted(grouped, key=lambda it: it.span_id) == plain
+    plain: list[SpanRecord] = sorted(open_source(path).spans(), key=lambda span: span.span_id)
+    grouped = [item for trace in by_trace(undecoded(open_source(path)), budget) for item in trace]
+    assert sorted(grouped, key=lambda item: item.span_id) == plain
 
 
 def test_spans_as_exporters_write_them_are_left_undecoded(tmp_path: Path) -> None:

@@ -52,7 +52,9 @@ def play(target: str, number: int, folder: Path) -> str | None:
         TARGETS[target](random.Random(f"{target} {number}"), fresh(folder))
     except (Exception, Endless) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        ours = [it for it in frames if f"{os.sep}agentool_otel{os.sep}" in it.filename] or frames
+        ours = [
+            frame for frame in frames if f"{os.sep}agentool_otel{os.sep}" in frame.filename
+        ] or frames
         where = ours[-1]
         place = f"{Path(where.filename).name}:{where.lineno} {where.name}"
         return f"{type(error).__name__} at {place}: {str(error)[:200]!r}"

@@ -12,13 +12,13 @@ __all__ = ["current", "everything", "lines", "named"]
 
 def named(spans: Any, name: str) -> Any:
     """Return the only span of a name."""
-    [found] = [it for it in spans.finished() if it.name == name]
+    [found] = [item for item in spans.finished() if item.name == name]
     return found
 
 
 def lines(spans: Any) -> list[str]:
     """Return the names of the spans, indented by what they lie below."""
-    return [re.sub(r"\b {2,}.*", "", it) for it in spans.tree().splitlines()]
+    return [re.sub(r"\b {2,}.*", "", line) for line in spans.tree().splitlines()]
 
 
 def current() -> str | None:
@@ -30,11 +30,11 @@ def everything(spans: Any) -> str:
     """Return all that would leave, as text."""
     found = [
         (
-            it.name,
-            dict(it.attributes),
-            [(e.name, dict(e.attributes)) for e in it.events],
-            it.status.description,
+            item.name,
+            dict(item.attributes),
+            [(e.name, dict(e.attributes)) for e in item.events],
+            item.status.description,
         )
-        for it in spans.finished()
+        for item in spans.finished()
     ]
     return repr(found)

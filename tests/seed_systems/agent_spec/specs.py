@@ -160,16 +160,18 @@ def answered(component: Any, text: str = ANSWER, **fields: Any) -> Any:
 
 def model_call(text: str = ANSWER, **fields: Any) -> None:
     component = config()
-    with span("LlmGenerationSpan", llm_config=component) as it:
-        it.add_event(asked(component, ("system", "Be brief."), ("user", QUESTION), tools=[tool()]))
-        it.add_event(answered(component, text, **fields))
+    with span("LlmGenerationSpan", llm_config=component) as item:
+        item.add_event(
+            asked(component, ("system", "Be brief."), ("user", QUESTION), tools=[tool()])
+        )
+        item.add_event(answered(component, text, **fields))
 
 
 def tool_call(result: Any = "sunny", component: Any = None, **fields: Any) -> None:
     component = component or tool()
-    with span("ToolExecutionSpan", tool=component, **fields) as it:
-        it.add_event(requested(component))
-        it.add_event(responded(component, {"result": result}))
+    with span("ToolExecutionSpan", tool=component, **fields) as item:
+        item.add_event(requested(component))
+        item.add_event(responded(component, {"result": result}))
 
 
 def requested(component: Any, request_id: str = "t") -> Any:

@@ -54,15 +54,15 @@ def test_check_62_each_runtime_gives_a_trajectory_for_each_question(
 ) -> None:
     needed(runtime)
     recorded = request.getfixturevalue("recorded")
-    rebuilt = [it.rebuilt for it in Runs(recorded).runs() if it.rebuilt is not None]
-    runs = [it for it in rebuilt if it.framework() == runtime]
-    asked = [it for it in runs if it.trace.tool_calls()]
+    rebuilt = [run.rebuilt for run in Runs(recorded).runs() if run.rebuilt is not None]
+    runs = [item for item in rebuilt if item.framework() == runtime]
+    asked = [run for run in runs if run.trace.tool_calls()]
     assert len(asked) == len(example().QUESTIONS)
-    for it in asked:
-        [call] = it.trace.tool_calls()
+    for item in asked:
+        [call] = item.trace.tool_calls()
         assert call.name == "get_weather"
-        assert it.trace.status == "success"
-        assert it.models() in (["gpt-5"], [])
+        assert item.trace.status == "success"
+        assert item.models() in (["gpt-5"], [])
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
@@ -84,7 +84,7 @@ def test_check_63_the_table_comes_from_the_spans_alone(
     shown = CliRunner().invoke(main, args)
     assert shown.exit_code == 0
     assert runtime in shown.stdout
-    rows = {it["framework"]: it for it in map(json.loads, figures.read_text().splitlines())}
+    rows = {load["framework"]: load for load in map(json.loads, figures.read_text().splitlines())}
     row = rows[runtime]
     assert (row["runs"], row["correct"], row["errors"], row["tool_calls"]) == (2, 1.0, 0, 1.0)
     assert row["latency"]["p95_s"] >= row["latency"]["median_s"] > 0
@@ -150,13 +150,13 @@ def test_check_74_a_thousand_runs_leave_nothing_behind(attached: Any) -> None:
     component, model = agent(), config()
     begun: list[Any] = []
     for n in range(QUESTIONS):
-        with part("Trace")(), span("AgentExecutionSpan", agent=component) as it:
+        with part("Trace")(), span("AgentExecutionSpan", agent=component) as item:
             if n % 100 == 0:
-                begun.append(weakref.ref(listener._open.get(it.id)))
+                begun.append(weakref.ref(listener._open.get(item.id)))
             with span("LlmGenerationSpan", llm_config=model):
                 pass
     assert len(attached.finished()) == 3 * QUESTIONS
     assert len(listener._open) == 0
     gc.collect()
-    assert [it() for it in begun[:-1]] == [None] * (len(begun) - 1)
+    assert [item() for item in begun[:-1]] == [None] * (len(begun) - 1)
     attached.forget()

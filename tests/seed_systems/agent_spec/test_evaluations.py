@@ -54,7 +54,10 @@ def evaluate() -> Any:
 def test_check_71_results_become_eval_results() -> None:
     one, two = eval_results(evaluate(), traces={"q1": "t1"}, eval_id="e")
     assert (one.case_id, one.trace_id, one.passed) == ("q1", "t1", True)
-    assert [(it.assertion_type, it.passed) for it in two.assertion_results] == [
+    assert [
+        (assertion_result.assertion_type, assertion_result.passed)
+        for assertion_result in two.assertion_results
+    ] == [
         ("exact", False),
         ("length", None),
         ("careful", None),
@@ -72,7 +75,10 @@ def test_check_71_what_they_say_as_dicts_gives_the_same() -> None:
     results = evaluate()
     for one, other in zip(eval_results(results), eval_results(results.to_dict()), strict=True):
         assert (one.case_id, one.passed) == (other.case_id, other.passed)
-        scores = [[it.score for it in each.assertion_results] for each in (one, other)]
+        scores = [
+            [assertion_result.score for assertion_result in each.assertion_results]
+            for each in (one, other)
+        ]
         assert scores[0] == scores[1]
 
 
@@ -80,7 +86,7 @@ def test_check_71_their_json_gives_the_same() -> None:
     held = {"q": {"exact": {"value": True, "details": {}}, "f1": {"value": 0.5, "details": {}}}}
     [result] = eval_results(json.loads(json.dumps(held)))
     assert result.passed is True
-    assert [it.score for it in result.assertion_results] == [1.0, 0.5]
+    assert [assertion_result.score for assertion_result in result.assertion_results] == [1.0, 0.5]
 
 
 class Unreadable:
@@ -102,13 +108,15 @@ ODD: dict[tuple[Any, str], tuple[Any, dict[Any, Any]]] = {
 def test_check_71_values_of_any_kind_become_assertions() -> None:
     [result] = eval_results(SimpleNamespace(results=ODD), traces={1: "t1"})
     assert (result.case_id, result.trace_id, result.passed) == ("1", "t1", None)
-    assert [it.assertion_type for it in result.assertion_results] == [name for _, name in ODD]
+    assert [assertion_result.assertion_type for assertion_result in result.assertion_results] == [
+        name for _, name in ODD
+    ]
     assert EvalResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
 def test_check_71_samples_are_found_by_their_text_as_well() -> None:
     held = {"1": {"exact": {"value": True, "details": {}}}}
-    assert [it.trace_id for it in eval_results(held, traces={1: "t1"})] == ["t1"]
+    assert [eval_result.trace_id for eval_result in eval_results(held, traces={1: "t1"})] == ["t1"]
 
 
 def test_check_71_numbers_of_numpy_are_numbers() -> None:
@@ -116,7 +124,7 @@ def test_check_71_numbers_of_numpy_are_numbers() -> None:
     held: Any = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
     [result] = eval_results(SimpleNamespace(results=held))
     assert result.passed is True
-    assert [it.score for it in result.assertion_results] == [1.0, 0.5]
+    assert [assertion_result.score for assertion_result in result.assertion_results] == [1.0, 0.5]
 
 
 @pytest.mark.parametrize("captured", [True, False])
@@ -129,7 +137,8 @@ def test_check_71_no_value_costs_the_others(captured: bool, attached: Any) -> No
 
     asyncio.run(evaluated(evaluate, SimpleNamespace(), (None,), {}))
     judged = {
-        it.attributes.get("gen_ai.evaluation.name"): it.attributes for it in finished(attached)
+        item.attributes.get("gen_ai.evaluation.name"): item.attributes
+        for item in finished(attached)
     }
     assert set(judged) == {name for _, name in ODD}
     assert judged["score"]["gen_ai.evaluation.score.value"] == 0.5
@@ -137,7 +146,7 @@ def test_check_71_no_value_costs_the_others(captured: bool, attached: Any) -> No
 
 
 def finished(spans: Any) -> list[Any]:
-    return [it for it in spans.finished() if it.name != "evaluate"]
+    return [item for item in spans.finished() if item.name != "evaluate"]
 
 
 def test_check_71_an_evaluator_that_cannot_be_read_evaluates(
@@ -157,15 +166,15 @@ def test_check_71_an_evaluator_that_cannot_be_read_evaluates(
 
 def test_check_71_results_are_judgements_in_the_trace_of_the_harness(attached: Any) -> None:
     evaluate()
-    [whole] = [it for it in attached.finished() if it.name == "evaluate"]
-    judged = [it for it in attached.finished() if it is not whole]
-    assert {it.parent.span_id for it in judged} == {whole.context.span_id}
+    [whole] = [item for item in attached.finished() if item.name == "evaluate"]
+    judged = [item for item in attached.finished() if item is not whole]
+    assert {item.parent.span_id for item in judged} == {whole.context.span_id}
     found = {
-        (it.attributes["agentool.eval.case_id"], it.attributes["gen_ai.evaluation.name"]): (
-            it.attributes.get("gen_ai.evaluation.score.value"),
-            it.attributes.get("gen_ai.evaluation.score.label"),
+        (item.attributes["agentool.eval.case_id"], item.attributes["gen_ai.evaluation.name"]): (
+            item.attributes.get("gen_ai.evaluation.score.value"),
+            item.attributes.get("gen_ai.evaluation.score.label"),
         )
-        for it in judged
+        for item in judged
     }
     assert found == {
         ("q1", "exact"): (1.0, "pass"),
@@ -179,8 +188,8 @@ def test_check_71_results_are_judgements_in_the_trace_of_the_harness(attached: A
 
 def test_check_71_details_are_content(attached: Any) -> None:
     evaluate()
-    assert "canary-content" in repr([dict(it.attributes) for it in attached.finished()])
+    assert "canary-content" in repr([dict(item.attributes) for item in attached.finished()])
     attached.forget()
     attached.without_content()
     evaluate()
-    assert "canary-content" not in repr([dict(it.attributes) for it in attached.finished()])
+    assert "canary-content" not in repr([dict(item.attributes) for item in attached.finished()])

@@ -174,31 +174,31 @@ def test_check_65_a_conversation_whose_id_cannot_be_read_runs(
     attached: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tracing_settings, "strict", False)
-    assert executed(lambda it: it + 1, Hostile(), (1,), {}) == 2
+    assert executed(lambda item: item + 1, Hostile(), (1,), {}) == 2
 
 
 def test_check_65_what_has_ended_is_let_go_even_if_its_context_lives_on(attached: Any) -> None:
     asked = event("AgentExecutionStart", agent=agent(), inputs={"q": "?"})
     heard = weakref.ref(asked)
-    with span("AgentExecutionSpan", agent=agent()) as it:
-        it.add_event(asked)
+    with span("AgentExecutionSpan", agent=agent()) as item:
+        item.add_event(asked)
         kept = get_current()
-    ended = weakref.ref(it)
-    del it, asked
+    ended = weakref.ref(item)
+    del item, asked
     gc.collect()
     assert (heard(), ended()) == (None, None)
     assert current_step(kept) is not None
 
 
 def test_check_65_a_tool_without_a_request_leaves_its_agent(attached: Any) -> None:
-    with span("AgentExecutionSpan", agent=agent()) as it:
+    with span("AgentExecutionSpan", agent=agent()) as item:
         for _ in range(3):
             with span("ToolExecutionSpan", tool=tool()):
                 pass
-        held = listener._open.get(it.id)
+        held = listener._open.get(item.id)
         assert held is not None
         assert held.open == set()
-    assert [it.name for it in attached.finished()][:3] == ["execute_tool get_weather"] * 3
+    assert [item.name for item in attached.finished()][:3] == ["execute_tool get_weather"] * 3
 
 
 def test_check_65_threads_at_once_have_a_trace_each(attached: Any) -> None:
@@ -211,7 +211,7 @@ def test_check_65_threads_at_once_have_a_trace_each(attached: Any) -> None:
         each.start()
     for each in threads:
         each.join()
-    assert len({it.context.trace_id for it in attached.finished()}) == 8
+    assert len({item.context.trace_id for item in attached.finished()}) == 8
     assert len(attached.finished()) == 24
     assert len(listener._open) == 0
 
@@ -247,7 +247,7 @@ def act_all(attached: Any, acts: list[Any]) -> None:
         for act in acts:
             do(act, spans)
     assert get_current() is before
-    assert [it.name for it in spans if listener._open.get(it.id) is not None] == []
+    assert [item.name for item in spans if listener._open.get(item.id) is not None] == []
     assert len(attached.finished()) == len(spans) + 1
 
 
@@ -295,14 +295,14 @@ def test_check_65_values_of_any_kind_pass_as_they_are(
     ]
     with span("AgentExecutionSpan", agent=agent()) as run:
         run.add_event(event("AgentExecutionStart", agent=agent(), inputs=held))
-        with span("ToolExecutionSpan", tool=component) as it:
+        with span("ToolExecutionSpan", tool=component) as item:
             for each in events:
-                it.add_event(each)
+                item.add_event(each)
         snapshot = event("StateSnapshotEmitted", conversation_id="7", state_snapshot={})
         run.add_event(snapshot.model_copy(update={"state_snapshot": held}))
         run.add_event(event("AgentExecutionEnd", agent=agent(), outputs=held))
-    assert [it.inputs is held for it in events[:1]] == [True]
-    assert {it.name for it in attached.finished()} == {
+    assert [item.inputs is held for item in events[:1]] == [True]
+    assert {item.name for item in attached.finished()} == {
         "execute_tool get_weather",
         "invoke_agent weather",
     }
@@ -316,12 +316,12 @@ def test_check_65_fields_of_other_types_cost_no_span(field: str, attached: Any) 
     with span("AgentExecutionSpan", agent=agent()) as run:
         for each in (event("AgentExecutionStart", agent=agent(), inputs={}),):
             run.add_event(each.model_copy(update=changed))
-        with span("LlmGenerationSpan", llm_config=model) as it:
-            it.add_event(answered(model).model_copy(update=changed))
-        with span("ToolExecutionSpan", tool=component) as it:
-            it.add_event(requested(component).model_copy(update=changed))
-            it.add_event(responded(component, {}).model_copy(update=changed))
-    assert [it.name for it in attached.finished()] == [
+        with span("LlmGenerationSpan", llm_config=model) as item:
+            item.add_event(answered(model).model_copy(update=changed))
+        with span("ToolExecutionSpan", tool=component) as item:
+            item.add_event(requested(component).model_copy(update=changed))
+            item.add_event(responded(component, {}).model_copy(update=changed))
+    assert [item.name for item in attached.finished()] == [
         "chat gpt-5",
         "execute_tool get_weather",
         "invoke_agent weather",
@@ -337,10 +337,10 @@ def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
     class NodeInterrupt(GraphInterrupt):
         pass
 
-    with span("ToolExecutionSpan", tool=tool()) as it:
-        it.add_event(requested(tool()))
+    with span("ToolExecutionSpan", tool=tool()) as item:
+        item.add_event(requested(tool()))
         with raised(NodeInterrupt("Really?")):
-            it.add_event(responded(tool(), {"result": None}))
+            item.add_event(responded(tool(), {"result": None}))
     found = named(attached, "execute_tool get_weather").attributes
     assert found["agentool.interrupted"] == "GraphInterrupt"
     assert found["agentool.tool.incomplete"] == "call_only"
@@ -349,12 +349,12 @@ def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
 
 
 def test_check_65_an_error_without_length_is_an_error(attached: Any) -> None:
-    with span("ToolExecutionSpan", tool=tool()) as it:
-        it.add_event(requested(tool()))
+    with span("ToolExecutionSpan", tool=tool()) as item:
+        item.add_event(requested(tool()))
         try:
             raise Falsy("no network")
         except Falsy:
-            it.add_event(responded(tool(), {"result": None}))
+            item.add_event(responded(tool(), {"result": None}))
     assert named(attached, "execute_tool get_weather").attributes["error.type"].endswith("Falsy")
 
 
@@ -380,8 +380,8 @@ def test_check_65_a_confirmation_that_is_no_truth_value_is_left_out(attached: An
 def test_check_64_an_event_derived_from_a_known_one_is_that(attached: Any) -> None:
     known = type(answered(config()))
     derived = type("MyResponse", (known,), {})
-    with span("LlmGenerationSpan", llm_config=config()) as it:
-        it.add_event(derived(**{**dict(answered(config())), "input_tokens": 21}))
+    with span("LlmGenerationSpan", llm_config=config()) as item:
+        item.add_event(derived(**{**dict(answered(config())), "input_tokens": 21}))
     assert named(attached, "chat gpt-5").attributes["gen_ai.usage.input_tokens"] == 21
 
 
@@ -396,13 +396,13 @@ def test_check_67_the_text_of_a_raised_exception_is_content(masked: bool, attach
     with pytest.raises(ValueError, match=CANARY), part("Trace")(span_processors=processors):
         failing_run()
     assert CANARY not in everything(attached)
-    failed = [it.attributes["error.type"] for it in attached.finished()]
+    failed = [item.attributes["error.type"] for item in attached.finished()]
     assert failed == ["ValueError"] * 3
 
 
 def failing_run() -> None:
-    with span("FlowExecutionSpan", flow=flow()), span("ToolExecutionSpan", tool=tool()) as it:
-        it.add_event(requested(tool()))
+    with span("FlowExecutionSpan", flow=flow()), span("ToolExecutionSpan", tool=tool()) as item:
+        item.add_event(requested(tool()))
         raise ValueError(CANARY)
 
 

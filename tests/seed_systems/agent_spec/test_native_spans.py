@@ -64,11 +64,11 @@ def test_check_70_beside_a_runtimes_own_spans_every_call_counts_once(
 ) -> None:
     needed(runtime)
     spans = spans_beside(provider)
-    assert NATIVE[runtime] in {it.scope for it in spans}
-    runs = [it for it in rebuild(spans) if it.framework() == runtime]
-    [run] = [it for it in runs if it.trace.tool_calls()]
-    assert [it.name for it in run.trace.tool_calls()] == ["get_weather"]
-    assert sum(it.fidelity.model_calls for it in runs) == 2
+    assert NATIVE[runtime] in {span.scope for span in spans}
+    runs = [item for item in rebuild(spans) if item.framework() == runtime]
+    [run] = [run for run in runs if run.trace.tool_calls()]
+    assert [tool_call.name for tool_call in run.trace.tool_calls()] == ["get_weather"]
+    assert sum(run.fidelity.model_calls for run in runs) == 2
     metrics: Any = run.trace.metrics
     assert metrics.total_tokens == 2 * (INPUT_TOKENS + OUTPUT_TOKENS)
 
@@ -76,11 +76,11 @@ def test_check_70_beside_a_runtimes_own_spans_every_call_counts_once(
 @PROVIDERS
 def test_check_70_wayflows_own_spans_are_no_run(provider: str) -> None:
     needed("wayflow")
-    native = [it for it in spans_beside(provider) if not it.scope]
+    native = [span for span in spans_beside(provider) if not span.scope]
     assert {"AgentExecution[weather]", "LlmGeneration[model]", "ToolExecutionSpan"} <= {
-        it.name for it in native
+        item.name for item in native
     }
-    assert not {it.trace_id for it in native} & {
-        it.trace_id for it in spans_beside(provider) if it.scope
+    assert not {item.trace_id for item in native} & {
+        span.trace_id for span in spans_beside(provider) if span.scope
     }
     assert list(rebuild(native)) == []

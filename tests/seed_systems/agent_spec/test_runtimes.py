@@ -75,8 +75,8 @@ def test_check_62_one_agent_gives_the_same_tree_on_each_runtime(
 @RUNTIMES
 def test_check_62_tokens_are_those_of_the_server(runtime: str, all_attached: Any) -> None:
     asked(runtime)
-    chats = [it.attributes for it in all_attached.finished() if it.name == "chat gpt-5"]
-    assert [it["gen_ai.usage.input_tokens"] for it in chats] == [21, 30]
+    chats = [item.attributes for item in all_attached.finished() if item.name == "chat gpt-5"]
+    assert [chat["gen_ai.usage.input_tokens"] for chat in chats] == [21, 30]
 
 
 @pytest.mark.parametrize("everything", [True, False])
@@ -114,8 +114,8 @@ def test_check_65_between_two_values_of_a_stream_nothing_is_current(attached: An
         seen = asyncio.run(main(model.base_url))
     assert len(seen) > 2
     assert set(seen) == {None}
-    runs = [it.attributes for it in attached.finished() if it.name == "invoke_agent weather"]
-    assert [it["agentool.status"] for it in runs] == ["success", "in_progress"]
+    runs = [item.attributes for item in attached.finished() if item.name == "invoke_agent weather"]
+    assert [run["agentool.status"] for run in runs] == ["success", "in_progress"]
 
 
 @RUNTIMES
@@ -126,7 +126,7 @@ def test_check_66_a_flow_is_its_nodes_with_their_branches(
     with part("Trace")() if opened else nullcontext():
         out = follow(runtime, to_json(flow()), {"get_weather": get_weather}, city="Paris")
     assert out == {"result": "sunny, in execute_tool get_weather"}
-    below = [it.strip() for it in lines(attached) if "Trace" not in it]
+    below = [line.strip() for line in lines(attached) if "Trace" not in line]
     assert below == [
         "invoke_workflow weather flow",
         *("start", "choose", "look up", "execute_tool get_weather", "end"),
@@ -144,12 +144,12 @@ def test_check_66_the_error_of_a_tool_is_on_it_and_on_what_it_passes(
     trace = part("Trace")() if opened else nullcontext()
     with pytest.raises(ValueError, match="no network"), trace:
         follow(runtime, to_json(flow()), {"get_weather": fails}, city="Paris")
-    errors = {it.name: it.attributes.get("error.type") for it in attached.finished()}
+    errors = {item.name: item.attributes.get("error.type") for item in attached.finished()}
     failed = {"execute_tool get_weather", "look up", "invoke_workflow weather flow"}
     passed = {"start", "choose"}
     assert {name for name, error in errors.items() if error == "ValueError"} >= failed
     assert {name for name, error in errors.items() if error is None} == passed
-    recorded = [it.name for it in attached.finished() if it.events]
+    recorded = [item.name for item in attached.finished() if item.events]
     assert recorded == ["execute_tool get_weather"]
     assert current() is None
 
@@ -170,9 +170,9 @@ def test_check_66_an_asynchronous_tool_fails_the_same_way(attached: Any) -> None
 @RUNTIMES
 def test_check_68_the_call_is_that_which_the_model_asked_for(runtime: str, attached: Any) -> None:
     asked(runtime)
-    first = next(it for it in attached.finished() if it.name == "chat gpt-5").attributes
+    first = next(item for item in attached.finished() if item.name == "chat gpt-5").attributes
     [message] = json.loads(first["gen_ai.output.messages"])
-    [call] = [it for it in message["parts"] if it["type"] == "tool_call"]
+    [call] = [item for item in message["parts"] if item["type"] == "tool_call"]
     assert call["arguments"] == {"city": "Paris"}
     tool = named(attached, "execute_tool get_weather").attributes
     assert tool["gen_ai.tool.call.id"] == call["id"]
@@ -183,7 +183,7 @@ def test_check_70_every_call_is_recorded_once_with_everything_attached(
     runtime: str, all_attached: Any
 ) -> None:
     asked(runtime)
-    names = [it.name for it in all_attached.finished()]
+    names = [item.name for item in all_attached.finished()]
     assert sorted(names) == [
         *("chat gpt-5", "chat gpt-5"),
         *("execute_tool get_weather", "invoke_agent weather"),

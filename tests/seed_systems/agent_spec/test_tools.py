@@ -36,7 +36,7 @@ def serialization() -> Any:
 
 @pytest.mark.parametrize("source", sorted(TOOLS.keys() - {"agent-spec"}))
 def test_check_69_the_loader_takes_tools_of_any_format_and_keeps_them(source: str) -> None:
-    specs = [ToolSpec.from_dict(spec_of(it)) for it in to_agentool(TOOLS[source], source)]
+    specs = [ToolSpec.from_dict(spec_of(item)) for item in to_agentool(TOOLS[source], source)]
     for spec in specs:
         [component] = from_agentool([spec], "agent-spec")
         assert to_agentool([without_defaults(loaded(component))]) == [spec]
@@ -50,7 +50,7 @@ def spec_of(document: Any) -> Any:
 def without_defaults(component: dict[str, Any]) -> dict[str, Any]:
     """Leave out what the writer of pyagentspec adds to every tool."""
     added = {"requires_confirmation": False}
-    return {name: it for name, it in component.items() if name not in added or it}
+    return {name: value for name, value in component.items() if name not in added or value}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -103,10 +103,10 @@ def test_check_64_a_span_becomes_its_operation(kind: str, attached: Any) -> None
 def test_check_64_no_event_troubles_any_span(kind: str, attached: Any) -> None:
     _, fields = components()[kind]
     base = import_module("pyagentspec.tracing.events").Event
-    with part("Trace")(), span(kind, **fields) as it:
+    with part("Trace")(), span(kind, **fields) as item:
         for name in EVENTS:
             bare = type(name, (base,), {})
-            it.add_event(bare())
+            item.add_event(bare())
     assert current() is None
     attached.forget()
 
@@ -125,7 +125,7 @@ def test_check_64_a_run_is_what_its_events_say(attached: Any) -> None:
     at = named(attached, "invoke_agent weather").attributes
     assert json.loads(at["gen_ai.input.messages"])[0]["parts"][0]["content"] == QUESTION
     assert json.loads(at["gen_ai.output.messages"])[0]["parts"][0]["content"] == ANSWER
-    first, last = [it.attributes for it in attached.finished() if it.name == "chat gpt-5"]
+    first, last = [item.attributes for item in attached.finished() if item.name == "chat gpt-5"]
     assert (first["gen_ai.usage.input_tokens"], last["gen_ai.usage.output_tokens"]) == (21, 4)
     at = named(attached, "execute_tool get_weather").attributes
     assert at["gen_ai.tool.call.id"] == "c1"
@@ -135,14 +135,14 @@ def test_check_64_a_run_is_what_its_events_say(attached: Any) -> None:
 
 def test_check_64_pieces_of_streams_are_counted_and_not_kept(attached: Any) -> None:
     component, piece = config(), "piece of a stream"
-    with span("LlmGenerationSpan", llm_config=component) as it:
-        it.add_event(
+    with span("LlmGenerationSpan", llm_config=component) as item:
+        item.add_event(
             event("LlmGenerationChunkReceived", llm_config=component, content=piece, request_id="r")
         )
-    with span("ToolExecutionSpan", tool=tool()) as it:
-        it.add_event(requested(tool()))
+    with span("ToolExecutionSpan", tool=tool()) as item:
+        item.add_event(requested(tool()))
         for _ in range(3):
-            it.add_event(
+            item.add_event(
                 event(
                     "ToolExecutionStreamingChunkReceived",
                     tool=tool(),
@@ -153,7 +153,7 @@ def test_check_64_pieces_of_streams_are_counted_and_not_kept(attached: Any) -> N
     chat, execution = attached.finished()
     assert chat.attributes["gen_ai.response.time_to_first_chunk"] > 0
     assert execution.attributes["agentspec.tool.chunks"] == 3
-    assert piece not in repr([(it.attributes, it.events) for it in attached.finished()])
+    assert piece not in repr([(item.attributes, item.events) for item in attached.finished()])
 
 
 # ---------------------------------------------------------------------------- sync and async
@@ -161,15 +161,15 @@ def test_check_64_pieces_of_streams_are_counted_and_not_kept(attached: Any) -> N
 
 async def start_and_end(*inside: Any) -> None:
     async with span("AgentExecutionSpan", agent=agent()):
-        for it in inside:
-            await it
+        for item in inside:
+            await item
 
 
 async def model_call_async() -> None:
     component = config()
-    async with span("LlmGenerationSpan", llm_config=component) as it:
-        await it.add_event_async(asked(component, ("user", QUESTION)))
-        await it.add_event_async(answered(component))
+    async with span("LlmGenerationSpan", llm_config=component) as item:
+        await item.add_event_async(asked(component, ("user", QUESTION)))
+        await item.add_event_async(answered(component))
 
 
 def test_check_65_asynchronous_spans_become_the_same_tree(attached: Any) -> None:
@@ -187,13 +187,13 @@ def test_check_65_asynchronous_spans_become_the_same_tree(attached: Any) -> None
 
 
 def test_check_65_a_span_that_ends_in_another_context_leaves_none_behind(attached: Any) -> None:
-    it = span("AgentExecutionSpan", agent=agent())
+    item = span("AgentExecutionSpan", agent=agent())
     one = contextvars.copy_context()
-    one.run(it.start)
+    one.run(item.start)
     assert (one.run(current), current()) == ("invoke_agent weather", None)
-    one.copy().run(it.end)
+    one.copy().run(item.end)
     assert current() is None
-    assert [it.name for it in attached.finished()] == ["invoke_agent weather"]
+    assert [item.name for item in attached.finished()] == ["invoke_agent weather"]
 
 
 def test_check_65_an_error_of_ours_is_not_the_programs(
@@ -223,7 +223,7 @@ def test_check_65_the_processor_alone_records_as_much(spans: Any) -> None:
     with part("Trace")(name="talk", span_processors=[AgentSpecProcessor(False)]):
         model_call()
     asyncio.run(talk())
-    names = [it.name for it in spans.finished()]
+    names = [item.name for item in spans.finished()]
     assert names == [
         *("chat gpt-5", "invoke_workflow talk"),
         *("chat gpt-5", "invoke_agent weather", "invoke_workflow talk"),
@@ -241,7 +241,7 @@ def test_check_66_what_nobody_ends_ends_with_what_is_around(attached: Any) -> No
         run()
     node, whole = attached.finished()
     assert (node.name, whole.name) == ("look up", "invoke_workflow weather flow")
-    assert [it.attributes["error.type"] for it in (node, whole)] == ["ValueError"] * 2
+    assert [item.attributes["error.type"] for item in (node, whole)] == ["ValueError"] * 2
     assert len(listener._open) == 0
 
 
@@ -293,9 +293,9 @@ def test_check_67_a_processor_masks_unless_it_is_told_otherwise(
 
 def test_check_67_headers_and_keys_never_leave(attached: Any) -> None:
     component = config(api_key=SECRET)
-    with span("LlmGenerationSpan", llm_config=component) as it:
-        it.add_event(asked(component, ("user", QUESTION), tools=[remote_tool()]))
-        it.add_event(answered(component))
+    with span("LlmGenerationSpan", llm_config=component) as item:
+        item.add_event(asked(component, ("user", QUESTION), tools=[remote_tool()]))
+        item.add_event(answered(component))
     secret_run()
     assert SECRET not in everything(attached)
     assert "example.org" not in everything(attached)
@@ -357,7 +357,7 @@ def test_check_70_beside_other_processors_each_hears_everything_once(attached: A
         *("startup", "on_start", "on_start", "on_event", "on_event", "on_end", "on_end"),
         "shutdown",
     ]
-    assert [it.name for it in attached.finished()] == [
+    assert [item.name for item in attached.finished()] == [
         "execute_tool get_weather",
         "invoke_workflow talk",
     ]
@@ -434,14 +434,16 @@ def test_check_72_confirmations_humans_and_snapshots_are_events(attached: Any) -
             )
     execution, whole = attached.finished()
     assert [
-        it.name.removeprefix("agentspec.") for it in whole.events if it.name.startswith("agentspec")
+        item.name.removeprefix("agentspec.")
+        for item in whole.events
+        if item.name.startswith("agentspec")
     ] == [
         "human_in_the_loop.request",
         "human_in_the_loop.response",
         "state_snapshot",
     ]
-    question = next(it for it in whole.events if it.name.endswith("loop.request"))
+    question = next(item for item in whole.events if item.name.endswith("loop.request"))
     assert "Really?" in question.attributes["agentool.step.content"]
     assert execution.attributes["error.type"] == "rejected"
-    confirmed = [it.attributes.get("agentspec.confirmed") for it in execution.events]
+    confirmed = [item.attributes.get("agentspec.confirmed") for item in execution.events]
     assert False in confirmed

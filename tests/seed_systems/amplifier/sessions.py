@@ -81,10 +81,10 @@ def run(
     """
 
     async def main() -> list[str]:
-        async with session(mounted, session_id) as it:
+        async with session(mounted, session_id) as item:
             if before is not None:
-                await before(it)
-            return [await it.execute(prompt) for prompt in prompts]
+                await before(item)
+            return [await item.execute(prompt) for prompt in prompts]
 
     return asyncio.run(main())
 
@@ -96,5 +96,5 @@ def session(mounted: Plan, session_id: str | None = None) -> Any:
 
 def spans_named(spans: Any, name: str) -> list[Span]:
     """Return the spans of a name, in the order in which they began."""
-    found = [it for it in spans.finished() if it.name == name]
-    return sorted(found, key=lambda it: it.start_time)
+    found = [item for item in spans.finished() if item.name == name]
+    return sorted(found, key=lambda item: item.start_time)

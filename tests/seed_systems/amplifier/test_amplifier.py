@@ -54,10 +54,10 @@ def facts(span: Any) -> tuple[Any, ...]:
 
 def parents(spans: Any) -> dict[str, str | None]:
     """Return the name of each span's parent, by the name of the span."""
-    names = {it.context.span_id: it.name for it in spans.finished()}
+    names = {item.context.span_id: item.name for item in spans.finished()}
     return {
-        it.name: None if it.parent is None else names.get(it.parent.span_id)
-        for it in spans.finished()
+        item.name: None if item.parent is None else names.get(item.parent.span_id)
+        for item in spans.finished()
     }
 
 
@@ -70,9 +70,9 @@ async def allow(event: str, data: Any) -> Any:
 
 def test_check_46_the_hook_is_an_entry_point_that_a_real_session_mounts(spans: Any) -> None:
     found = importlib.metadata.entry_points(group="amplifier.modules")
-    assert "hooks-agentool-otel" in {it.name for it in found}
+    assert "hooks-agentool-otel" in {item.name for item in found}
     assert run(plan("Good day."), "Hello") == ["Good day."]
-    assert [it.name for it in spans.finished()] == ["chat scripted-1", "invoke_agent"]
+    assert [item.name for item in spans.finished()] == ["chat scripted-1", "invoke_agent"]
 
 
 def test_check_46_an_option_that_is_not_known_costs_the_hook_and_not_the_session(
@@ -91,9 +91,9 @@ def test_check_47_every_event_of_the_kernel_is_watched_or_left_alone_on_purpose(
 
 @pytest.mark.parametrize("event", sorted(set(WATCHED)))
 def test_check_47_no_event_troubles_a_session_whatever_it_holds(event: str, spans: Any) -> None:
-    async def send(it: Any) -> None:
+    async def send(item: Any) -> None:
         for data in ({}, {"tool_name": 3, "error": [], "usage": 1, "block": None, "prompt": {}}):
-            await it.coordinator.hooks.emit(event, data)
+            await item.coordinator.hooks.emit(event, data)
 
     assert run(plan("Good day."), "Hello", before=send) == ["Good day."]
     assert spans_named(spans, "chat scripted-1")
@@ -103,7 +103,7 @@ def test_check_48_events_that_modules_announce_are_on_the_step_they_are_about(sp
     hooks = [{"module": "scripted-announcing"}, {"module": "hooks-agentool-otel"}]
     run(plan("Good day.", hooks=hooks), "Hello")
     [turn] = spans_named(spans, "invoke_agent")
-    [event] = [it for it in turn.events if it.name == "amplifier.garden.watered"]
+    [event] = [event for event in turn.events if event.name == "amplifier.garden.watered"]
     assert dict(event.attributes) == {"amplifier.litres": 3}
 
 
@@ -115,7 +115,7 @@ def test_check_48_events_that_modules_announce_are_on_the_step_they_are_about(sp
 def test_check_49_parallel_calls_of_one_tool_are_paired(loop: str, ids: bool, spans: Any) -> None:
     run(plan({"calls": FIVE}, "Sunny.", loop=loop, ids=ids), "How is it?")
     tools = spans_named(spans, "execute_tool weather")
-    cities = [json.loads(it.attributes["gen_ai.tool.call.arguments"])["city"] for it in tools]
+    cities = [json.loads(tool.attributes["gen_ai.tool.call.arguments"])["city"] for tool in tools]
     assert Counter(cities) == Counter(Paris=2, Atlantis=1, Rome=1, Nowhere=1)
     for city, tool in zip(cities, tools, strict=True):
         _, result, error = facts(tool)
@@ -139,19 +139,19 @@ def test_check_50_a_tool_that_raises_or_fails_is_an_error(loop: str, spans: Any)
 
 
 def test_check_51_an_approval_that_waits_is_on_the_call_it_is_about(spans: Any) -> None:
-    async def before(it: Any) -> None:
+    async def before(item: Any) -> None:
         async def ask(event: str, data: Any) -> Any:
             asked = {"tool_name": "weather", "action": "look", "risk_level": "high"}
-            await it.coordinator.hooks.emit("approval:required", asked)
-            await it.coordinator.hooks.emit("approval:granted", {"tool_name": "weather"})
+            await item.coordinator.hooks.emit("approval:required", asked)
+            await item.coordinator.hooks.emit("approval:granted", {"tool_name": "weather"})
             return await allow(event, data)
 
         # Behind ours: the call is under way by then.
-        it.coordinator.hooks.register("tool:pre", ask, 2_000_000, "ask")
+        item.coordinator.hooks.register("tool:pre", ask, 2_000_000, "ask")
 
     run(plan({"calls": FIVE[:1]}, "Sunny."), "How is it?", before=before)
     [tool] = spans_named(spans, "execute_tool weather")
-    assert [it.name for it in tool.events] == [
+    assert [event.name for event in tool.events] == [
         "amplifier.approval.required",
         "amplifier.approval.granted",
     ]
@@ -172,21 +172,21 @@ def test_check_52_a_failed_call_with_two_ends_is_one_span(spans: Any) -> None:
 def test_check_52_retries_are_on_the_call_that_is_retried(spans: Any) -> None:
     run(plan({"text": "Good day.", "retries": 2}), "Hello")
     [chat] = spans_named(spans, "chat scripted-1")
-    assert [it.name for it in chat.events] == ["amplifier.provider.retry"] * 2
+    assert [event.name for event in chat.events] == ["amplifier.provider.retry"] * 2
 
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_check_52_calls_at_the_same_time_are_paired(silent: bool, spans: Any) -> None:
     async def main() -> None:
-        async with session(plan("a", "b", "c", provider={"silent": silent})) as it:
-            provider = it.coordinator.get("providers")["scripted"]
+        async with session(plan("a", "b", "c", provider={"silent": silent})) as item:
+            provider = item.coordinator.get("providers")["scripted"]
             request = kernel(".message_models").ChatRequest(messages=[])
             await asyncio.gather(*(provider.complete(request) for _ in range(3)))
 
     asyncio.run(main())
-    chats = [it for it in spans.finished() if it.name.startswith("chat")]
+    chats = [item for item in spans.finished() if item.name.startswith("chat")]
     assert len(chats) == 3
-    assert {it.attributes["gen_ai.usage.output_tokens"] for it in chats} == {7}
+    assert {chat.attributes["gen_ai.usage.output_tokens"] for chat in chats} == {7}
 
 
 def test_check_52_an_older_kernel_without_request_ids_is_paired_in_order() -> None:
@@ -196,8 +196,8 @@ def test_check_52_an_older_kernel_without_request_ids_is_paired_in_order() -> No
         *({"event": "llm:response", "data": {"usage": {"input": n}}} for n in (1, 2)),
         {"event": "orchestrator:complete", "status": "success"},
     ]
-    chats = [it for it in recorded(lines) if it.name.startswith("chat")]
-    assert [(it.name, it.attributes["gen_ai.usage.input_tokens"]) for it in chats] == [
+    chats = [item for item in recorded(lines) if item.name.startswith("chat")]
+    assert [(chat.name, chat.attributes["gen_ai.usage.input_tokens"]) for chat in chats] == [
         ("chat a", 1),
         ("chat b", 2),
     ]
@@ -211,7 +211,7 @@ def test_check_53_a_child_session_lies_below_the_call_that_started_it(
     asked = {"calls": [call("call_1", tool="delegate", task="Write!")]}
     run(plan(asked, "Done.", loop=loop, tools=tools), "A poem, please.")
     assert parents(spans)["invoke_agent writer"] == "execute_tool delegate"
-    assert len({it.context.trace_id for it in spans.finished()}) == 1
+    assert len({item.context.trace_id for item in spans.finished()}) == 1
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -231,15 +231,17 @@ def test_check_53_a_child_of_a_turn_that_is_over_lies_below_that_turn(
 
     async def child() -> None:
         mounted = plan("A poem.", loop=loop)
-        async with kernel().AmplifierSession(mounted, session_id="second", parent_id="first") as it:
-            await it.execute("Write!")
+        async with kernel().AmplifierSession(
+            mounted, session_id="second", parent_id="first"
+        ) as amplifier_session:
+            await amplifier_session.execute("Write!")
 
     asyncio.run(main())
     hello, now, write = spans_named(spans, "invoke_agent")
     assert write.parent.span_id == now.context.span_id
     assert write.context.trace_id == now.context.trace_id != hello.context.trace_id
     traces = list(agentool_otel.rebuild(records(spans.finished())))
-    outputs = {str(it.trace.input): it.trace.output for it in traces}
+    outputs = {str(trace.trace.input): trace.trace.output for trace in traces}
     assert outputs == {"Hello": "Good day.", "And now?": "Good night.", "Write!": "A poem."}
 
 
@@ -255,8 +257,8 @@ def test_check_54_the_current_span_is_that_of_the_tool_and_of_the_model_call(
     modules.probed(lambda: seen.append(trace.get_current_span().get_span_context().span_id))
     run(plan({"calls": FIVE[:1]}, "Sunny.", loop=loop), "How is it?")
     modules.probed(lambda: None)
-    ids = {it.context.span_id: it.name for it in spans.finished()}
-    assert [ids[it] for it in seen] == [
+    ids = {item.context.span_id: item.name for item in spans.finished()}
+    assert [ids[number] for number in seen] == [
         "chat scripted-1",
         "execute_tool weather",
         "chat scripted-1",
@@ -302,14 +304,14 @@ def test_check_56_content_is_what_a_redacting_hook_has_left(spans: Any) -> None:
     async def redact(event: str, data: Any) -> Any:
         return kernel().HookResult(action="modify", data={**data, "prompt": "[left out]"})
 
-    async def before(it: Any) -> None:
+    async def before(item: Any) -> None:
         for event in ("prompt:submit", "execution:start"):
-            it.coordinator.hooks.register(event, redact, 10, f"redact {event}")
+            item.coordinator.hooks.register(event, redact, 10, f"redact {event}")
 
     run(plan("Good day."), "My secret is blue.", before=before)
     [turn] = spans_named(spans, "invoke_agent")
     assert "[left out]" in turn.attributes["gen_ai.input.messages"]
-    assert not any("blue" in str(it.attributes) for it in spans.finished())
+    assert not any("blue" in str(item.attributes) for item in spans.finished())
 
 
 def test_check_57_our_own_fault_is_not_the_sessions(
@@ -330,7 +332,7 @@ def test_check_57_our_own_fault_is_not_the_sessions(
 
 def _methods(modules: list[Any]) -> list[dict[str, int]]:
     """Return what the classes of some modules hold, by identity: a wrapper equals its method."""
-    return [{name: id(it) for name, it in vars(type(module)).items()} for module in modules]
+    return [{name: id(var) for name, var in vars(type(module)).items()} for module in modules]
 
 
 def test_check_57_a_session_is_left_as_it_was_found(spans: Any) -> None:
@@ -340,13 +342,13 @@ def test_check_57_a_session_is_left_as_it_was_found(spans: Any) -> None:
         modules = [bare.coordinator.get("tools")["weather"]]
         modules.append(bare.coordinator.get("providers")["scripted"])
         found = _methods(modules)
-        it = session(plan("Good day."))
-        await it.initialize()
+        item = session(plan("Good day."))
+        await item.initialize()
         assert _methods(modules) != found
-        await it.execute("Hello")
-        handlers = it.coordinator.hooks.list_handlers
+        await item.execute("Hello")
+        handlers = item.coordinator.hooks.list_handlers
         assert any(handlers().values())
-        await it.cleanup()
+        await item.cleanup()
         assert not any("agentool" in name for names in handlers().values() for name in names)
         assert _methods(modules) == found
 
@@ -390,7 +392,7 @@ def recorded(lines: list[dict[str, Any]], session_id: str = "s1") -> list[Any]:
         full = {**stamped, "schema": {"name": "amplifier.log", "ver": "1.0.0"}, **line}
         assert AmplifierLog.recognises(full)
         found += log.spans(full)
-    return sorted([*found, *log.rest()], key=lambda it: it.start_ns)
+    return sorted([*found, *log.rest()], key=lambda item: item.start_ns)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -411,12 +413,12 @@ def test_check_59_a_log_gives_the_trajectories_of_the_live_session(
     run(plan(asked, "Sunny.", loop=loop, hooks=hooks, tools=tools), "How is it?")
     from agentool_otel.reading.sources.opening import open_source
 
-    offline = sorted(_shape(it.attributes) for it in open_source(str(log)).spans())
-    live = sorted(_shape(it.attributes) for it in spans.finished())
+    offline = sorted(_shape(span.attributes) for span in open_source(str(log)).spans())
+    live = sorted(_shape(item.attributes) for item in spans.finished())
     assert offline == live
-    documents = [it.to_dict() for it in agentool_otel.load(log)]
-    assert documents == [it.to_dict() for it in agentool_otel.load(log)]
-    assert {it["status"] for it in documents} == {"success"}
+    documents = [item.to_dict() for item in agentool_otel.load(log)]
+    assert documents == [item.to_dict() for item in agentool_otel.load(log)]
+    assert {document["status"] for document in documents} == {"success"}
 
 
 _LIVE_ONLY = ("agentool.span.", "agentool.step.", "agentool.metrics.", "gen_ai.agent.name")

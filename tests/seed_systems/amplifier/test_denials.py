@@ -62,9 +62,9 @@ def denied_call(spans: Any, loop: str, *handlers: tuple[Any, int]) -> Span:
 
         return note
 
-    async def before(it: Any) -> None:
+    async def before(item: Any) -> None:
         for number, (handler, priority) in enumerate(handlers):
-            it.coordinator.hooks.register(
+            item.coordinator.hooks.register(
                 "tool:pre", noting(handler), priority, f"handler {number}"
             )
 
@@ -72,11 +72,11 @@ def denied_call(spans: Any, loop: str, *handlers: tuple[Any, int]) -> Span:
     run(mounted, "How is it?", before=before)
     [turn] = spans_named(spans, "invoke_agent")
     tools = spans_named(spans, "execute_tool weather")
-    assert [it.start_time for it in tools] == sorted(it for it in sent if it)
+    assert [tool.start_time for tool in tools] == sorted(number for number in sent if number)
     for tool in tools:
         assert turn.start_time <= tool.start_time <= tool.end_time <= turn.end_time
-    last = [it for it in spans.finished() if it.name.startswith("chat")][-1]
-    [denied] = [it for it in tools if it.attributes.get("error.type") == "permission_denied"]
+    last = [item for item in spans.finished() if item.name.startswith("chat")][-1]
+    [denied] = [tool for tool in tools if tool.attributes.get("error.type") == "permission_denied"]
     assert denied.end_time <= last.start_time
     return denied
 
@@ -129,11 +129,11 @@ def test_check_51_a_call_denied_last_is_recorded_when_the_hook_leaves(spans: Any
 
     async def main() -> None:
         mounted = plan("Good day.")
-        async with session(mounted) as it:
-            it.coordinator.hooks.register("tool:pre", deny_rome, 0, "deny")
-            await it.coordinator.hooks.emit("prompt:submit", {"prompt": "How is it?"})
+        async with session(mounted) as item:
+            item.coordinator.hooks.register("tool:pre", deny_rome, 0, "deny")
+            await item.coordinator.hooks.emit("prompt:submit", {"prompt": "How is it?"})
             data = {"tool_name": "weather", "tool_call_id": "a", "tool_input": {"city": "Rome"}}
-            assert (await it.coordinator.hooks.emit("tool:pre", data)).action == "deny"
+            assert (await item.coordinator.hooks.emit("tool:pre", data)).action == "deny"
 
     asyncio.run(main())
     [tool] = spans_named(spans, "execute_tool weather")

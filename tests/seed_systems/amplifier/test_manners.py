@@ -50,9 +50,11 @@ def test_a_call_that_the_user_refused_is_denied(loop: str, spans: Any) -> None:
     async def main() -> str:
         asked = {"calls": [call("a", city="Rome")]}
         mounted = plan(asked, "As you like.", loop=loop)
-        async with kernel().AmplifierSession(mounted, approval_system=_Approvals()) as it:
-            it.coordinator.hooks.register("tool:pre", ask, 0, "ask")
-            answer: str = await it.execute("How is it?")
+        async with kernel().AmplifierSession(
+            mounted, approval_system=_Approvals()
+        ) as amplifier_session:
+            amplifier_session.coordinator.hooks.register("tool:pre", ask, 0, "ask")
+            answer: str = await amplifier_session.execute("How is it?")
             return answer
 
     assert asyncio.run(main()) == "As you like."
@@ -71,14 +73,14 @@ def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
             raise RuntimeError("no usage")
 
     async def main() -> Any:
-        async with session(plan()) as it:
-            provider = it.coordinator.get("providers")["scripted"]
+        async with session(plan()) as item:
+            provider = item.coordinator.get("providers")["scripted"]
 
             async def complete(request: Any) -> Any:
                 return odd
 
             provider.complete = complete
-            await mounting.on_session_ready(it.coordinator)
+            await mounting.on_session_ready(item.coordinator)
             return await provider.complete(None)
 
     odd = Odd()
@@ -105,13 +107,13 @@ def test_a_module_that_takes_no_wrapper_does_not_cost_the_others_theirs(spans: A
             return kernel().ToolResult(output=current.name)
 
     async def main() -> Any:
-        async with session(plan("Good day.")) as it:
+        async with session(plan("Good day.")) as item:
             for tool in (Closed(), Open()):
-                await it.coordinator.mount("tools", tool, name=tool.name)
-            await mounting.on_session_ready(it.coordinator)
-            hooks = it.coordinator.hooks
+                await item.coordinator.mount("tools", tool, name=tool.name)
+            await mounting.on_session_ready(item.coordinator)
+            hooks = item.coordinator.hooks
             await hooks.emit("tool:pre", {"tool_name": "open", "tool_input": {}})
-            return await it.coordinator.get("tools")["open"].execute({})
+            return await item.coordinator.get("tools")["open"].execute({})
 
     assert asyncio.run(main()).output == "execute_tool open"
 
@@ -132,8 +134,8 @@ def test_a_provider_that_two_sessions_share_is_recorded_once(spans: Any) -> None
 
 def test_a_wrapper_that_somebody_has_wrapped_records_nothing_after_its_session(spans: Any) -> None:
     async def main() -> None:
-        async with session(plan(provider={"silent": True})) as it:
-            provider = it.coordinator.get("providers")["scripted"]
+        async with session(plan(provider={"silent": True})) as item:
+            provider = item.coordinator.get("providers")["scripted"]
             ours = provider.complete
             provider.complete = partial(ours)
         provider.script = ["Good day."]
@@ -145,8 +147,8 @@ def test_a_wrapper_that_somebody_has_wrapped_records_nothing_after_its_session(s
 
 def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
     async def main() -> None:
-        async with session(plan({"calls": [call("a", city="Rome")]})) as it:
-            tool = it.coordinator.get("tools")["weather"]
+        async with session(plan({"calls": [call("a", city="Rome")]})) as item:
+            tool = item.coordinator.get("tools")["weather"]
             entered = asyncio.Event()
 
             async def look(input: Any) -> Any:
@@ -154,8 +156,8 @@ def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
                 await asyncio.sleep(60)
 
             tool.execute = look
-            await mounting.on_session_ready(it.coordinator)
-            asked = asyncio.create_task(it.execute("How is it?"))
+            await mounting.on_session_ready(item.coordinator)
+            asked = asyncio.create_task(item.execute("How is it?"))
             await entered.wait()
             asked.cancel()
             with suppress(asyncio.CancelledError):

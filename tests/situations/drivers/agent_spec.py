@@ -91,7 +91,7 @@ def asynchronous(url: str) -> str:
 @_unwarned
 def stream(url: str) -> list[str]:
     graph = _graph(_agent(url))
-    return [str(it.content) for it, _ in graph.stream(_INPUT, _CONFIG, stream_mode="messages")]
+    return [str(item.content) for item, _ in graph.stream(_INPUT, _CONFIG, stream_mode="messages")]
 
 
 @_unwarned

@@ -129,7 +129,7 @@ def asynchronous(url: str) -> str:
 @_unwarned
 def stream(url: str) -> list[str]:
     crew = _crew(_agent(url, tools=[_search()], stream=True), stream=True)
-    return [str(it.content) for it in crew.kickoff()]
+    return [str(item.content) for item in crew.kickoff()]
 
 
 @_unwarned

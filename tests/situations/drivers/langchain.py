@@ -55,7 +55,7 @@ def asynchronous(url: str) -> str:
 
 def stream(url: str) -> list[str]:
     agent = _agent(url)
-    return [str(it.content) for it, _ in agent.stream(_INPUT, stream_mode="messages")]
+    return [str(item.content) for item, _ in agent.stream(_INPUT, stream_mode="messages")]
 
 
 def tool_error(url: str) -> str:

@@ -95,7 +95,7 @@ async def streamed(client: Any, asked: Any) -> tuple[Any, list[str]]:
     """Call the model for a stream; return its pieces too."""
     options = {"stream_options": {"include_usage": True}}
     async with client.chat.completions.stream(**asked, **options) as events:
-        pieces = [it.delta async for it in events if it.type == "content.delta"]
+        pieces = [event.delta async for event in events if event.type == "content.delta"]
         final = await events.get_final_completion()
     return final.choices[0].message, pieces
 

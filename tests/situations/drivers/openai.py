@@ -100,7 +100,7 @@ def stream(url: str) -> list[str]:
         client: Any = opened
         while True:
             with client.chat.completions.stream(**_asked(messages), **options) as events:
-                pieces = [it.delta for it in events if it.type == "content.delta"]
+                pieces = [event.delta for event in events if event.type == "content.delta"]
                 answer = events.get_final_completion().choices[0].message
             if not answer.tool_calls:
                 return pieces

@@ -73,7 +73,7 @@ def stream(url: str) -> list[str]:
     async def read() -> list[str]:
         running = _sdk().Runner.run_streamed(_agent(url), QUESTION)
         events = [event async for event in running.stream_events()]
-        return [it.data.delta for it in events if _is_text(it)]
+        return [event.data.delta for event in events if _is_text(event)]
 
     return asyncio.run(read())
 

@@ -74,7 +74,7 @@ def stream(url: str) -> list[str]:
     async def run() -> list[str]:
         model = _model(url)
         async with model.client, _agent(model).run_stream(QUESTION) as result:
-            return [it async for it in result.stream_text(delta=True, debounce_by=None)]
+            return [item async for item in result.stream_text(delta=True, debounce_by=None)]
 
     return asyncio.run(run())
 

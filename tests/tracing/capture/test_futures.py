@@ -107,7 +107,7 @@ def test_an_error_is_recorded_and_still_reported_if_nobody_handles_it(spans: Any
 
     async def main() -> None:
         asyncio.get_running_loop().set_exception_handler(
-            lambda _, it: reports.append(it["message"])
+            lambda _, item: reports.append(item["message"])
         )
         search()
         await asyncio.sleep(0)

@@ -131,8 +131,8 @@ def test_an_output_has_its_finish_reason(spans: Any, status: str | None) -> None
     with run("a") as r:
         r.output, r.status = clerk("where?"), status
     inner, outer = (loads(span.attributes["gen_ai.output.messages"]) for span in spans.finished())
-    assert [it["finish_reason"] for it in inner] == ["stop"]
-    assert [it["finish_reason"] for it in outer] == ["error" if status else "stop"]
+    assert [item["finish_reason"] for item in inner] == ["stop"]
+    assert [item["finish_reason"] for item in outer] == ["error" if status else "stop"]
 
 
 def test_a_status_set_by_hand_is_kept_and_makes_the_span_an_error(spans: Any) -> None:
@@ -212,8 +212,8 @@ def test_credentials_in_an_error_or_in_metadata_are_masked(spans: Any) -> None:
 
 
 def test_an_input_that_is_set_inside_the_block_counts(spans: Any) -> None:
-    with run("r") as it:
-        it.input = "What is new?"
+    with run("r") as result:
+        result.input = "What is new?"
     assert spans.json("gen_ai.input.messages")[0]["parts"][0]["content"] == "What is new?"
 
 

@@ -52,7 +52,7 @@ def rebuilt(spans: Any) -> Rebuilt:
 
 
 def scored(spans: Any) -> list[ReadableSpan]:
-    return [it for it in spans.finished() if it.name.startswith("evaluate ")]
+    return [item for item in spans.finished() if item.name.startswith("evaluate ")]
 
 
 def essence(result: AssertionResult) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ def test_feedback_on_a_finished_run_is_in_its_trace_and_changes_nothing(
     score(made, "stars", 4, label="good")
     found = rebuilt(spans)
     assert found.trace == before
-    assert [essence(it) for it in found.scores] == [
+    assert [essence(item) for item in found.scores] == [
         ("helpful", 1.0, True, "pass"),
         ("stars", 4.0, None, "good"),
     ]
@@ -95,7 +95,7 @@ def test_a_running_run_can_be_scored_without_adding_a_step(spans: Any) -> None:
         score(trace.get_current_span(), "plan", 0.7)
     found = rebuilt(spans)
     assert [step.type for step in found.trace.steps] == ["tool_call", "tool_result"]
-    assert [it.score for it in found.scores] == [0.5, 0.7]
+    assert [item.score for item in found.scores] == [0.5, 0.7]
 
 
 def test_each_of_several_people_counts(spans: Any) -> None:
@@ -127,7 +127,7 @@ def test_a_score_comes_back_in_every_generation_of_the_names(
     settings.configure(dialect=GenAI(generation))
     score(finished_run(), "helpful", True, comment="yes")
     found = rebuilt(spans)
-    assert [essence(it) for it in found.scores] == [("helpful", 1.0, True, "pass")]
+    assert [essence(item) for item in found.scores] == [("helpful", 1.0, True, "pass")]
     assert len(provided.records) == (generation != "1.36")
 
 
@@ -160,7 +160,7 @@ def test_the_id_of_a_document_names_its_replayed_spans(spans: Any) -> None:
     score("tr_7f3a9b", "helpful", True)
     [found] = rebuild(records(spans.finished()))
     assert found.trace.trace_id == "tr_7f3a9b"
-    assert [essence(it) for it in found.scores] == [("helpful", 1.0, True, "pass")]
+    assert [essence(item) for item in found.scores] == [("helpful", 1.0, True, "pass")]
 
 
 def test_a_trace_id_alone_finds_the_run_of_the_trace(spans: Any) -> None:
@@ -193,10 +193,10 @@ def test_a_comment_is_masked_redacted_and_kept_off_spans_like_content(
     score(made, "b", 1, comment="quiet")
     settings.configure(policy=Policy(capture=True, on_spans=False, in_events=True))
     score(made, "c", 1, comment="beside")
-    on_spans = [(it.attributes or {}).get(COMMENT) for it in scored(spans)]
+    on_spans = [(span.attributes or {}).get(COMMENT) for span in scored(spans)]
     assert "sk-proj" not in str(on_spans[0])
     assert on_spans[1:] == ["QUIET", None]
-    assert [it.attributes.get(COMMENT) for it in provided.records] == [None, None, "beside"]
+    assert [record.attributes.get(COMMENT) for record in provided.records] == [None, None, "beside"]
 
 
 # ----------------------------------------------------------------------------------- as a guest
@@ -285,7 +285,7 @@ def test_a_score_is_recorded_and_sent_like_any_span(spans: Any, tmp_path: Path) 
     score(f"{made.trace_id}", "helpful", True)
     score(made, "helpful", False, comment="no")
     [found] = rebuild(open_source(tmp_path).spans())
-    assert sorted(essence(it)[1] for it in found.scores) == [0.0, 1.0]
+    assert sorted(essence(item)[1] for item in found.scores) == [0.0, 1.0]
     provider.shutdown()
     with HttpReceiver() as receiver:
         pipeline = Pipeline()

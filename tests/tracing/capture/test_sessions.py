@@ -128,8 +128,10 @@ def test_runs_of_a_session_have_its_id_in_their_traces(spans: Any) -> None:
         for name in "ab":
             with run(name):
                 pass
-    found = [it.document for it in rebuild(records(spans.finished()))]
-    assert [(it["session_id"], it["metadata"]["user_id"]) for it in found] == [("s1", "u1")] * 2
+    found = [item.document for item in rebuild(records(spans.finished()))]
+    assert [(item["session_id"], item["metadata"]["user_id"]) for item in found] == [
+        ("s1", "u1")
+    ] * 2
 
 
 def test_invalid_metadata_is_left_out_and_the_run_continues(

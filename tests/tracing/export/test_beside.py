@@ -159,15 +159,18 @@ def work(pipeline: Pipeline, *words: str) -> None:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
     tracer = provider.get_tracer("agentool_otel.instrumentation.openai")
-    for it in words:
-        attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": said(it)}
-        tracer.start_span(it, attributes=attributes).end()
+    for word in words:
+        attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": said(word)}
+        tracer.start_span(word, attributes=attributes).end()
 
 
 def arrived(receiver: HttpReceiver) -> list[tuple[str, bool]]:
     """Names of the spans that arrived, and whether they had the other names."""
     spans = [span for body in receiver.bodies["/v1/traces"] for span in spans_in(body)]
-    return [(span.name, "input.value" in {it.key for it in span.attributes}) for span in spans]
+    return [
+        (span.name, "input.value" in {attribute.key for attribute in span.attributes})
+        for span in spans
+    ]
 
 
 @pytest.mark.parametrize("also", ["openinference", "none", None])
@@ -198,7 +201,7 @@ def test_the_names_reveal_nothing_masked_redacted_or_not_captured(
         assert [shown for _, shown in arrived(receiver)] == [capture]
         [body] = receiver.bodies["/v1/traces"]
     [span] = spans_in(body)
-    said = b"".join(it.SerializeToString() for it in span.attributes)
+    said = b"".join(attribute.SerializeToString() for attribute in span.attributes)
     assert (b"Rome" in said, SECRET.encode() in said, b"***" in said) == (False, False, capture)
 
 

@@ -262,7 +262,7 @@ def test_a_large_text_is_escaped_once_for_start_and_end(
 
 
 @given(
-    st.dictionaries(st.text(min_size=1), st.text() | st.text().map(lambda it: it * 20_000)),
+    st.dictionaries(st.text(min_size=1), st.text() | st.text().map(lambda item: item * 20_000)),
     st.booleans(),
 )
 def test_the_pieces_of_a_line_add_up_to_the_line(attributes: dict[str, str], keep: bool) -> None:

@@ -72,7 +72,7 @@ def test_loggers_forward_to_a_provider_set_later(
     logger.emit(body="after")
     logger.emit(_logs.LogRecord(body="after", event_name="e"))
     assert [found.body for found in provided.records] == ["before"]
-    assert [it.log_record.body for it in exported.get_finished_logs()] == ["after", "after"]
+    assert [log.log_record.body for log in exported.get_finished_logs()] == ["after", "after"]
     assert logger.enabled()
 
 

@@ -186,7 +186,7 @@ def test_a_tool_that_is_open_at_a_kill_is_recorded_as_redact_has_it(
 ) -> None:
     done = killed(tmp_path, redact)
     assert "failed while" not in done.stderr
-    recording = "".join(it.read_text() for it in (tmp_path / ".agentool").glob("*.jsonl"))
+    recording = "".join(path.read_text() for path in (tmp_path / ".agentool").glob("*.jsonl"))
     assert name in recording
     assert "canary" not in recording.replace("app.py", "")
 

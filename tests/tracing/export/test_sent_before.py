@@ -88,7 +88,9 @@ def test_a_span_that_was_sent_is_not_taken_for_open(folder: Path) -> None:
         assert waiting(folder) == [True]
         recover(folder, OtlpTarget.at(receiver.endpoint, {}))
         found = [span for body in receiver.bodies["/v1/traces"] for span in spans_in(body)]
-    marked = {agentool.INCOMPLETE in {pair.key for pair in it.attributes}: it.name for it in found}
+    marked = {
+        agentool.INCOMPLETE in {pair.key for pair in item.attributes}: item.name for item in found
+    }
     assert marked == {False: "ended", True: "open"}
     assert len(found) == 2
 

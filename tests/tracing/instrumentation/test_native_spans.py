@@ -60,8 +60,8 @@ class Library:
     def tree(self) -> dict[str, str | None]:
         """Return the names of all spans with that of the parent."""
         spans = self._recorded.spans()
-        names = {it.span_id: it.name for it in spans}
-        return {it.name: names.get(it.parent_id or "") for it in spans}
+        names = {span.span_id: span.name for span in spans}
+        return {span.name: names.get(span.parent_id or "") for span in spans}
 
 
 @pytest.fixture

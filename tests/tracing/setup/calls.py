@@ -22,7 +22,10 @@ from agentool_otel.tracing.spans.settings import settings
 
 for module in (
     "openai",
-    *(f"agentool_otel.tracing.export.{it}" for it in ("masking.spans", "send.outbox", "pipeline")),
+    *(
+        f"agentool_otel.tracing.export.{name}"
+        for name in ("masking.spans", "send.outbox", "pipeline")
+    ),
 ):
     import_module(module)  # slow to import: once, and not in every fork
 
@@ -53,11 +56,13 @@ def in_force() -> dict[str, Any]:
         "logs": said["logs"]["destination"],
         "metrics": said["metrics"]["destination"],
         "attached": {
-            name: [patch["target"] for patch in it["patches"] if patch["state"] == "attached"]
-            for name, it in said["instrumentors"].items()
-            if it["enabled"]
+            name: [
+                patch["target"] for patch in instrumentor["patches"] if patch["state"] == "attached"
+            ]
+            for name, instrumentor in said["instrumentors"].items()
+            if instrumentor["enabled"]
         },
-        "redact": next((name for name, it in REDACT.items() if it is policy.redact), None),
+        "redact": next((name for name, value in REDACT.items() if value is policy.redact), None),
         "places": [policy.on_spans, policy.in_events],
         "store": type(policy.store).__name__,
         "service": None if resource is None else resource.attributes["service.name"],

@@ -31,7 +31,10 @@ def resources(folder: Path) -> dict[str, str]:
     for file in (folder / ".agentool").glob("*.jsonl"):
         for line in file.read_text().splitlines():
             [spans] = json.loads(line)["resourceSpans"]
-            names = {it["key"]: it["value"] for it in spans["resource"]["attributes"]}
+            names = {
+                attribute["key"]: attribute["value"]
+                for attribute in spans["resource"]["attributes"]
+            }
             span = spans["scopeSpans"][0]["spans"][0]["name"]
             found[span] = names["service.name"]["stringValue"]
     return found
@@ -66,14 +69,14 @@ def test_an_endpoint_stays_the_destination_of_everything(tmp_path: Path) -> None
         assert sorted(receiver.names()) == ["execute_tool add", "invoke_agent clerk"]
         assert set(receiver.paths) == {"/v1/traces", "/v1/metrics"}
     where = f"{receiver.endpoint} (http/protobuf)"
-    assert {it["destination"] for it in (said, said["logs"], said["metrics"])} == {where}
+    assert {item["destination"] for item in (said, said["logs"], said["metrics"])} == {where}
     assert not said["content"]
 
 
 def frameworks() -> list[str]:
     """Return the names of all frameworks that have an instrumentor."""
     points = entry_points(group="opentelemetry_instrumentor")
-    return sorted(it.name[9:] for it in points if it.name.startswith("agentool-"))
+    return sorted(point.name[9:] for point in points if point.name.startswith("agentool-"))
 
 
 def test_frameworks_stay_detached(tmp_path: Path) -> None:

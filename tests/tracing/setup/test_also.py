@@ -18,7 +18,7 @@ def shown(receiver: HttpReceiver) -> dict[str, str]:
     found: dict[str, str] = {}
     for body in receiver.bodies["/v1/traces"]:
         for span in spans_in(body):
-            said = {it.key: it.value.string_value for it in span.attributes}
+            said = {attribute.key: attribute.value.string_value for attribute in span.attributes}
             if span.name.startswith("invoke_agent"):
                 found[said.get("input.value", "")] = said.get("openinference.span.kind", "")
     return found

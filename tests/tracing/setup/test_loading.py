@@ -50,8 +50,8 @@ def put_openai(folder: Path) -> None:
 
 def test_every_package_that_an_instrumentor_patches_is_listed() -> None:
     patched = {
-        name: tuple(sorted({patch.module.partition(".")[0] for patch in it.patches}))
-        for name, it in instrumentors().items()
+        name: tuple(sorted({patch.module.partition(".")[0] for patch in instrumentor.patches}))
+        for name, instrumentor in instrumentors().items()
     }
     declared = {name: patched_packages(name, point) for name, point in entry_points().items()}
     assert patched == {name: tuple(sorted(packages)) for name, packages in declared.items()}

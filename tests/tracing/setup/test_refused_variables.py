@@ -53,7 +53,7 @@ CHECKED = [
     *environment.VALUE_LENGTH_LIMITS,
     "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED",
     *map(environment.exporter_variable, SIGNALS),
-    *(otlp_settings.variable(it, signal) for it in OTLP for signal in (None, *SIGNALS)),
+    *(otlp_settings.variable(item, signal) for item in OTLP for signal in (None, *SIGNALS)),
     *UNSUPPORTED,
 ]
 """Variables of which not every text is a value."""
@@ -75,7 +75,7 @@ values = texts | st.sampled_from(
 def only(**variables: str) -> Generator[None]:
     """Have these variables of OpenTelemetry and of this package and no others."""
     before = dict(os.environ)
-    for name in [it for it in os.environ if it.startswith(("OTEL_", "AGENTOOL_"))]:
+    for name in [item for item in os.environ if item.startswith(("OTEL_", "AGENTOOL_"))]:
         del os.environ[name]
     os.environ.update(variables)
     try:
@@ -87,7 +87,7 @@ def only(**variables: str) -> Generator[None]:
 
 def in_force() -> dict[str, Any]:
     """Return the resolved values of all variables."""
-    targets = [target_from_environment(os.environ, it) for it in SIGNALS]
+    targets = [target_from_environment(os.environ, signal) for signal in SIGNALS]
     return {
         "switches": [
             environment.quiet(),
@@ -107,15 +107,15 @@ def in_force() -> dict[str, Any]:
             otlp_variables.queue_size(7),
             otlp_variables.export_timeout_s(),
         ],
-        "targets": [it and (str(it), it.protocol, it.also) for it in targets],
-        "exporters": [otlp_variables.exporter(os.environ, it) for it in SIGNALS],
+        "targets": [target and (str(target), target.protocol, target.also) for target in targets],
+        "exporters": [otlp_variables.exporter(os.environ, signal) for signal in SIGNALS],
         "requests": [
             (
-                otlp_variables.timeout_s(it),
-                otlp_variables.compression(it, "grpc"),
-                otlp_variables.compression(it, "http/protobuf"),
+                otlp_variables.timeout_s(signal),
+                otlp_variables.compression(signal, "grpc"),
+                otlp_variables.compression(signal, "http/protobuf"),
             )
-            for it in SIGNALS
+            for signal in SIGNALS
         ],
         "limits": repr(limits()),
     }
@@ -181,11 +181,13 @@ def bad_variables() -> dict[str, str]:
 
 
 def test_a_program_with_nothing_but_such_values_runs_and_is_recorded(tmp_path: Path) -> None:
-    bad = {it: text for it, text in bad_variables().items() if it != environment.CAPTURE}
+    bad = {key: text for key, text in bad_variables().items() if key != environment.CAPTURE}
     done = run(tmp_path, PROGRAM, **bad)
     refused = json.loads(done.stdout)
     of_others = ("_LOGS_", "_METRICS_", "CERTIFICATE")
-    read = {it for it in bad if not it.startswith("OTEL_EXPORTER") or not _has(it, of_others)}
+    read = {
+        item for item in bad if not item.startswith("OTEL_EXPORTER") or not _has(item, of_others)
+    }
     assert read.issuperset(UNSUPPORTED)
     assert read <= refused.keys()
     assert all(any(name in line for line in done.stderr.splitlines()) for name in read)
@@ -228,7 +230,7 @@ def test_the_exporter_of_the_sdk_stops_at_none_of_them(tmp_path: Path) -> None:
         "from agentool_otel.tracing.export.sdk import AgentoolSpanExporter\nAgentoolSpanExporter()"
         "\nprint('made')"
     )
-    bad = {it: text for it, text in bad_variables().items() if "SPAN_ATTRIBUTE_COUNT" not in it}
+    bad = {key: text for key, text in bad_variables().items() if "SPAN_ATTRIBUTE_COUNT" not in key}
     assert run(tmp_path, code, **bad).stdout == "made\n"
 
 

@@ -25,7 +25,9 @@ def recorded(folder: Path, code: str = START, **environ: str) -> list[dict[str, 
     ]
     return [
         {
-            "resource": {it["key"]: it["value"] for it in line["resource"]["attributes"]},
+            "resource": {
+                attribute["key"]: attribute["value"] for attribute in line["resource"]["attributes"]
+            },
             **line["scopeSpans"][0]["spans"][0],
         }
         for line in lines
@@ -57,8 +59,8 @@ def test_headers_and_compression_reach_the_receiver(tmp_path: Path) -> None:
             OTEL_EXPORTER_OTLP_COMPRESSION="gzip",
         )
         assert len(receiver.names()) == 2
-        assert {it["x-team"] for it in receiver.headers} == {"blue"}
-        assert {it["content-encoding"] for it in receiver.headers} == {"gzip"}
+        assert {header["x-team"] for header in receiver.headers} == {"blue"}
+        assert {header["content-encoding"] for header in receiver.headers} == {"gzip"}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_a_span_has_no_more_attributes_than_the_limit(name: str, tmp_path: Path)
 )
 def test_a_value_is_no_longer_than_the_limit(name: str, tmp_path: Path) -> None:
     for span in recorded(tmp_path, **{name: "9"}):
-        texts = [it["value"].get("stringValue", "") for it in span["attributes"]]
+        texts = [attribute["value"].get("stringValue", "") for attribute in span["attributes"]]
         assert max(map(len, texts)) == 9
 
 
@@ -126,7 +128,7 @@ COPIES = ("agentool.span.start_ns", "agentool.span.end_ns", "agentool.span.paren
 
 def test_a_recording_holds_what_stores_may_round(tmp_path: Path) -> None:
     tool_span, _ = recorded(tmp_path)
-    assert {it["key"] for it in tool_span["attributes"]}.issuperset(COPIES)
+    assert {attribute["key"] for attribute in tool_span["attributes"]}.issuperset(COPIES)
 
 
 @pytest.mark.parametrize(("said", "sent"), [("", False), ("on", True)])

@@ -71,12 +71,12 @@ def played(agent: Agent, *, with_usage: bool) -> list[Any]:
 
 def calls_below(agent: Agent) -> list[Call]:
     """Return the model calls of an agent and of those inside it, in order."""
-    below = [calls_below(it) if isinstance(it, Agent) else [it] for it in agent.work]
+    below = [calls_below(item) if isinstance(item, Agent) else [item] for item in agent.work]
     return [call for inner in below for call in inner]
 
 
 def total(counts: list[int | None]) -> int | None:
-    known = [it for it in counts if it is not None]
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
@@ -90,18 +90,18 @@ def by_name(agent: Agent, name: str = "a") -> dict[str, Agent]:
 
 @given(agents)
 def test_an_agent_has_the_sums_of_all_calls_below(agent: Agent) -> None:
-    spans = {it.name: it.attributes for it in played(agent, with_usage=True)}
+    spans = {item.name: item.attributes for item in played(agent, with_usage=True)}
     for name, each in by_name(agent).items():
         below, found = calls_below(each), spans[f"invoke_agent {name}"]
-        assert found.get(INPUT) == total([it.input for it in below])
-        assert found.get(OUTPUT) == total([it.output for it in below])
+        assert found.get(INPUT) == total([item.input for item in below])
+        assert found.get(OUTPUT) == total([item.output for item in below])
 
 
 @given(agents)
 def test_an_agent_has_the_reasons_of_the_last_call_below(agent: Agent) -> None:
-    spans = {it.name: it.attributes for it in played(agent, with_usage=False)}
+    spans = {item.name: item.attributes for item in played(agent, with_usage=False)}
     for name, each in by_name(agent).items():
-        reasons = [it.reason for it in calls_below(each) if it.reason is not None]
+        reasons = [call.reason for call in calls_below(each) if call.reason is not None]
         found = spans[f"invoke_agent {name}"].get(REASONS)
         assert (found and list(found)) == (reasons[-1:] or None)
 
@@ -110,17 +110,17 @@ def test_an_agent_has_the_reasons_of_the_last_call_below(agent: Agent) -> None:
 def test_a_rebuild_counts_the_calls_of_a_run_alone(agent: Agent) -> None:
     """Neither the sum on the span, nor the runs inside, are added to the model calls."""
     rebuilt = rebuild(records(played(agent, with_usage=True)))
-    metrics = {it.trace.agent_id: it.trace.to_dict()["metrics"] for it in rebuilt}
+    metrics = {item.trace.agent_id: item.trace.to_dict()["metrics"] for item in rebuilt}
     for name, each in by_name(agent).items():
-        own = [it for it in each.work if isinstance(it, Call)]
-        counts = [count for it in own for count in (it.input, it.output)]
+        own = [item for item in each.work if isinstance(item, Call)]
+        counts = [count for item in own for count in (item.input, item.output)]
         assert metrics[name].get("total_tokens") == total(counts)
 
 
 @given(agents)
 def test_usage_on_agents_changes_nothing_of_a_rebuild(agent: Agent) -> None:
     without, with_usage = (
-        [essence(it) for it in rebuild(records(played(agent, with_usage=each)))]
+        [essence(item) for item in rebuild(records(played(agent, with_usage=each)))]
         for each in (False, True)
     )
     assert with_usage == without
@@ -130,7 +130,7 @@ def essence(rebuilt: Any) -> tuple[Any, ...]:
     """Return the parts of a trace that are equal in all runs of a program."""
     trace = rebuilt.trace.to_dict()
     metrics = {**trace["metrics"], "total_duration_ms": None}
-    notes = [(it.outcome, it.field, it.rule) for it in rebuilt.fidelity.notes]
+    notes = [(note.outcome, note.field, note.rule) for note in rebuilt.fidelity.notes]
     return trace["agent_id"], trace["status"], len(trace["steps"]), metrics, notes
 
 

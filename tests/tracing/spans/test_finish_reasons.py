@@ -65,4 +65,4 @@ def test_an_output_of_a_run_has_a_finish_reason(
     kind: Any, error: Exception | None, reason: str, spans: Any
 ) -> None:
     ended(spans, kind(output=SPOKEN), error)
-    assert [it["finish_reason"] for it in spans.json("gen_ai.output.messages")] == [reason]
+    assert [item["finish_reason"] for item in spans.json("gen_ai.output.messages")] == [reason]

@@ -41,7 +41,7 @@ OURS = {AGENT: "outer", CONVERSATION: "s1", USER: "u1"}
 
 
 def identity(span: ReadableSpan) -> dict[str, Any]:
-    return {key: it for key, it in (span.attributes or {}).items() if key in OURS}
+    return {key: attribute for key, attribute in (span.attributes or {}).items() if key in OURS}
 
 
 @tool
@@ -223,7 +223,9 @@ def test_the_innermost_block_that_names_one_wins(
     expected: dict[str, str] = {}
     for block, session_id, user_id in around:
         expected |= {AGENT: "r"} if block is run else {}
-        expected |= {key: it for key, it in ((CONVERSATION, session_id), (USER, user_id)) if it}
+        expected |= {
+            key: item for key, item in ((CONVERSATION, session_id), (USER, user_id)) if item
+        }
     assert identity(spans.finished()[0]) == expected
 
 
@@ -267,7 +269,7 @@ class _Asked(Sampler):
         links: Any = None,
         trace_state: Any = None,
     ) -> SamplingResult:
-        self.shown.append({key: it for key, it in attributes.items() if key in OURS})
+        self.shown.append({key: attribute for key, attribute in attributes.items() if key in OURS})
         return ALWAYS_ON.should_sample(parent_context, trace_id, name, kind, attributes)
 
     def get_description(self) -> str:

@@ -146,7 +146,7 @@ def described(data: MetricsData | None) -> Any:
     found: list[Any] = [resource.resource, resource.schema_url]
     for scope in resource.scope_metrics:
         found.append((scope.scope, scope.schema_url))
-        for metric in sorted(scope.metrics, key=lambda it: it.name):
+        for metric in sorted(scope.metrics, key=lambda metric: metric.name):
             data_of: Any = metric.data
             about = (metric.name, metric.unit, metric.description, type(data_of))
             monotonic = getattr(data_of, "is_monotonic", None)
@@ -155,17 +155,17 @@ def described(data: MetricsData | None) -> Any:
     return found
 
 
-def point(it: Any) -> Any:
-    attributes = sorted(it.attributes.items())
-    assert it.time_unix_nano >= it.start_time_unix_nano > 0
-    if not hasattr(it, "bucket_counts"):
-        shown = [(dot.filtered_attributes, dot.trace_id) for dot in it.exemplars]
-        return attributes, it.value, type(it.value), shown
+def point(item: Any) -> Any:
+    attributes = sorted(item.attributes.items())
+    assert item.time_unix_nano >= item.start_time_unix_nano > 0
+    if not hasattr(item, "bucket_counts"):
+        shown = [(dot.filtered_attributes, dot.trace_id) for dot in item.exemplars]
+        return attributes, item.value, type(item.value), shown
     exemplars = [
-        (dot.value, dot.span_id, dot.trace_id, dot.filtered_attributes) for dot in it.exemplars
+        (dot.value, dot.span_id, dot.trace_id, dot.filtered_attributes) for dot in item.exemplars
     ]
-    counts = (it.count, tuple(it.bucket_counts), tuple(it.explicit_bounds))
-    return attributes, *counts, f"{it.sum:.9g}", it.min, it.max, exemplars
+    counts = (item.count, tuple(item.bucket_counts), tuple(item.explicit_bounds))
+    return attributes, *counts, f"{item.sum:.9g}", item.min, item.max, exemplars
 
 
 tokens = st.none() | st.integers(0, 3) | st.integers(0, 10**6)
@@ -279,7 +279,10 @@ def test_instruments_of_the_program_are_collected_beside_ours() -> None:
     assert data is not None
     (resource,) = data.resource_metrics
     assert (resource.resource, resource.schema_url) == (RESOURCE, "url")
-    found = {it.scope.name: it.metrics[0].name for it in resource.scope_metrics}
+    found = {
+        scope_metric.scope.name: scope_metric.metrics[0].name
+        for scope_metric in resource.scope_metrics
+    }
     assert found == {"theirs": "c", "s": "calls"}
 
 
@@ -291,7 +294,7 @@ def test_sets_of_attributes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
         sums.put(sums.series(counter, {"name": number}), 1, Context())
     with sums.collected() as collected:
         ((_, series),) = collected
-        found = {tuple(it.attributes.items()): it.count for it in series}
+        found = {tuple(item.attributes.items()): item.count for item in series}
     named = {(("name", number),): 1 for number in range(3)}
     assert found == {**named, (("otel.metric.overflow", True),): 7}
 
@@ -341,7 +344,7 @@ def test_a_value_for_a_provider_of_the_application_is_recorded_at_once() -> None
     assert data is not None
     (point,) = data.resource_metrics[0].scope_metrics[0].metrics[0].data.data_points
     assert dict(point.attributes or {}) == {"gen_ai.tool.name": "t"}
-    assert [it.filtered_attributes for it in point.exemplars] == [{"error.type": "e"}]
+    assert [exemplar.filtered_attributes for exemplar in point.exemplars] == [{"error.type": "e"}]
 
 
 def test_attributes_that_cannot_be_told_apart_by_hash_are_recorded() -> None:
@@ -355,5 +358,7 @@ def test_attributes_that_cannot_be_told_apart_by_hash_are_recorded() -> None:
     metrics.record(Inference(provider="openai", extra=tier), 1.0, None, Context())
     data = ours.collect()
     assert data is not None
-    names = {it.name for scope in data.resource_metrics[0].scope_metrics for it in scope.metrics}
+    names = {
+        metric.name for scope in data.resource_metrics[0].scope_metrics for metric in scope.metrics
+    }
     assert "gen_ai.client.inference.duration" in names

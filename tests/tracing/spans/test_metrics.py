@@ -279,7 +279,7 @@ def test_an_unknown_provider_is_recorded_as_other(
 
 
 def exemplars(metric: Any) -> set[int]:
-    return {it.span_id for point in metric.data.data_points for it in point.exemplars}
+    return {exemplar.span_id for point in metric.data.data_points for exemplar in point.exemplars}
 
 
 def test_an_exemplar_points_to_the_span_that_was_measured(spans: Any, collect: Any) -> None:
@@ -341,7 +341,7 @@ def test_a_failure_is_recorded_with_its_error_type(spans: Any, collect: Any) -> 
 
 
 @pytest.mark.parametrize(
-    "operation", [*OTHERS, ToolExecution(name="t")], ids=lambda it: type(it).__name__
+    "operation", [*OTHERS, ToolExecution(name="t")], ids=lambda item: type(item).__name__
 )
 def test_an_exception_has_the_same_name_on_the_metric_as_on_the_span(
     spans: Any, collect: Any, operation: Operation

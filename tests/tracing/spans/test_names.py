@@ -54,16 +54,16 @@ FIELDS = [(cls, name) for cls in GIVEN for name in _texts(cls)]
 
 
 def _held(span: Any) -> str:
-    shown = {key: it for key, it in span.attributes.items() if key not in CONTENT}
+    shown = {key: attribute for key, attribute in span.attributes.items() if key not in CONTENT}
     return f"{span.name} {shown}"
 
 
-@pytest.mark.parametrize(("cls", "name"), FIELDS, ids=lambda it: getattr(it, "__name__", it))
+@pytest.mark.parametrize(("cls", "name"), FIELDS, ids=lambda item: getattr(item, "__name__", item))
 @pytest.mark.parametrize("when", ["known at the start", "known at the end"])
 def test_no_field_brings_a_credential_out(
     spans: Any, cls: type[Operation], name: str, when: str
 ) -> None:
-    [field] = (it for it in msgspec.structs.fields(cls) if it.name == name)
+    [field] = (field for field in msgspec.structs.fields(cls) if field.name == name)
     value: Any = f"of {SECRET}"
     if "dict" in str(field.type):
         value = {"app.note": value}

@@ -53,7 +53,7 @@ def request(*calls: tuple[str, str, Any]) -> None:
 def ids(spans: Any) -> list[str | None]:
     """Return the id of each tool call, in the order of their start."""
     tools = [span for span in spans.finished() if NAME in span.attributes]
-    return [span.attributes.get(ID) for span in sorted(tools, key=lambda it: it.start_time)]
+    return [span.attributes.get(ID) for span in sorted(tools, key=lambda item: item.start_time)]
 
 
 def test_equal_arguments(spans: Any) -> None:
@@ -158,11 +158,11 @@ def test_model_calls_inside_a_tool_do_not_take_its_siblings_requests(spans: Any)
 
 def test_memory_is_bounded(spans: Any) -> None:
     for number in range(70):
-        request(*((f"{number}.{it}", "unknown", {}) for it in range(257)))
+        request(*((f"{number}.{index}", "unknown", {}) for index in range(257)))
     spans.forget()
     assert len(requested_calls._recent) == 64
     assert len(requested_calls._answers.get()) == 16
-    assert all(len(it.pending) <= 256 for it in requested_calls._recent)
+    assert all(len(item.pending) <= 256 for item in requested_calls._recent)
 
 
 values = st.integers(0, 2) | st.sampled_from(["a", "b"])
@@ -192,7 +192,7 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
         taken.append(found)
         its_name, its_arguments = asked[int(found)]
         assert its_name == name
-        names = [it for it, _ in asked]
+        names = [item for item, _ in asked]
         assert its_arguments.items() <= given.items() or names.count(name) == 1
     assert len(taken) == len(set(taken))
 
@@ -218,7 +218,9 @@ def test_a_model_called_in_another_thread_is_told_by_the_span_around(spans: Any)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(serve, "1234"))
     tools = [span for span in spans.finished() if NAME in span.attributes]
-    found = [(it.attributes[ID], json.loads(it.attributes[ARGUMENTS])["limit"]) for it in tools]
+    found = [
+        (item.attributes[ID], json.loads(item.attributes[ARGUMENTS])["limit"]) for item in tools
+    ]
     assert sorted(found) == [(number, int(number)) for number in "1234"]
 
 

@@ -64,12 +64,12 @@ def runs(folder: Path) -> list[Rebuilt]:
 
 
 def traces(folder: Path) -> list[ReasoningTrace]:
-    rebuilt = [it.trace for it in runs(folder)]
-    return sorted(rebuilt, key=lambda it: str(it.started_at))
+    rebuilt = [run.trace for run in runs(folder)]
+    return sorted(rebuilt, key=lambda item: str(item.started_at))
 
 
 def endings(folder: Path) -> list[str | None]:
-    return [ending_of(it) for it in traces(folder)]
+    return [ending_of(trace) for trace in traces(folder)]
 
 
 def error_of(trace: ReasoningTrace) -> dict[str, str]:
@@ -153,7 +153,7 @@ def test_the_message_is_masked(tmp_path: Path) -> None:
     ended(tmp_path, f"weather('Paris')\nraise ValueError('bad key {key}')")
     [trace] = traces(tmp_path)
     assert "bad key" in error_of(trace)["message"]
-    assert key not in "".join(it.read_text() for it in (tmp_path / ".agentool").glob("*.jsonl"))
+    assert key not in "".join(path.read_text() for path in (tmp_path / ".agentool").glob("*.jsonl"))
 
 
 def test_a_provider_that_the_program_sets_later_has_it_too(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ __all__ = [
     "SENT",
     "SENT_THEN",
     "TRACE",
-    "Did",
+    "Act",
     "Json",
     "as_csv",
     "iso",
@@ -46,7 +46,7 @@ GOT_THEN = {"role": "assistant", "content": ANSWERED}
 BEGIN = 1_763_771_400
 
 
-class Did(NamedTuple):
+class Act(NamedTuple):
     number: int
     kind: str
     name: str
@@ -107,10 +107,10 @@ class Did(NamedTuple):
 
 
 RUN = (
-    Did(1, "agent", "weather", ASKED, ANSWERED, 0, 9),
-    Did(2, "llm", "call", SENT, GOT, 1, 2),
-    Did(3, "tool", "get_weather", ARGUMENTS, None, 3, 4),
-    Did(4, "llm", "call", SENT_THEN, GOT_THEN, 5, 8),
+    Act(1, "agent", "weather", ASKED, ANSWERED, 0, 9),
+    Act(2, "llm", "call", SENT, GOT, 1, 2),
+    Act(3, "tool", "get_weather", ARGUMENTS, None, 3, 4),
+    Act(4, "llm", "call", SENT_THEN, GOT_THEN, 5, 8),
 )
 
 
@@ -122,18 +122,18 @@ def ns(second: int) -> int:
     return (BEGIN + second) * 10**9
 
 
-def usage(it: Did, *names: str) -> Json:
-    return dict(zip(names, (4, 3), strict=True)) if it.asks_model else {}
+def usage(act: Act, *names: str) -> Json:
+    return dict(zip(names, (4, 3), strict=True)) if act.asks_model else {}
 
 
-def row_of(it: Did) -> dict[str, Json]:
+def row_of(act: Act) -> dict[str, Json]:
     """A row of a column store."""
     return {
-        "trace_id": TRACE, "span_id": it.span_id, "parent_span_id": it.parent, "name": it.name,
-        "start_time": iso(it.begins), "end_time": iso(it.ends),
-        "attributes": json.dumps(it.attributes()),
-        "status_code": "ERROR" if it.failed else "UNSET",
-        "status_message": FAILED if it.failed else None,
+        "trace_id": TRACE, "span_id": act.span_id, "parent_span_id": act.parent, "name": act.name,
+        "start_time": iso(act.begins), "end_time": iso(act.ends),
+        "attributes": json.dumps(act.attributes()),
+        "status_code": "ERROR" if act.failed else "UNSET",
+        "status_message": FAILED if act.failed else None,
     }  # fmt: skip
 
 
@@ -152,76 +152,77 @@ def _rows_and_columns() -> Json:
     rows = list(map(row_of, RUN))
     return {
         "columns": [{"name": name} for name in rows[0]],
-        "rows": [[*it.values()] for it in rows],
+        "rows": [[*row.values()] for row in rows],
     }
 
 
 def _clickhouse_compact() -> Json:
     rows = list(map(row_of, RUN))
     names = [{"name": name, "type": "String"} for name in rows[0]]
-    return {"meta": names, "data": [[*it.values()] for it in rows], "rows": len(rows)}
+    return {"meta": names, "data": [[*row.values()] for row in rows], "rows": len(rows)}
 
 
 def _bigquery() -> Json:
     rows = list(map(row_of, RUN))
-    cells = [{"f": [{"v": value} for value in it.values()]} for it in rows]
+    cells = [{"f": [{"v": value} for value in row.values()]} for row in rows]
     return {"schema": {"fields": [{"name": name} for name in rows[0]]}, "rows": cells}
 
 
 def _columns_of_values() -> Json:
     rows = list(map(row_of, RUN))
-    return {"columns": [{"name": name, "values": [it[name] for it in rows]} for name in rows[0]]}
+    return {"columns": [{"name": name, "values": [row[name] for row in rows]} for name in rows[0]]}
 
 
 def _fields_and_columns() -> Json:
     rows = list(map(row_of, RUN))
-    columns = [[it[name] for it in rows] for name in rows[0]]
+    columns = [[row[name] for row in rows] for name in rows[0]]
     return {"tables": [{"fields": [{"name": name} for name in rows[0]], "columns": columns}]}
 
 
 def _data_frame() -> Json:
     rows = list(map(row_of, RUN))
-    return {name: {str(at): it[name] for at, it in enumerate(rows)} for name in rows[0]}
+    return {name: {str(at): row[name] for at, row in enumerate(rows)} for name in rows[0]}
 
 
 def _data_frame_split() -> Json:
     rows = list(map(row_of, RUN))
-    return {"columns": [*rows[0]], "index": [0, 1, 2, 3], "data": [[*it.values()] for it in rows]}
+    return {"columns": [*rows[0]], "index": [0, 1, 2, 3], "data": [[*row.values()] for row in rows]}
 
 
 def _honeycomb() -> Json:
     return {"data": {"results": [{"data": {
-        "timestamp": iso(it.begins), "trace.trace_id": TRACE, "trace.span_id": it.span_id,
-        "trace.parent_id": it.parent, "name": it.name, "duration_ms": (it.ends - it.begins) * 1000,
-        "error": it.failed, "status_message": FAILED if it.failed else None, **it.attributes(),
-    }} for it in RUN]}}  # fmt: skip
+        "timestamp": iso(act.begins), "trace.trace_id": TRACE, "trace.span_id": act.span_id,
+        "trace.parent_id": act.parent, "name": act.name,
+        "duration_ms": (act.ends - act.begins) * 1000,
+        "error": act.failed, "status_message": FAILED if act.failed else None, **act.attributes(),
+    }} for act in RUN]}}  # fmt: skip
 
 
 def _new_relic() -> Json:
     return {"results": [{
-        "timestamp": ns(it.begins) // 10**6, "trace.id": TRACE, "guid": it.span_id, "name": it.name,
-        "id": it.span_id, "parent.id": it.parent, "duration.ms": (it.ends - it.begins) * 1000,
-        "otel.status_code": "ERROR" if it.failed else None,
-        "otel.status_description": FAILED if it.failed else None, **it.attributes(),
-    } for it in RUN]}  # fmt: skip
+        "timestamp": ns(act.begins) // 10**6, "trace.id": TRACE, "guid": act.span_id,
+        "name": act.name, "id": act.span_id, "parent.id": act.parent, "duration.ms": (act.ends - act.begins) * 1000,
+        "otel.status_code": "ERROR" if act.failed else None,
+        "otel.status_description": FAILED if act.failed else None, **act.attributes(),
+    } for act in RUN]}  # fmt: skip
 
 
 def _opensearch() -> Json:
     return {"hits": {"hits": [{"_source": {
-        "traceId": TRACE, "spanId": it.span_id, "parentSpanId": it.parent or "", "name": it.name,
-        "startTime": iso(it.begins), "durationInNanos": (it.ends - it.begins) * 10**9,
-        "status.code": 2 if it.failed else 0, "status.message": FAILED if it.failed else "",
-        **{f"span.attributes.{k.replace('.', '@')}": v for k, v in it.attributes().items()},
-    }} for it in RUN]}}  # fmt: skip
+        "traceId": TRACE, "spanId": act.span_id, "parentSpanId": act.parent or "", "name": act.name,
+        "startTime": iso(act.begins), "durationInNanos": (act.ends - act.begins) * 10**9,
+        "status.code": 2 if act.failed else 0, "status.message": FAILED if act.failed else "",
+        **{f"span.attributes.{k.replace('.', '@')}": v for k, v in act.attributes().items()},
+    }} for act in RUN]}}  # fmt: skip
 
 
 def _axiom() -> Json:
-    return {"matches": [{"_time": iso(it.begins), "data": {
-        "trace_id": TRACE, "span_id": it.span_id, "parent_span_id": it.parent, "name": it.name,
-        "duration": f"{it.ends - it.begins}s", "status.code": "ERROR" if it.failed else None,
-        "status.message": FAILED if it.failed else None,
-        **{f"attributes.{k}": v for k, v in it.attributes().items()},
-    }} for it in RUN]}  # fmt: skip
+    return {"matches": [{"_time": iso(act.begins), "data": {
+        "trace_id": TRACE, "span_id": act.span_id, "parent_span_id": act.parent, "name": act.name,
+        "duration": f"{act.ends - act.begins}s", "status.code": "ERROR" if act.failed else None,
+        "status.message": FAILED if act.failed else None,
+        **{f"attributes.{k}": v for k, v in act.attributes().items()},
+    }} for act in RUN]}  # fmt: skip
 
 
 EXPORTS: dict[str, Callable[[], Json]] = {

@@ -78,7 +78,7 @@ class Provider:
         await self._emit("llm:response", done)
         return ChatResponse(
             content=[TextBlock(text=words)] if words else [],
-            tool_calls=[ToolCall(**it) for it in calls],
+            tool_calls=[ToolCall(**call) for call in calls],
             usage=usage,
             finish_reason=reason,
         )
@@ -121,7 +121,9 @@ class Orchestrator:
             if not answer.tool_calls:
                 break
             group = f"group-{iteration}"
-            await asyncio.gather(*(self._use(hooks, tools, it, group) for it in answer.tool_calls))
+            await asyncio.gather(
+                *(self._use(hooks, tools, tool_call, group) for tool_call in answer.tool_calls)
+            )
         words = "".join(block.text for block in answer.content)
         if self.streaming:
             await hooks.emit("execution:end", {})
