@@ -88,8 +88,8 @@ def peak_mb() -> float:
 
     Where there is a /proc: `ru_maxrss` of a child begins with the size of its parent.
     """
-    if (found := _status("VmHWM")) is not None:
-        return found
+    if (status := _status("VmHWM")) is not None:
+        return status
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -98,8 +98,8 @@ def peak_mb() -> float:
 
 def rss_mb() -> float:
     """Return the resident size of this process now, in MB; the highest so far without a /proc."""
-    found = _status("VmRSS")
-    return peak_mb() if found is None else found
+    status = _status("VmRSS")
+    return peak_mb() if status is None else status
 
 
 def _status(name: str) -> float | None:

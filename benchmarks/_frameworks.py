@@ -37,10 +37,10 @@ def search_web(query: str) -> str:
 
 async def _openai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
     client: Any = import_module("openai").OpenAI(base_url=url, api_key="none", max_retries=0)
-    asked = {"model": "gpt-5", "messages": [{"role": "user", "content": QUESTION}]}
+    requests = {"model": "gpt-5", "messages": [{"role": "user", "content": QUESTION}]}
 
     async def play() -> None:
-        client.chat.completions.create(**asked)
+        client.chat.completions.create(**requests)
 
     return play
 
@@ -48,14 +48,14 @@ async def _openai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
 async def _anthropic(url: str, tools: bool, stack: AsyncExitStack) -> Play:
     module: Any = import_module("anthropic")
     client: Any = module.Anthropic(base_url=url, api_key="none", max_retries=0)
-    asked: dict[str, Any] = {
+    requests: dict[str, Any] = {
         "model": "claude",
         "max_tokens": 99,
         "messages": [{"role": "user", "content": QUESTION}],
     }
 
     async def play() -> None:
-        client.messages.create(**asked)
+        client.messages.create(**requests)
 
     return play
 

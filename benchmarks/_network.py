@@ -25,8 +25,8 @@ def close_network() -> None:
     def lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
         if host not in _LOCAL:
             raise socket.gaierror(f"the benchmark keeps to this machine, not {host}")
-        return found(host, *args, **kwargs)
+        return getaddrinfo(host, *args, **kwargs)
 
-    found = socket.getaddrinfo
+    getaddrinfo = socket.getaddrinfo
     socket.socket.connect = local_only  # type: ignore[method-assign, assignment]
     socket.getaddrinfo = lookup

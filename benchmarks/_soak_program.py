@@ -182,12 +182,12 @@ def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
         return number * 2
 
     @kit.tool
-    async def wait(started: asyncio.Event, seen: list[str]) -> None:
+    async def wait(started: asyncio.Event, log: list[str]) -> None:
         started.set()
         try:
             await asyncio.Event().wait()
         finally:
-            seen.append("cleaned up")
+            log.append("cleaned up")
 
     @kit.tool
     def stream(text: str) -> Generator[str, Any, str]:
@@ -212,8 +212,8 @@ def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
 
     @kit.agent
     def clerk(number: int) -> Any:
-        found = search(f"question {number}", limit=number % 5)
-        return found, outcome(lambda: fail(found))
+        match = search(f"question {number}", limit=number % 5)
+        return match, outcome(lambda: fail(match))
 
     @kit.agent
     async def crowd(number: int) -> list[int]:
@@ -239,9 +239,9 @@ def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
         with closing(stream(words)) as first:
             taken = [next(first), first.send("x"), first.throw(OSError())]
         dropped = next(stream(words))
-        whole = stream("")
+        complete = stream("")
         try:
-            next(whole)
+            next(complete)
         except StopIteration as end:
             return full, taken, dropped, end.value
 
@@ -251,19 +251,19 @@ def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
         return first, [each async for each in stream_later(3)]
 
     async def cancelled() -> Any:
-        started, seen = asyncio.Event(), list[str]()
-        task = asyncio.ensure_future(wait(started, seen))
+        started, observation = asyncio.Event(), list[str]()
+        task = asyncio.ensure_future(wait(started, observation))
         await started.wait()
         task.cancel()
         try:
             await task
         except asyncio.CancelledError as error:
-            seen.append(type(error).__name__)
+            observation.append(type(error).__name__)
         try:
-            await asyncio.wait_for(wait(asyncio.Event(), seen), 0.001)
+            await asyncio.wait_for(wait(asyncio.Event(), observation), 0.001)
         except asyncio.TimeoutError:
-            seen.append("timed out")
-        return seen
+            observation.append("timed out")
+        return observation
 
     def never_finished(number: int) -> None:
         run = kit.run("never finished", input=number)

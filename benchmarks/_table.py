@@ -52,10 +52,15 @@ class Row:
 
     @classmethod
     def of(
-        cls, what: str, unit: str, measured: Compared, target: Target | None = None, note: str = ""
+        cls,
+        description: str,
+        unit: str,
+        measured: Compared,
+        target: Target | None = None,
+        note: str = "",
     ) -> Row:
         return cls(
-            what=what,
+            what=description,
             unit=unit,
             ours=measured.ours,
             reference=measured.reference,

@@ -274,14 +274,14 @@ def main(variant: str) -> None:
     # What others print on the way goes to stderr; only answers go to stdout.
     with os.fdopen(os.dup(1), "w", buffering=1) as out:
         os.dup2(2, 1)
-        given = json.loads(sys.stdin.readline())
+        document = json.loads(sys.stdin.readline())
         os.environ["OTEL_SERVICE_NAME"] = "bench"
         with tempfile.TemporaryDirectory() as folder:
             os.environ["AGENTOOL_DIR"] = folder
-            bench = Bench(given["texts"])
+            bench = Bench(document["texts"])
             if has_client := _installed("openai"):
                 bench.close_client()
-            tracing = VARIANTS[variant](given["url"])
+            tracing = VARIANTS[variant](document["url"])
             out.write(json.dumps({"ready": variant}) + "\n")
             for line in sys.stdin:
                 request = json.loads(line)

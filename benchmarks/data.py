@@ -35,14 +35,14 @@ def write_recording(
     """
     rng = random.Random(seed)
     written = 0
-    held: list[Span] = []
+    contents: list[Span] = []
     with path.open("wb") as file:
         for span in _interleaved(spans, rng, agents):
-            held.append(span)
-            if len(held) == batch:
-                written += _write(file, held)
-        if held:
-            written += _write(file, held)
+            contents.append(span)
+            if len(contents) == batch:
+                written += _write(file, contents)
+        if contents:
+            written += _write(file, contents)
     return written
 
 
@@ -76,12 +76,12 @@ def _resource(number: int) -> dict[str, Any]:
 def _interleaved(spans: int, rng: random.Random, agents: bool) -> Iterator[Span]:
     clock = 1_790_000_000_000_000_000
     running: list[Iterator[Span]] = []
-    given = 0
-    while given < spans or running:
-        while given < spans and len(running) < _OPEN:
+    value = 0
+    while value < spans or running:
+        while value < spans and len(running) < _OPEN:
             clock += 50_000_000
             running.append(_trace(rng, clock) if agents else _loop(rng, clock))
-            given += 28 if agents else 10
+            value += 28 if agents else 10
         number = rng.randrange(len(running))
         span = next(running[number], None)
         if span is None:
@@ -146,16 +146,18 @@ def _loop(rng: random.Random, start: int) -> Iterator[Span]:
         "role": "user",
         "parts": [{"type": "text", "content": _text(rng, 1300)}],
     }
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
     for turn in range(10):
         history = [question]
-        if asked:
-            answers = [_tool_response(rng, call["id"]) for call in asked]
-            history.append({"role": "assistant", "parts": asked})
+        if requests:
+            answers = [_tool_response(rng, call["id"]) for call in requests]
+            history.append({"role": "assistant", "parts": requests})
             history.append({"role": "tool", "parts": answers})
         last = turn == 9
-        asked = [] if last else [_tool_call(rng, f"call_{rng.getrandbits(64):016x}") for _ in "ab"]
-        said = {"type": "text", "content": _text(rng, 500)}
+        requests = (
+            [] if last else [_tool_call(rng, f"call_{rng.getrandbits(64):016x}") for _ in "ab"]
+        )
+        texts = {"type": "text", "content": _text(rng, 500)}
         finish = "stop" if last else "tool_call"
         yield _span(rng, f"{rng.getrandbits(128):032x}", None, "chat gpt-5", 3, start, {
             "gen_ai.operation.name": "chat",
@@ -168,7 +170,7 @@ def _loop(rng: random.Random, start: int) -> Iterator[Span]:
             "gen_ai.usage.output_tokens": 60 + rng.randrange(90),
             "gen_ai.input.messages": _json(history),
             "gen_ai.output.messages": _json([
-                {"role": "assistant", "finish_reason": finish, "parts": [said, *asked]},
+                {"role": "assistant", "finish_reason": finish, "parts": [texts, *requests]},
             ]),
         })  # fmt: skip
         start += 1_000_000_000

@@ -64,14 +64,14 @@ def rows(size: Size) -> Iterator[Row]:
         yield Row.of(
             f"{runs:,} runs held against {len(ASSERTIONS)} assertions, against their rebuild alone",
             "runs/s",
-            compared([(ours.per_s, other.per_s) for ours, other in taken]),
+            compared([(ours.per_s, second.per_s) for ours, second in taken]),
             Target("≥ 1/1.5", 1 / 1.5, sense="at least"),
         )
         yield Row(
             what=f"peak memory of evaluating {runs:,} runs",
             unit="MB",
             ours=median(ours.peak_mb for ours, _ in taken),
-            reference=median(other.peak_mb for _, other in taken),
+            reference=median(second.peak_mb for _, second in taken),
             target=Target("< 200 MB", 200, on="ours"),
         )
 

@@ -69,10 +69,10 @@ def rows(size: Size) -> Iterator[Row]:
         Compared(*shipped["beside"]),
         note="on the thread that sends",
     )
-    for what, taken in in_child(sizes).items():
-        yield Row.of(what, "bytes", Compared(*taken), note="uncompressed")
-    for what, values in felt.items():
-        yield Row.of(what, "µs", Compared(*values), note="wall time")
+    for key, taken in in_child(sizes).items():
+        yield Row.of(key, "bytes", Compared(*taken), note="uncompressed")
+    for key, values in felt.items():
+        yield Row.of(key, "µs", Compared(*values), note="wall time")
 
 
 # ---------------------------------------------------------------------------------- one span out
@@ -82,21 +82,21 @@ def ship(url: str, rounds: int, batches: int) -> dict[str, Compared]:
     """Compare ways out of the process by CPU microseconds per span."""
     spans = finished(_BATCH)
     ours = OtlpExporter(OtlpTarget(url, "http/protobuf"))
-    beside = OtlpExporter(OtlpTarget(url, "http/protobuf", also="openinference"))
+    otlp_exporter = OtlpExporter(OtlpTarget(url, "http/protobuf", also="openinference"))
     official = OTLPSpanExporter(f"{url}/v1/traces")
     with tempfile.TemporaryDirectory() as folder:
         recording = RecordingExporter(folder)
         ways: dict[str, tuple[Callable[[Sequence[ReadableSpan]], object], ...]] = {
             "otlp": (ours.export, official.export),
-            "beside": (beside.export, ours.export),
+            "beside": (otlp_exporter.export, ours.export),
             "recording": (recording.export, lambda spans: encode_spans(spans).SerializeToString()),
         }
         costs: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
         for number in range(rounds + 1):
             for way, pair in ways.items():
-                mine, other = (_per_span(export, spans, batches) for export in pair)
+                mine, second = (_per_span(export, spans, batches) for export in pair)
                 if number:  # the first round only warms up
-                    costs[way].append((mine, other))
+                    costs[way].append((mine, second))
         recording.shutdown()
     return {way: compared(pairs) for way, pairs in costs.items()}
 
@@ -116,15 +116,15 @@ def sizes() -> dict[str, Compared]:
     plain, repeated = (
         [encode_span(span) for span in finished(_BATCH, copies)] for copies in (False, True)
     )
-    beside = [add_vocabulary(request, _MOST) for request in plain]
+    vocabularies = [add_vocabulary(request, _MOST) for request in plain]
     without = len(merged(plain)) / _BATCH
     return {
-        f"a span over the network with {what}, against without": compared(
+        f"a span over the network with {description}, against without": compared(
             [(len(merged(requests)) / _BATCH, without)]
         )
-        for what, requests in (
+        for description, requests in (
             ("its times, kind and parent as attributes", repeated),
-            ("OpenInference's names beside ours", beside),
+            ("OpenInference's names beside ours", vocabularies),
         )
     }
 
@@ -136,9 +136,9 @@ def finished(count: int, copies: bool = False) -> list[ReadableSpan]:
         count: how many.
         copies: they repeat their times, kind and parent as attributes.
     """
-    kept = InMemorySpanExporter()
+    exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     settings.configure(provider=provider, policy=Policy(capture=True))
     settings.repeat_times = copies
     call = tool(search)
@@ -149,9 +149,9 @@ def finished(count: int, copies: bool = False) -> list[ReadableSpan]:
             call(query=QUERY, limit=5)
         return "done"
 
-    while len(kept.get_finished_spans()) < count:
+    while len(exporter.get_finished_spans()) < count:
         asks("go")
-    return list(kept.get_finished_spans()[:count])
+    return list(exporter.get_finished_spans()[:count])
 
 
 # -------------------------------------------------------------------------- the thread beside it

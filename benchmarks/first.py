@@ -21,12 +21,12 @@ def rows(size: Size) -> Iterator[Row]:
     calls: list[tuple[float, float]] = []
     with sink() as url:
         for number in range(size.interpreters + 1):
-            whole, call, span = in_child(ours, url, True)
+            complete, call, span = in_child(ours, url, True)
             _, _, without = in_child(ours, url, False)
             sdk, sdk_call = in_child(official, url)
             if number:  # the first round compiles
                 spans.append((span, without))
-                starts.append((whole, sdk))
+                starts.append((complete, sdk))
                 calls.append((call, sdk_call))
     yield Row.of("first span of a process, metrics over OTLP, against none (wall)", "ms",
                  compared(spans), Target("≤ 1.5×", 1.5))  # fmt: skip

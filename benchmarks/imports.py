@@ -23,15 +23,15 @@ _OURS = {
 
 
 def rows(size: Size) -> Iterator[Row]:
-    costs: dict[str, list[tuple[float, float]]] = {what: [] for what in _OURS}
+    costs: dict[str, list[tuple[float, float]]] = {description: [] for description in _OURS}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number in range(size.interpreters + 1):
-            for what, code in _OURS.items():
+            for key, code in _OURS.items():
                 empty, ours, sdk = (
                     cpu_ms([sys.executable, "-c", item], folder) for item in (_EMPTY, code, _SDK)
                 )
                 if number:  # the first round compiles
-                    costs[what].append((ours - empty, sdk - empty))
-    for what, pairs in costs.items():
-        yield Row.of(what, "ms", compared(pairs), Target("≤ 1.3×", 1.3))
+                    costs[key].append((ours - empty, sdk - empty))
+    for key, pairs in costs.items():
+        yield Row.of(key, "ms", compared(pairs), Target("≤ 1.3×", 1.3))

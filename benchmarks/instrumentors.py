@@ -54,9 +54,9 @@ def rows(size: Size) -> Iterator[Row]:
         for work in WORK[framework]:
             for place in ("alone", "default"):
                 rounds = _measured(framework, work, place, others, size)
-                for other in others:
-                    what = f"{versions}: {_WORDS[work]}, against {other}, {place}"
-                    yield Row.of(what, "µs", _compared(rounds, other), _AT_MOST_THEIRS)
+                for second in others:
+                    text = f"{versions}: {_WORDS[work]}, against {second}, {place}"
+                    yield Row.of(text, "µs", _compared(rounds, second), _AT_MOST_THEIRS)
 
 
 def _others(framework: str) -> list[str]:
@@ -65,14 +65,14 @@ def _others(framework: str) -> list[str]:
     return sorted(tracers(framework))
 
 
-def _compared(rounds: list[dict[str, float]], other: str) -> Compared:
+def _compared(rounds: list[dict[str, float]], second: str) -> Compared:
     """Return what ours and another cost more than no tracer.
 
     What else the machine does only ever adds to a cost, and a run costs twenty times what is looked
     for. So a case costs what its best quarter of rounds did; the spread is that of four parts.
     """
-    ours, theirs = _more(rounds, "ours"), _more(rounds, other)
-    parts = [(_more(rounds[n::4], "ours"), _more(rounds[n::4], other)) for n in range(4)]
+    ours, theirs = _more(rounds, "ours"), _more(rounds, second)
+    parts = [(_more(rounds[n::4], "ours"), _more(rounds[n::4], second)) for n in range(4)]
     ratios = sorted(one / another for one, another in parts)
     return Compared(ours, theirs, ours / theirs, ratios[1], ratios[2])
 

@@ -39,13 +39,13 @@ _CALLS = 10
 def rows(size: Size) -> Iterator[Row]:
     with sink() as url:
         measured = in_child(measure, url, size.rounds, size.agent_runs)
-    for what, values in measured.items():
-        yield Row.of(f"tool call {what}, journal on, against off", "µs", Compared(*values))
+    for key, values in measured.items():
+        yield Row.of(f"tool call {key}, journal on, against off", "µs", Compared(*values))
     checked = Compared(*in_child(measure_checks, size.rounds, size.agent_runs))
     yield Row.of("tool call recorded, descriptors checked, against unchecked", "µs", checked)
-    for what, values in in_child(measure_large, size.rounds).items():
-        what = f"calling thread, 1 MB of {what} recorded, journal on, against off"
-        yield Row.of(what, "µs", Compared(*values))
+    for key, values in in_child(measure_large, size.rounds).items():
+        key = f"calling thread, 1 MB of {key} recorded, journal on, against off"
+        yield Row.of(key, "µs", Compared(*values))
 
 
 def measure(url: str, rounds: int, runs: int) -> dict[str, Compared]:
@@ -59,16 +59,16 @@ def measure(url: str, rounds: int, runs: int) -> dict[str, Compared]:
             sent.send(target, Path(folder, "sent") if on else None)
             behind["recorded"].append(_Behind(recorded))
             behind["sent"].append(_Behind(sent))
-        costs: dict[str, list[tuple[float, float]]] = {what: [] for what in behind}
+        costs: dict[str, list[tuple[float, float]]] = {description: [] for description in behind}
         for number in range(rounds + 1):
-            for what, pair in behind.items():
+            for key, pair in behind.items():
                 on_off = [each.cost(runs) for each in pair]
                 if number:  # the first round only warms up
-                    costs[what].append((on_off[0], on_off[1]))
+                    costs[key].append((on_off[0], on_off[1]))
         for pair in behind.values():
             for each in pair:
                 each.provider.shutdown()
-    return {what: compared(pairs) for what, pairs in costs.items()}
+    return {key: compared(pairs) for key, pairs in costs.items()}
 
 
 def measure_checks(rounds: int, runs: int) -> Compared:
@@ -100,15 +100,15 @@ def measure_large(rounds: int) -> dict[str, Compared]:
             pipeline = Pipeline()
             pipeline.record(Path(folder, f"recorded-{on}"), on)
             pair.append(_Behind(pipeline))
-        costs: dict[str, list[tuple[float, float]]] = {what: [] for what in _LARGE}
+        costs: dict[str, list[tuple[float, float]]] = {description: [] for description in _LARGE}
         for number in range(rounds + 1):
-            for what, value in _LARGE.items():
+            for key, value in _LARGE.items():
                 on_off = [each.cost_of_large(value) for each in pair]
                 if number:
-                    costs[what].append((on_off[0], on_off[1]))
+                    costs[key].append((on_off[0], on_off[1]))
         for each in pair:
             each.provider.shutdown()
-    return {what: compared(pairs) for what, pairs in costs.items()}
+    return {key: compared(pairs) for key, pairs in costs.items()}
 
 
 class _Behind:

@@ -33,11 +33,11 @@ __all__ = ["rows"]
 
 def rows(size: Size) -> Iterator[Row]:
     measured = in_child(measure, size.rounds, size.agent_runs)
-    for what, values in measured.items():
-        yield Row.of(what, "µs", Compared(*values), Target("≤ 1.2×", 1.2))
-    for what, (sampled, not_sampled) in in_child(serialised, 100).items():
+    for key, values in measured.items():
+        yield Row.of(key, "µs", Compared(*values), Target("≤ 1.2×", 1.2))
+    for key, (sampled, not_sampled) in in_child(serialised, 100).items():
         yield Row(
-            what=f"values serialised by 100 {what} not sampled, reference: sampled",
+            what=f"values serialised by 100 {key} not sampled, reference: sampled",
             ours=not_sampled,
             reference=sampled,
             target=Target("nothing", 0, on="ours"),
@@ -72,17 +72,17 @@ def measure(rounds: int, runs: int) -> dict[str, Compared]:
         "async tool, sampled, content on": Case(on, async_search, async_by_hand, is_async=True),
         "tool, not sampled, against ALWAYS_OFF": Case(off, search, not_sampled),
     }
-    decorated = {what: tool(case.plain) for what, case in cases.items()}
-    costs: dict[str, list[tuple[float, float]]] = {what: [] for what in cases}
+    decorated = {key: tool(case.plain) for key, case in cases.items()}
+    costs: dict[str, list[tuple[float, float]]] = {description: [] for description in cases}
     for number in range(rounds + 1):
-        for what, case in cases.items():
+        for key, case in cases.items():
             settings.configure(provider=case.provider, policy=Policy(capture=True))
-            ours = case.cost(agent(name="bench"), decorated[what], runs)
+            ours = case.cost(agent(name="bench"), decorated[key], runs)
             by_sdk = reference_agent(case.provider.get_tracer("ref"))
-            other = case.cost(by_sdk, case.by_hand, runs)
+            cost = case.cost(by_sdk, case.by_hand, runs)
             if number:  # the first round only warms up
-                costs[what].append((ours, other))
-    return {what: compared(pairs) for what, pairs in costs.items()}
+                costs[key].append((ours, cost))
+    return {key: compared(pairs) for key, pairs in costs.items()}
 
 
 def serialised(calls: int) -> dict[str, list[int]]:
@@ -99,13 +99,16 @@ def serialised(calls: int) -> dict[str, list[int]]:
         return value
 
     counts: dict[str, list[int]] = {}
-    for what, decorated in (("tool calls", echo), ("agent runs", agent(lambda value: value))):
-        counts[what] = []
+    for description, decorated in (
+        ("tool calls", echo),
+        ("agent runs", agent(lambda value: value)),
+    ):
+        counts[description] = []
         for sampler in (ALWAYS_ON, ALWAYS_OFF):
             policy = Policy(capture=True, redact=count)
             settings.configure(provider=provider_of(sampler), policy=policy)
             texts = 0
             for _ in range(calls):
                 decorated("told")
-            counts[what].append(texts)
+            counts[description].append(texts)
     return counts

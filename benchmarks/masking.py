@@ -38,21 +38,21 @@ _CALLS = 2000
 
 
 def rows(size: Size) -> Iterator[Row]:
-    for what, values in in_child(measure, size.rounds, size.masked).items():
+    for key, values in in_child(measure, size.rounds, size.masked).items():
         target = Target("≤ 50 ms", 50, on="ours")
-        yield Row.of(f"{what}, against json.dumps", "ms", Compared(*values), target)
-    for what, values in in_child(measure_calls, size.rounds).items():
-        yield Row.of(f"{what}, against orjson", "µs", Compared(*values))
+        yield Row.of(f"{key}, against json.dumps", "ms", Compared(*values), target)
+    for key, values in in_child(measure_calls, size.rounds).items():
+        yield Row.of(f"{key}, against orjson", "µs", Compared(*values))
 
 
 def measure(rounds: int, characters: int) -> dict[str, Compared]:
     """Compare masking a text, and JSON that has it as a string, with encoding it."""
     measured: dict[str, Compared] = {}
-    for what, text in _texts(characters).items():
+    for key, text in _texts(characters).items():
         encoded = orjson.dumps({"result": text}).decode()
-        for how, mask, given in (("text", mask_text, text), ("JSON", masked, encoded)):
-            pairs = [(_ms(mask, given), _ms(json.dumps, given)) for _ in range(rounds + 1)]
-            measured[f"{characters / _MB:g} MB of {what}, as {how}"] = compared(pairs[1:])
+        for how, mask, value in (("text", mask_text, text), ("JSON", masked, encoded)):
+            pairs = [(_ms(mask, value), _ms(json.dumps, value)) for _ in range(rounds + 1)]
+            measured[f"{characters / _MB:g} MB of {key}, as {how}"] = compared(pairs[1:])
     return measured
 
 
@@ -60,8 +60,8 @@ def measure_calls(rounds: int) -> dict[str, Compared]:
     """Compare a look at what ordinary calls carry with encoding that."""
     values = {"arguments of 100 bytes": {"query": QUERY, "limit": 5}, "a result of 1 KB": ROWS}
     return {
-        what: compared([_of_calls(value) for _ in range(rounds + 1)][1:])
-        for what, value in values.items()
+        key: compared([_of_calls(value) for _ in range(rounds + 1)][1:])
+        for key, value in values.items()
     }
 
 

@@ -54,16 +54,16 @@ class Peer(NamedTuple):
 def rows(size: Size) -> Iterator[Row]:
     for name, peer in PEERS.items():
         try:
-            what = f"{peer.distribution} {version(peer.distribution)} {peer.how}"
+            text = f"{peer.distribution} {version(peer.distribution)} {peer.how}"
         except PackageNotFoundError:
             yield Row(what=f"{peer.distribution} {peer.how}", note="not installed")
             continue
         try:
             cost, captured = in_child(measure, name, size.rounds, size.agent_runs, quiet=True)
         except ChildError as error:
-            yield Row(what=what, note=f"failed: {error}")
+            yield Row(what=text, note=f"failed: {error}")
             continue
-        yield Row.of(what, "µs", Compared(*cost), note="" if captured else "content not captured")
+        yield Row.of(text, "µs", Compared(*cost), note="" if captured else "content not captured")
 
 
 def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
@@ -71,23 +71,23 @@ def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
     content.
     """
     close_network()
-    kept = Keep()
-    peer = PEERS[name].prepare(kept)
+    keep = Keep()
+    peer = PEERS[name].prepare(keep)
     provider = provider_of(ALWAYS_ON)
     tracer = provider.get_tracer("ref")
     decorated, by_hand = peer.tool(search), reference(tracer, search)
     ref_agent = reference_agent(tracer)
     per_call(peer.agent, decorated, 1, peer.flush)
-    captured = kept.holds(QUERY) and kept.holds(str(ROWS[0]["url"]))
-    kept.text = None
+    captured = keep.holds(QUERY) and keep.holds(str(ROWS[0]["url"]))
+    keep.text = None
     pairs: list[tuple[float, float]] = []
     for number in range(rounds + 1):
         ours = per_call(peer.agent, decorated, runs, peer.flush)
         ours -= per_call(peer.agent, search, runs, peer.flush)
-        other = per_call(ref_agent, by_hand, runs, provider.force_flush)
-        other -= per_call(ref_agent, search, runs, provider.force_flush)
+        call = per_call(ref_agent, by_hand, runs, provider.force_flush)
+        call -= per_call(ref_agent, search, runs, provider.force_flush)
         if number:  # the first round only warms up
-            pairs.append((ours, other))
+            pairs.append((ours, call))
     return compared(pairs), captured
 
 
@@ -104,47 +104,47 @@ class Keep(SpanExporter):
         return SpanExportResult.SUCCESS
 
     def holds(self, text: str) -> bool:
-        return any(text in held for held in self.text or ())
+        return any(text in value for value in self.text or ())
 
     def shutdown(self) -> None:
         return None
 
 
-def _provider(kept: Keep) -> TracerProvider:
-    return provider_of(ALWAYS_ON, kept)
+def _provider(keep: Keep) -> TracerProvider:
+    return provider_of(ALWAYS_ON, keep)
 
 
-def _processor(kept: Keep) -> BatchSpanProcessor:
-    return BatchSpanProcessor(kept, max_queue_size=65_536)
+def _processor(keep: Keep) -> BatchSpanProcessor:
+    return BatchSpanProcessor(keep, max_queue_size=65_536)
 
 
 # ------------------------------------------------------------------------------------- the peers
 # Imported by name: what is not installed has no types to check against.
 
 
-def _agentool(kept: Keep) -> Decorators:
+def _agentool(keep: Keep) -> Decorators:
     from agentool_otel.content.policy import Policy
     from agentool_otel.tracing.capture import agent, tool
     from agentool_otel.tracing.spans.settings import settings
 
-    provider = _provider(kept)
+    provider = _provider(keep)
     settings.configure(provider=provider, policy=Policy(capture=True))
     return Decorators(agent, tool, provider.force_flush)
 
 
-def _openinference(kept: Keep) -> Decorators:
+def _openinference(keep: Keep) -> Decorators:
     instrumentation: Any = import_module("openinference.instrumentation")
     provider = instrumentation.TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(_processor(kept))
+    provider.add_span_processor(_processor(keep))
     tracer = provider.get_tracer("bench")
     return Decorators(tracer.agent, tracer.tool, provider.force_flush)
 
 
-def _util_genai(kept: Keep) -> Decorators:
+def _util_genai(keep: Keep) -> Decorators:
     os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
     os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
     module: Any = import_module("opentelemetry.util.genai.handler")
-    provider = _provider(kept)
+    provider = _provider(keep)
     handler = module.TelemetryHandler(tracer_provider=provider)
     tracer = provider.get_tracer("bench")
 
@@ -160,11 +160,11 @@ def _util_genai(kept: Keep) -> Decorators:
     return Decorators(reference_agent(tracer), tool, provider.force_flush)
 
 
-def _traceloop(kept: Keep) -> Decorators:
+def _traceloop(keep: Keep) -> Decorators:
     os.environ["TRACELOOP_TRACE_CONTENT"] = "true"
     sdk: Any = import_module("traceloop.sdk")
     decorators: Any = import_module("traceloop.sdk.decorators")
-    processor = _processor(kept)
+    processor = _processor(keep)
     sdk.Traceloop.init(
         app_name="bench",
         processor=processor,
@@ -178,24 +178,24 @@ def _traceloop(kept: Keep) -> Decorators:
     )
 
 
-def _langfuse(kept: Keep) -> Decorators:
+def _langfuse(keep: Keep) -> Decorators:
     langfuse: Any = import_module("langfuse")
     client = langfuse.Langfuse(
-        public_key="pk", secret_key="sk", base_url=NOWHERE, span_exporter=kept
+        public_key="pk", secret_key="sk", base_url=NOWHERE, span_exporter=keep
     )
     return Decorators(
         langfuse.observe(as_type="agent"), langfuse.observe(as_type="tool"), client.flush
     )
 
 
-def _logfire(kept: Keep) -> Decorators:
+def _logfire(keep: Keep) -> Decorators:
     logfire: Any = import_module("logfire")
     logfire.configure(
         send_to_logfire=False,
         console=False,
         metrics=False,
         inspect_arguments=False,
-        additional_span_processors=[_processor(kept)],
+        additional_span_processors=[_processor(keep)],
     )
 
     def tool(fn: Function) -> Function:
@@ -207,7 +207,7 @@ def _logfire(kept: Keep) -> Decorators:
     return Decorators(logfire.instrument("invoke_agent bench"), tool, logfire.force_flush)
 
 
-def _langsmith(kept: Keep) -> Decorators:
+def _langsmith(keep: Keep) -> Decorators:
     os.environ["LANGSMITH_TRACING"] = "true"
     langsmith: Any = import_module("langsmith")
     requests: Any = import_module("requests")
@@ -216,8 +216,8 @@ def _langsmith(kept: Keep) -> Decorators:
         """Takes every request and keeps the bodies that `kept` still wants to see."""
 
         def request(self, method: str, url: str, **options: Any) -> Any:
-            if kept.text is not None:
-                kept.text.append(_body(options.get("data")))
+            if keep.text is not None:
+                keep.text.append(_body(options.get("data")))
             response = requests.Response()
             response.status_code = 202
             response._content = b"{}"
@@ -243,30 +243,30 @@ def _body(data: Any) -> str:
     return bytes(raw).decode(errors="replace")
 
 
-def _agentops(kept: Keep) -> Decorators:
+def _agentops(keep: Keep) -> Decorators:
     exporters: Any = import_module("agentops.sdk.exporters")
     core: Any = import_module("agentops.sdk.core")
     decorators: Any = import_module("agentops.sdk.decorators")
-    exporters.AuthenticatedOTLPExporter.export = lambda _, spans: kept.export(spans)
+    exporters.AuthenticatedOTLPExporter.export = lambda _, spans: keep.export(spans)
     # Without the client around it, which signs in first.
     core.tracer.initialize(exporter_endpoint=NOWHERE, metrics_endpoint=NOWHERE, max_queue_size=512)
     flush = core.tracer.provider.force_flush
     return Decorators(decorators.agent(name="bench"), decorators.tool(name="search"), flush)
 
 
-def _openlit(kept: Keep) -> Decorators:
+def _openlit(keep: Keep) -> Decorators:
     openlit: Any = import_module("openlit")
-    provider = _provider(kept)
+    provider = _provider(keep)
     trace.set_tracer_provider(provider)  # it joins the one there is
     openlit.init(otlp_endpoint=NOWHERE, disable_metrics=True, disable_events=True)
     return Decorators(openlit.trace, openlit.trace, provider.force_flush)
 
 
-def _mlflow(kept: Keep) -> Decorators:
+def _mlflow(keep: Keep) -> Decorators:
     os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = NOWHERE
     mlflow: Any = import_module("mlflow")
     provider: Any = import_module("mlflow.tracing.provider")
-    provider.get_otlp_exporter = lambda: kept
+    provider.get_otlp_exporter = lambda: keep
 
     def flush() -> None:
         provider.provider.get().force_flush()

@@ -44,37 +44,37 @@ def rows(size: Size) -> Iterator[Row]:
         yield from _rows_of(path, size.loops, "bare chat loops", size.rebuild_rounds)
 
 
-def _rows_of(path: Path, sizes: tuple[int, ...], what: str, rounds: int) -> Iterator[Row]:
+def _rows_of(path: Path, sizes: tuple[int, ...], description: str, rounds: int) -> Iterator[Row]:
     peaks: list[float] = []
-    for asked in sizes:
-        spans: int = in_child(write, str(path), asked, what == "agent runs")
+    for size in sizes:
+        spans: int = in_child(write, str(path), size, description == "agent runs")
         taken: list[tuple[Reading, Reading]] = []
         for _ in range(rounds):
             ours = Reading(*in_child(rebuilt, str(path), spans))
             taken.append((ours, Reading(*in_child(parsed, str(path), spans))))
         yield Row.of(
-            f"rebuild {spans:,} spans of {what}, against orjson.loads",
+            f"rebuild {spans:,} spans of {description}, against orjson.loads",
             "spans/s",
-            compared([(ours.per_s, other.per_s) for ours, other in taken]),
+            compared([(ours.per_s, second.per_s) for ours, second in taken]),
             # The design's figure is for agent runs; a bare loop is parsed twice, see README.md.
-            Target("≥ 0.25×", 0.25, sense="at least") if what == "agent runs" else None,
+            Target("≥ 0.25×", 0.25, sense="at least") if description == "agent runs" else None,
         )
         peaks.append(median(ours.peak_mb for ours, _ in taken))
         yield Row(
-            what=f"peak memory of rebuilding {spans:,} spans of {what}",
+            what=f"peak memory of rebuilding {spans:,} spans of {description}",
             unit="MB",
             ours=peaks[-1],
-            reference=median(other.peak_mb for _, other in taken),
+            reference=median(second.peak_mb for _, second in taken),
             target=Target("< 200 MB", 200, on="ours"),
         )
     yield Row(
-        what=f"the same, {what}: largest file against smallest",
+        what=f"the same, {description}: largest file against smallest",
         unit="MB",
         ours=peaks[-1],
         reference=peaks[0],
         ratio=peaks[-1] / peaks[0],
         # Of bare loops it is flat only above the budget of grouping, 64 MB, see README.md.
-        target=Target(f"flat (≤ {_FLAT}×)", _FLAT) if what == "agent runs" else None,
+        target=Target(f"flat (≤ {_FLAT}×)", _FLAT) if description == "agent runs" else None,
     )
 
 

@@ -48,25 +48,25 @@ class Shared(NamedTuple):
 def rows(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "shuffled.jsonl")
-        for asked in size.shuffled:
-            yield from _measured(path, asked, BATCH)
+        for request in size.shuffled:
+            yield from _measured(path, request, BATCH)
         yield from _measured(path, size.shuffled[-2], 1)
 
 
-def _measured(path: Path, asked: int, batch: int) -> Iterator[Row]:
+def _measured(path: Path, number: int, batch: int) -> Iterator[Row]:
     """Yield the rows of a file with so many spans; a target for the rate only where lines are what
     exporters write."""
-    spans: int = in_child(write, str(path), asked, batch, patience_s=_PATIENCE_S)
+    spans: int = in_child(write, str(path), number, batch, patience_s=_PATIENCE_S)
     a_line = "" if batch > 1 else "a line each, "
-    what = f"{spans:,} spans in any order, {a_line}{path.stat().st_size / 1e6:,.0f} MB"
+    text = f"{spans:,} spans in any order, {a_line}{path.stat().st_size / 1e6:,.0f} MB"
     rate, peak = in_child(rebuilt, str(path), spans, patience_s=_PATIENCE_S)
-    other, other_peak = in_child(parsed, str(path), spans, patience_s=_PATIENCE_S)
+    second, other_peak = in_child(parsed, str(path), spans, patience_s=_PATIENCE_S)
     yield Row(
-        what=f"rebuild {what}",
+        what=f"rebuild {text}",
         unit="spans/s",
         ours=rate,
-        reference=other,
-        ratio=rate / other,
+        reference=second,
+        ratio=rate / second,
         target=Target("≥ 0.25×", 0.25, sense="at least") if batch > 1 else None,
     )
     yield Row(
@@ -117,8 +117,8 @@ def write(path: str, spans: int, batch: int) -> int:
                 yield _TRACE_ID.sub(b"%04x" % copy, lines.readline())
 
         taken = shuffled()
-        while held := list(islice(taken, batch)):
-            out.write(_joined(held))
+        while value := list(islice(taken, batch)):
+            out.write(_joined(value))
         out.flush()
         os.fsync(out.fileno())
     return written * copies

@@ -128,13 +128,13 @@ def _sent(scenario: str, folder: Path, seconds: float) -> tuple[Soaked, Report]:
             report, ids, log = _run(folder, seconds, receiver.endpoint, full_every_s)
         requests = dict(receiver.requests)
         receiver.be("well")
-        kept = folder / ".agentool"
-        if kept.is_dir():
-            recover(kept, OtlpTarget.at(receiver.endpoint, {}))
+        result = folder / ".agentool"
+        if result.is_dir():
+            recover(result, OtlpTarget.at(receiver.endpoint, {}))
     finally:
         receiver.close()
     soaked = _judged(scenario, report, ids, receiver.taken, log, requests)
-    soaked.problems += _left_behind(kept)
+    soaked.problems += _left_behind(result)
     return soaked, _reference(folder, report["rounds"])
 
 
@@ -143,8 +143,8 @@ def _recorded(scenario: str, folder: Path, seconds: float) -> tuple[Soaked, Repo
     report, ids, log = _run(folder, seconds, None, seconds / 5)
     recover(folder / ".agentool")
     source = open_source(folder / ".agentool")
-    found = Counter(int(span.span_id, 16) for span in source.spans())
-    soaked = _judged(scenario, report, ids, found, log, {})
+    counts = Counter(int(span.span_id, 16) for span in source.spans())
+    soaked = _judged(scenario, report, ids, counts, log, {})
     soaked.problems += [str(problem) for problem in source.problems]
     return soaked, _reference(folder, report["rounds"])
 
@@ -160,21 +160,21 @@ def _judged(
     scenario: str,
     report: Report,
     ids: set[int],
-    found: Counter[int],
+    result: Counter[int],
     log: list[str],
     requests: dict[str, int],
 ) -> Soaked:
-    known = ids & found.keys()
+    entries = ids & result.keys()
     soaked = Soaked(
         scenario=scenario,
         report=report,
         started=len(ids),
-        found=len(known),
-        twice=sum(count > 1 for count in found.values()),
+        found=len(entries),
+        twice=sum(count > 1 for count in result.values()),
         log=log,
         requests=requests,
     )
-    if made_up := len(found) - len(known):
+    if made_up := len(result) - len(entries):
         soaked.problems.append(f"{made_up} spans were never started")
     return soaked
 
@@ -288,8 +288,8 @@ def _print(done: list[Soaked]) -> None:
         "lines of log": lambda one: f"{len(one.log)}",
         "problems": lambda one: f"{len(one.problems)}",
     }
-    for what, text in lines.items():
-        table.add_row(what, *map(text, done))
+    for key, text in lines.items():
+        table.add_row(key, *map(text, done))
     for name in ("exported", "spooled", "refused", "dropped"):
         table.add_row(f"counted as {name}", *(f"{one.report['spans'][name]:,}" for one in done))
     Console(width=None if sys.stdout.isatty() else 120).print(table)

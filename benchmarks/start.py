@@ -79,7 +79,7 @@ def rows(size: Size) -> Iterator[Row]:
 
 
 def _row(
-    what: str,
+    description: str,
     folder: Path,
     ours: list[str],
     reference: list[str],
@@ -90,7 +90,7 @@ def _row(
     """Compare two commands in turns.
 
     Args:
-        what: names the row.
+        description: names the row.
         folder: they run in it.
         ours: the command.
         reference: what it is compared with.
@@ -101,7 +101,7 @@ def _row(
     pairs: list[tuple[float, float]] = []
     for number in range(size.interpreters + 1):
         base = cpu_ms(reference, folder)
-        whole = cpu_ms(ours, folder, AGENTOOL_DIR=str(folder / "recorded"))
+        ms = cpu_ms(ours, folder, AGENTOOL_DIR=str(folder / "recorded"))
         if number:  # the first round compiles
-            pairs.append((whole - base if less else whole, base))
-    return Row.of(what, "ms", compared(pairs), target)
+            pairs.append((ms - base if less else ms, base))
+    return Row.of(description, "ms", compared(pairs), target)

@@ -70,8 +70,8 @@ class _Worker(NamedTuple):
         answer = self.process.stdout.readline()
         if not answer:
             raise ChildError(f"{self.name} exited {self.process.wait()}")
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        document: dict[str, Any] = json.loads(answer)
+        return document
 
 
 class _Load(NamedTuple):
@@ -155,8 +155,8 @@ def _compare(
         return
     untraced = costs["untraced"]
     own = {
-        name: [max(us - base, _LEAST_US) for us, base in zip(found, untraced, strict=True)]
-        for name, found in costs.items()
+        name: [max(us - base, _LEAST_US) for us, base in zip(cost, untraced, strict=True)]
+        for name, cost in costs.items()
         if name not in notes
     }
     sdk = own["sdk"]
@@ -164,11 +164,11 @@ def _compare(
         yield Row.of(f"{load.what}, {way}, against an SDK span sent by the official exporter", "µs",
                      _compared(own[way], sdk))  # fmt: skip
     for name, title in peers.items():
-        what = f"{load.what}, {title}, sent"
+        text = f"{load.what}, {title}, sent"
         if name in notes:
-            yield Row(what=what, note=notes[name])
+            yield Row(what=text, note=notes[name])
         else:
-            yield Row.of(what, "µs", _compared(own[name], sdk))
+            yield Row.of(text, "µs", _compared(own[name], sdk))
     for way in _WAYS:
         now, before = own[way], own[f"old {way}"]
         target = _NoRegression("≤ 1.1× or in noise", 1.1, overlap=overlap(now, before, sdk))

@@ -96,8 +96,8 @@ def main() -> None:
     with ExitStack() as stack:
         settings = {} if os.environ.get("OPENAI_API_KEY") else offline(stack)
         model = ChatOpenAI(model=os.environ.get("OPENAI_MODEL", "gpt-5-mini"), **settings)
-        asked = {"messages": [HumanMessage("How do bees make enough honey for the winter?")]}
-        answer = newsroom(model).invoke(asked, {"configurable": {"thread_id": "letters-1"}})
+        requests = {"messages": [HumanMessage("How do bees make enough honey for the winter?")]}
+        answer = newsroom(model).invoke(requests, {"configurable": {"thread_id": "letters-1"}})
         print(answer["messages"][-1].content)
 
 

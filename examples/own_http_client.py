@@ -54,9 +54,9 @@ def ask(base_url: str, messages: list[Any]) -> dict[str, Any]:
         }
         request = urllib.request.Request(url, json.dumps(body).encode(), headers)
         with urllib.request.urlopen(request) as response:
-            said = json.load(response)
-        call.output(said)  # the answer, its finish reason, the tokens
-    return said["choices"][0]["message"]  # type: ignore[no-any-return]
+            text = json.load(response)
+        call.output(text)  # the answer, its finish reason, the tokens
+    return text["choices"][0]["message"]  # type: ignore[no-any-return]
 
 
 @agentool_otel.agent(name="wardrobe")

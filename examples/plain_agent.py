@@ -64,8 +64,8 @@ def ask_the_desk(to_agent: str, message: str) -> str:
 
 @agentool_otel.agent(name="librarian")
 def librarian(question: str) -> str:
-    known = recall("what do I know about this reader?")
-    think(f"The reader {known[0]}, so something by Le Guin.")
+    entries = recall("what do I know about this reader?")
+    think(f"The reader {entries[0]}, so something by Le Guin.")
     try:
         check_shelf("The Left Hand of Darkness")
     except LookupError:

@@ -46,8 +46,8 @@ class Spans:
 
     def attributes(self) -> dict[str, Any]:
         """Return the attributes of the one span there is, arrays as lists."""
-        found = dict(self.only().attributes or {})
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
+        attributes = dict(self.only().attributes or {})
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in attributes.items()}
 
     def json(self, attribute: str) -> Any:
         """Return the value of an attribute of the one span there is that holds JSON."""
@@ -88,13 +88,13 @@ def _tree(spans: Sequence[ReadableSpan]) -> str:
 
 
 def _facts(attributes: dict[str, Any]) -> str:
-    known = {
+    names = {
         "in": attributes.get("gen_ai.usage.input_tokens"),
         "out": attributes.get("gen_ai.usage.output_tokens"),
         "finish": ",".join(attributes.get("gen_ai.response.finish_reasons") or ()) or None,
         "error": attributes.get("error.type"),
     }
-    return " ".join(f"{name}={value}" for name, value in known.items() if value is not None)
+    return " ".join(f"{name}={value}" for name, value in names.items() if value is not None)
 
 
 @pytest.fixture(autouse=True)
@@ -124,9 +124,9 @@ def spans() -> Iterator[Spans]:
     before = trace.get_current_span()
     settings.reset()
     settings.configure(provider=provider, policy=Policy(capture=True))
-    found = Spans(exporter)
+    result = Spans(exporter)
     try:
-        yield found
+        yield result
         capture, generation = settings.policy.capture, settings.dialect.generation
     finally:
         settings.reset()
@@ -135,7 +135,7 @@ def spans() -> Iterator[Spans]:
     from agentool_otel.testing.conformance import assert_conformant
 
     [name] = (name for name, value in GENERATIONS.items() if value is generation)
-    assert_conformant(found.finished(), content=capture, generation=name)
+    assert_conformant(result.finished(), content=capture, generation=name)
 
 
 @pytest.fixture
@@ -147,12 +147,12 @@ def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
     from agentool_otel.tracing.spans.settings import settings
     from tests.tracing.export.logged import RESOURCE, Provided
 
-    found = Provided()
-    provider = LoggerProvider(found.put, lambda _: found.wanted, lambda: RESOURCE)
+    result = Provided()
+    provider = LoggerProvider(result.put, lambda _: result.wanted, lambda: RESOURCE)
     insides = import_module("opentelemetry._logs._internal")
     monkeypatch.setattr(insides, "_LOGGER_PROVIDER", provider)
     settings.configure()  # loggers are made anew
-    return found
+    return result
 
 
 @pytest.fixture

@@ -62,21 +62,21 @@ def declared() -> Content:
         *of_prefixes,
         *(attribute for one in ours for attribute in one.attributes),
     }
-    known = [attribute for attribute in (*ATTRIBUTES, *RENAMES) if attribute not in attributes]
+    names = [attribute for attribute in (*ATTRIBUTES, *RENAMES) if attribute not in attributes]
     return Content(
         attributes=tuple(sorted(attributes)),
         events=tuple(sorted({event for one in ours for event in one.events})),
         objects=tuple(sorted({obj for one in ours for obj in one.objects} - attributes)),
         keeps=tuple(
-            sorted({*_covered(known, attributes), *(k for item in ours for k in item.keeps)})
+            sorted({*_covered(names, attributes), *(k for item in ours for k in item.keeps)})
         ),
     )
 
 
-def _covered(known: Iterable[str], attributes: set[str]) -> Iterable[str]:
+def _covered(names: Iterable[str], attributes: set[str]) -> Iterable[str]:
     """Yield the names of the conventions that hold no content and are covered by a declared one."""
     pattern = re.compile("|".join(map(_regex, sorted(attributes))))
-    return (name for name in known if pattern.search(name))
+    return (name for name in names if pattern.search(name))
 
 
 def _regex(name: str) -> str:
@@ -123,11 +123,11 @@ def patterns() -> list[str]:
     content = declared()
     by_namespace: dict[str, list[str]] = {}
     for name in sorted({*content.attributes, *content.objects, *_BESIDE}):
-        namespace, dot, rest = name.partition(".")
+        namespace, dot, remainder = name.partition(".")
         start = _escaped(namespace) + r"\." if dot else ""
         if name.startswith(_RENAMED):
             start = f"({_escaped(OURS)})?{start}"
-        by_namespace.setdefault(start, []).append(_tail(rest if dot else name))
+        by_namespace.setdefault(start, []).append(_tail(remainder if dot else name))
     return [
         f"^{start}({'|'.join(some)})"
         for start, tails in sorted(by_namespace.items())

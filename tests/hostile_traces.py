@@ -37,8 +37,8 @@ SECOND = 1_000_000_000
 def span(number: int, kind: str, parent: int | None = None, **attributes: Any) -> SpanRecord:
     """Return span number so many, a second after the one before. `kind` is `agent`, `chat`, `tool`,
     `workflow`, `mcp`, `plain` or another operation of the conventions."""
-    made = _KINDS.get(kind)
-    name, own = made(number) if made else (kind, {"gen_ai.operation.name": kind})
+    result = _KINDS.get(kind)
+    name, own = result(number) if result else (kind, {"gen_ai.operation.name": kind})
     start = START + number * SECOND
     kind_of_span = attributes.pop("span_kind", "INTERNAL")
     scope = attributes.pop("scope", "some.sdk")
@@ -148,16 +148,16 @@ def lines_of_work(spans: list[SpanRecord], finish: Callable[[Rebuilt], object]) 
 
 def ordinary(spans: int) -> list[SpanRecord]:
     """Agents below a workflow, each with nine model calls and eighteen tools."""
-    made = [span(0, "workflow")]
+    results = [span(0, "workflow")]
     root = 0
-    while len(made) < spans:
-        number = len(made)
+    while len(results) < spans:
+        number = len(results)
         if number % 28 == 1:
             root = number
-            made.append(span(number, "agent", 0))
+            results.append(span(number, "agent", 0))
         else:
-            made.append(span(number, "chat" if number % 3 == 0 else "tool", root))
-    return made
+            results.append(span(number, "chat" if number % 3 == 0 else "tool", root))
+    return results
 
 
 # ------------------------------------------------------------------------------------ the hostile
@@ -199,11 +199,11 @@ def comb(back: str, *teeth: str, **attributes: Any) -> Shape:
 
     def shape(spans: int) -> list[SpanRecord]:
         turns = cycle(teeth)
-        made: list[SpanRecord] = []
+        results: list[SpanRecord] = []
         for n in range(0, spans - 1, 2):
-            made.append(span(n, back, n - 2 if n else None))
-            made.append(span(n + 1, next(turns), n, **attributes))
-        return made
+            results.append(span(n, back, n - 2 if n else None))
+            results.append(span(n + 1, next(turns), n, **attributes))
+        return results
 
     return shape
 
@@ -214,8 +214,8 @@ def broom(handle: str, *bristles: str, **attributes: Any) -> Shape:
     def shape(spans: int) -> list[SpanRecord]:
         turns = cycle(bristles)
         half = spans // 2
-        made = [span(n, handle, n - 1 if n else None) for n in range(half)]
-        return made + [span(n, next(turns), half - 1, **attributes) for n in range(half, spans)]
+        results = [span(n, handle, n - 1 if n else None) for n in range(half)]
+        return results + [span(n, next(turns), half - 1, **attributes) for n in range(half, spans)]
 
     return shape
 
@@ -252,8 +252,8 @@ def _requesting(
 ) -> Iterator[SpanRecord]:
     for n in numbers:
         part = {"type": "tool_call", "id": id_of(n), "name": "t", "arguments": {"n": -n}}
-        said = json.dumps([{"role": "assistant", "parts": [part]}])
-        yield span(n, "chat", parent, gen_ai__output__messages=said)
+        text = json.dumps([{"role": "assistant", "parts": [part]}])
+        yield span(n, "chat", parent, gen_ai__output__messages=text)
 
 
 def no_call_ids(spans: int) -> list[SpanRecord]:
@@ -336,13 +336,13 @@ def _said(role: str, parts: list[dict[str, Any]]) -> str:
 
 def one_response_id(calls: int) -> list[SpanRecord]:
     """As many runs with a model call as calls outside any run, all at once and with one id."""
-    made: list[SpanRecord] = []
+    spans: list[SpanRecord] = []
     for n in range(0, 3 * calls, 3):
         run = [span(n, "agent"), _at_once(n + 1, n, "some.sdk"), _at_once(n + 2, None, "other.sdk")]
         for one, trace in zip(run, (n, n, n + 2), strict=True):
             one.trace_id = f"{trace + 1:032x}"
-        made += run
-    return made
+        spans += run
+    return spans
 
 
 def _at_once(number: int, parent: int | None, scope: str) -> SpanRecord:
@@ -352,18 +352,18 @@ def _at_once(number: int, parent: int | None, scope: str) -> SpanRecord:
 
 def one_question(calls: int) -> list[SpanRecord]:
     """Model calls outside any run that all begin alike, each followed by one that goes on."""
-    made: list[SpanRecord] = []
+    spans: list[SpanRecord] = []
     for n in range(calls):
-        asked = [{"role": "user", "parts": [{"type": "text", "content": "hello"}]}]
+        requests = [{"role": "user", "parts": [{"type": "text", "content": "hello"}]}]
         if n % 2:
-            asked += [{"role": "assistant", "parts": [{"type": "text", "content": "hi"}]}]
-            asked += [{"role": "user", "parts": [{"type": "text", "content": f"why {n}?"}]}]
-        said = "[]" if n % 2 else _messages("assistant", "hi")
-        one = span(n, "chat", gen_ai__input__messages=json.dumps(asked),
-                   gen_ai__output__messages=said)  # fmt: skip
+            requests += [{"role": "assistant", "parts": [{"type": "text", "content": "hi"}]}]
+            requests += [{"role": "user", "parts": [{"type": "text", "content": f"why {n}?"}]}]
+        messages = "[]" if n % 2 else _messages("assistant", "hi")
+        one = span(n, "chat", gen_ai__input__messages=json.dumps(requests),
+                   gen_ai__output__messages=messages)  # fmt: skip
         one.trace_id = f"{n + 1:032x}"
-        made.append(one)
-    return made
+        spans.append(one)
+    return spans
 
 
 CROWDS: dict[str, Shape] = {

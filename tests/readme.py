@@ -70,7 +70,7 @@ def _module(point: EntryPoint) -> str:
 
 def _frameworks() -> str:
     """Of each instrumentor, what its tests have seen (`tests/situations/rows.json`)."""
-    seen = rows()
+    observation = rows()
     points = entry_points(group="opentelemetry_instrumentor")
     ours = (point for point in points if point.value.startswith("agentool_otel."))
     return _table(
@@ -88,7 +88,7 @@ def _frameworks() -> str:
             (
                 f"`{point.name.removeprefix('agentool-')}`",
                 ", ".join(point.load().supports),
-                *_seen(seen[point.name.removeprefix("agentool-").replace("-", "_")]),
+                *_seen(observation[point.name.removeprefix("agentool-").replace("-", "_")]),
                 _paragraph(point.load().__doc__),
             )
             for point in sorted(ours, key=lambda point: point.name)
@@ -229,9 +229,9 @@ def _of_function(function: Callable[..., str]) -> str:
 def _described(text: str) -> tuple[str, str, str]:
     """Return the parts of a docstring: the meaning, the default and the specification."""
     text = " ".join(text.split())
-    meaning, _, rest = text.partition("Default: ")
-    default = re.split(r"\.(?: |$)", rest, maxsplit=1)[0]
-    source = re.search(r"(?:Spec|Source): (.*?)\.?$", rest)
+    meaning, _, remainder = text.partition("Default: ")
+    default = re.split(r"\.(?: |$)", remainder, maxsplit=1)[0]
+    source = re.search(r"(?:Spec|Source): (.*?)\.?$", remainder)
     return meaning.strip().removesuffix("."), default, source[1] if source else ""
 
 
@@ -255,8 +255,8 @@ def _collector() -> str:
     """Of each variable of the Collector's files: its default, and the files that read it."""
     defaults: dict[tuple[str, str], list[str]] = {}
     for file in sorted((ROOT / "collector-config").glob("*.yaml")):
-        found = re.findall(r"\$\{env:(\w+):-([^}]*)\}", file.read_text(encoding="utf-8"))
-        for variable in dict.fromkeys(found):
+        matches = re.findall(r"\$\{env:(\w+):-([^}]*)\}", file.read_text(encoding="utf-8"))
+        for variable in dict.fromkeys(matches):
             defaults.setdefault(variable, []).append(file.stem)
     return _table(
         ("variable", "default", "read by"),

@@ -74,7 +74,7 @@ class Collected:
 
     def rebuilt(self) -> list[dict[str, Any]]:
         """Return the rebuilt traces as JSON objects."""
-        return [found.trace.to_dict() for found in rebuild(self.spans)]
+        return [result.trace.to_dict() for result in rebuild(self.spans)]
 
 
 def shape(trace: dict[str, Any]) -> list[str]:
@@ -89,8 +89,8 @@ def shape(trace: dict[str, Any]) -> list[str]:
                 lines.append(f"call {call.get('id')} {call['name']} {call.get('arguments')}")
             case "tool_result":
                 result = step["tool_result"]
-                said = result.get("error", result.get("output"))
-                lines.append(f"result {result.get('call_id')} {said}")
+                error = result.get("error", result.get("output"))
+                lines.append(f"result {result.get('call_id')} {error}")
             case "handoff":
                 lines.append(f"handoff {step.get('to_agent')}")
             case "memory_read":

@@ -58,32 +58,32 @@ class CountedPattern:
         return getattr(self._real, name)
 
     def match(self, text: str, at: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        found = self._real.match(text, at, end)
-        self._check(found, self._ends(text, at, end), at)
-        return found
+        match = self._real.match(text, at, end)
+        self._check(match, self._ends(text, at, end), at)
+        return match
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
-        found = self._real.fullmatch(text)
-        self._check(found, self._ends(text, 0, len(text), whole=True), 0)
-        return found
+        match = self._real.fullmatch(text)
+        self._check(match, self._ends(text, 0, len(text), complete=True), 0)
+        return match
 
     def search(self, text: str, at: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        found = self._real.search(text, at, end)
+        match = self._real.search(text, at, end)
         for start in self._starts(text, at, min(end, len(text))):
             ends = self._ends(text, start, end)
             if ends is not None:
-                self._check(found, ends, start)
-                return found
-        self._check(found, None, at)
-        return found
+                self._check(match, ends, start)
+                return match
+        self._check(match, None, at)
+        return match
 
     def findall(self, text: str) -> list[Any]:
-        return [found[found.re.groups and 1] for found in self.finditer(text)]
+        return [match[match.re.groups and 1] for match in self.finditer(text)]
 
     def finditer(self, text: str, at: int = 0) -> Iterator[re.Match[str]]:
-        while at <= len(text) and (found := self.search(text, at)) is not None:
-            yield found
-            at = found.end() + (found.end() == found.start())
+        while at <= len(text) and (match := self.search(text, at)) is not None:
+            yield match
+            at = match.end() + (match.end() == match.start())
 
     def sub(self, by: str, text: str) -> str:
         for _ in self.finditer(text):
@@ -99,13 +99,15 @@ class CountedPattern:
             yield start
         self._steps.take(max(0, end - at))
 
-    def _ends(self, text: str, at: int, end: int, whole: bool = False) -> int | None:
+    def _ends(self, text: str, at: int, end: int, complete: bool = False) -> int | None:
         state = _State(str(text)[:end])
         last = len(state.text)
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(_DEPTH)
         try:
-            return self._run(state, at, lambda _, here: here if here == last or not whole else None)
+            return self._run(
+                state, at, lambda _, place: place if place == last or not complete else None
+            )
         finally:
             sys.setrecursionlimit(limit)
 
@@ -163,7 +165,7 @@ class _Engine:
         def run(state: _State, at: int, after: _Next, number: int = 0) -> int | None:
             if number == len(nodes):
                 return after(state, at)
-            return nodes[number](state, at, lambda item, here: run(item, here, after, number + 1))
+            return nodes[number](state, at, lambda item, place: run(item, place, after, number + 1))
 
         return run
 
@@ -207,7 +209,7 @@ class _Engine:
             def again() -> int | None:
                 if count >= int(most) or at == since:
                     return None
-                return body(state, at, lambda item, here: run(item, here, after, count + 1, at))
+                return body(state, at, lambda item, place: run(item, place, after, count + 1, at))
 
             def enough() -> int | None:
                 return after(state, at) if count >= least else None
@@ -228,9 +230,9 @@ class _Engine:
             self._steps.take(end - at + 1)
             while end >= at + least:
                 self._steps.take(1)
-                found = after(state, end)
-                if found is not None:
-                    return found
+                result = after(state, end)
+                if result is not None:
+                    return result
                 end -= 1
             return None
 
@@ -243,9 +245,9 @@ class _Engine:
             text, end = state.text, at
             while end - at <= most:
                 self._steps.take(1)
-                found = after(state, end) if end - at >= least else None
-                if found is not None:
-                    return found
+                result = after(state, end) if end - at >= least else None
+                if result is not None:
+                    return result
                 if end == len(text) or not test(text[end]):
                     return None
                 end += 1
@@ -258,10 +260,10 @@ class _Engine:
         body = self.sequence(tree, (flags | more) & ~less)
 
         def run(state: _State, at: int, after: _Next) -> int | None:
-            def close(state: _State, here: int) -> int | None:
+            def close(state: _State, count: int) -> int | None:
                 before = state.groups.get(number)
-                state.groups[number] = (at, here)
-                end = after(state, here)
+                state.groups[number] = (at, count)
+                end = after(state, count)
                 if end is None:
                     state.groups.pop(number)
                     if before is not None:
@@ -294,8 +296,8 @@ class _Engine:
         back = tree.getwidth()[0] if direction < 0 else 0
 
         def run(state: _State, at: int, after: _Next) -> int | None:
-            inside = at >= back and body(state, at - back, lambda _, here: here) is not None
-            return after(state, at) if inside == wanted else None
+            inner = at >= back and body(state, at - back, lambda _, place: place) is not None
+            return after(state, at) if inner == wanted else None
 
         return run
 
@@ -323,8 +325,8 @@ def _is_at(place: Any, text: str, at: int, flags: int) -> bool:
         return at == 0 or bool(lines and text[at - 1] == "\n")
     if place is sre.AT_END_STRING:
         return at == len(text)
-    rest = text[at : at + 2]
-    return rest in ("", "\n") or bool(flags & re.MULTILINE and rest[0] == "\n")
+    remainder = text[at : at + 2]
+    return remainder in ("", "\n") or bool(flags & re.MULTILINE and remainder[0] == "\n")
 
 
 def _is_word(character: str) -> bool:
@@ -343,15 +345,15 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
 
 def _tests(op: Any, value: Any, flags: int) -> Callable[[str], bool]:
     """Return whether a character is one of those meant, remembered for each."""
-    known: dict[str, bool] = {}
+    names: dict[str, bool] = {}
 
     def test(character: str) -> bool:
-        if character not in known:
+        if character not in names:
             forms = {character}
             if flags & re.IGNORECASE:
                 forms |= {character.lower()[:1], character.upper()[:1]}
-            known[character] = any(_is_one(op, value, form, flags) for form in forms)
-        return known[character]
+            names[character] = any(_is_one(op, value, form, flags) for form in forms)
+        return names[character]
 
     return test
 
@@ -362,8 +364,8 @@ def _is_one(op: Any, value: Any, character: str, flags: int) -> bool:
     if op in (sre.LITERAL, sre.NOT_LITERAL):
         return (character == chr(value)) == (op is sre.LITERAL)
     negated = value[0][0] is sre.NEGATE
-    found = any(_is_within(op, item, character) for op, item in value[negated:])
-    return found != negated
+    result = any(_is_within(op, item, character) for op, item in value[negated:])
+    return result != negated
 
 
 def _is_within(op: Any, value: Any, character: str) -> bool:

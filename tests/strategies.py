@@ -119,7 +119,7 @@ labels = st.fixed_dictionaries(
 )
 """Labels of a run, and values in their place that are none."""
 metadata = st.builds(
-    lambda rest, named, error: {**rest, **named, **error},
+    lambda remainder, named, error: {**remainder, **named, **error},
     objects,
     labels,
     st.just({}) | st.fixed_dictionaries({"error": errors | values}),

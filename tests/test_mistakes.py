@@ -75,9 +75,9 @@ def test_traces_are_no_spans(file: Path) -> None:
 
 
 def test_places_may_be_several(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps(DOCUMENT | {"trace_id": "u"}) + "\n")
-    for places in ([file, other], (str(file), other), [file, tmp_path / "other.jsonl"]):
+    second = tmp_path / "other.jsonl"
+    second.write_text(json.dumps(DOCUMENT | {"trace_id": "u"}) + "\n")
+    for places in ([file, second], (str(file), second), [file, tmp_path / "other.jsonl"]):
         assert [item.trace_id for item in ao.load(places)] == ["t", "u"]
     assert [item.trace_id for item in ao.load([file])] == ["t"]
 

@@ -45,8 +45,8 @@ class Row(TypedDict):
 
 def rows() -> dict[str, Row]:
     """Return the rows by name: `lowest`, or the minor version of Python."""
-    found: dict[str, Row] = json.loads(ROWS.read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Row] = json.loads(ROWS.read_text(encoding="utf-8"))
+    return document
 
 
 def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
@@ -68,9 +68,9 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
             sys.stdout.flush()
             last = line if re.search(r"\d+ (passed|failed|error)", line) else last
     passed = process.returncode == 0
-    asked = subprocess.run([str(python), "-c", _VERSIONS], capture_output=True, check=True)
+    result = subprocess.run([str(python), "-c", _VERSIONS], capture_output=True, check=True)
     counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last)
-    row: Row = json.loads(asked.stdout) | {
+    row: Row = json.loads(result.stdout) | {
         "tests": " ".join(tests) or "all",
         "result": ", ".join(counts),
         "passed": passed,
@@ -81,8 +81,8 @@ def run(name: str, python: Path, tests: Sequence[str] = ()) -> bool:
 
 
 def _keep(name: str, row: Row) -> None:
-    kept = dict(sorted({**rows(), name: row}.items(), key=lambda item: _order(item[0])))
-    ROWS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    result = dict(sorted({**rows(), name: row}.items(), key=lambda item: _order(item[0])))
+    ROWS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def _order(name: str) -> tuple[int, ...]:

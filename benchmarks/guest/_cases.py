@@ -134,18 +134,18 @@ def run_case(
         process = case.process
         process.expect(_PATIENCE_S)
         facts: Any = None
-        said = False
+        text = False
         for line in process.lines():
             if line.strip() == exits.READY:
                 process.send(row.options[exits.SIGNAL])
             elif table != "exits":
-                facts, said = json.loads(line), True
+                facts, text = json.loads(line), True
         code = process.wait()
         if process.hung:
             return no("hangs")
         if table == "exits":
             case.recover()
-        elif not said:
+        elif not text:
             return no(_death(code, case.stderr()))
         elif isinstance(facts, dict) and "raised" in facts:
             return no(f"user's call fails: {facts['raised']}")
@@ -159,30 +159,30 @@ def run_corpus(environment: Environment, name: str) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
     first = 0
     while True:
-        found: dict[int, tuple[str, dict[str, Any]]] = {}
+        results: dict[int, tuple[str, dict[str, Any]]] = {}
         kind, finished = None, False
         with _started(environment, "benchmarks.guest.hostile", name, str(first)) as case:
             process = case.process
             process.expect(_PATIENCE_S)
             number = first
             for line in process.lines():
-                said = json.loads(line)
+                document = json.loads(line)
                 process.expect(_KIND_PATIENCE_S)
-                if "kind" in said:
-                    number, kind = said["number"], said["kind"]
-                elif "facts" in said and kind is not None:
-                    found[number] = (kind, said["facts"])
-                finished = finished or "done" in said
+                if "kind" in document:
+                    number, kind = document["number"], document["kind"]
+                elif "facts" in document and kind is not None:
+                    results[number] = (kind, document["facts"])
+                finished = finished or "done" in document
             code = process.wait()
             stderr = case.stderr()
             case.receiver.close()
             spans = case.receiver.spans()
-        for each, (of, facts) in found.items():
+        for each, (of, facts) in results.items():
             mine = [span for span in spans if f"kind_{each}_" in span.name and span.ended]
             cells[of] = hostile.judge(facts, mine)
         if finished or kind is None:
             return cells
-        after = "the flush after it " if number in found else ""
+        after = "the flush after it " if number in results else ""
         cells[kind] = no(f"{after}hangs" if process.hung else after + _death(code, stderr))
         first = number + 1
 

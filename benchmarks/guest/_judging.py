@@ -77,8 +77,8 @@ def yielded(outcome: Outcome) -> Cell:
     spans = outcome.named("rows")
     if not spans:
         return no("span lost")
-    kept = [text for text in ("alpha-7391", "beta-7391") if spans[0].holds(text)]
-    return yes() if len(kept) == 2 else no("not recorded")
+    results = [text for text in ("alpha-7391", "beta-7391") if spans[0].holds(text)]
+    return yes() if len(results) == 2 else no("not recorded")
 
 
 def nothing_lost(outcome: Outcome) -> Cell:
@@ -144,10 +144,10 @@ def bounded(outcome: Outcome) -> Cell:
     if not any(span.holds("huge-7391") for span in spans):
         return no("dropped silently")
     size = max(span.size for span in spans)
-    kept = "kept whole" if size >= HUGE else f"cut to {size / 1000:,.0f} kB"
+    text = "kept whole" if size >= HUGE else f"cut to {size / 1000:,.0f} kB"
     if outcome.facts > 1:
-        return partly(f"{kept}, {outcome.facts:.1f} s of the caller's thread")
-    return yes(kept)
+        return partly(f"{text}, {outcome.facts:.1f} s of the caller's thread")
+    return yes(text)
 
 
 def ended(outcome: Outcome) -> Cell:

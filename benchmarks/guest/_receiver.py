@@ -107,8 +107,8 @@ class Receiver:
 
     def spans(self) -> list[Seen]:
         """Return what has arrived; a span that arrived twice, once."""
-        found = {span.span_id: span for body in self._otlp for span in _otlp(body)}
-        return [*found.values(), *_runs(self._runs)]
+        spans = {span.span_id: span for body in self._otlp for span in _otlp(body)}
+        return [*spans.values(), *_runs(self._runs)]
 
     def _take(self, path: str, body: bytes) -> None:
         if path.endswith("/traces"):
@@ -144,8 +144,8 @@ def _text(value: Any) -> str:
 def _runs(changes: Iterable[dict[str, Any]]) -> list[Seen]:
     runs: dict[str, dict[str, Any]] = {}
     for change in changes:
-        known = {name: value for name, value in change.items() if value is not None}
-        runs.setdefault(change["id"], {}).update(known)
+        values = {name: value for name, value in change.items() if value is not None}
+        runs.setdefault(change["id"], {}).update(values)
     return [
         Seen(
             name=run.get("name", ""),

@@ -95,8 +95,8 @@ def print_table(title: str, sdks: Mapping[str, str], rows: Iterable[tuple[str, C
         table.add_column(heading, overflow="fold")
     styles = {"Y": "green", "P": "yellow", "N": "red", "-": "dim"}
     for name, cells in rows:
-        found = [cells.get(sdk, Cell("-")) for sdk in sdks]
-        table.add_row(name, *(Text(str(cell), styles[cell.mark]) for cell in found))
+        results = [cells.get(sdk, Cell("-")) for sdk in sdks]
+        table.add_row(name, *(Text(str(cell), styles[cell.mark]) for cell in results))
     console.print(table)
 
 
@@ -106,8 +106,8 @@ def print_markdown(title: str, sdks: Mapping[str, str], rows: Iterable[tuple[str
     print("| |", " | ".join(sdks.values()), "|")
     print("| --- |", " | ".join("---" for _ in sdks), "|")
     for name, cells in rows:
-        found = [str(cells.get(sdk, Cell("-"))).replace("|", "\\|") for sdk in sdks]
-        print(f"| {name} |", " | ".join(found), "|")
+        replaces = [str(cells.get(sdk, Cell("-"))).replace("|", "\\|") for sdk in sdks]
+        print(f"| {name} |", " | ".join(replaces), "|")
     print()
 
 

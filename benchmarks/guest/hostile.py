@@ -47,8 +47,8 @@ def _main(name: str, first: str) -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    def say(**what: Any) -> None:
-        print(json.dumps(what), file=out, flush=True)
+    def say(**description: Any) -> None:
+        print(json.dumps(description), file=out, flush=True)
 
     with suppress(ImportError):  # elsewhere there is no such limit
         import resource
@@ -71,7 +71,7 @@ def _main(name: str, first: str) -> None:
 
 
 def _call(sdk: Sdk, name: str, value: Any) -> dict[str, Any]:
-    def taking(value: Any, beside: str) -> Any:
+    def taking(value: Any, extra: str) -> Any:
         return value
 
     taking.__name__ = taking.__qualname__ = name

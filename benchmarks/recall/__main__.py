@@ -29,24 +29,24 @@ _HOME = Path(tempfile.gettempdir()) / "agentool-recall-peers"
 )
 def main(as_json: bool, peers: bool, envs: Path) -> None:
     """Show how much of the recorded traces is found again: recall and precision per fixture."""
-    known = answers()
+    entries = answers()
     read: dict[str, dict[Path, Found | str]] = {
-        "agentool-otel": {answer.fixture: ours.read(answer.fixture) for answer in known}
+        "agentool-otel": {answer.fixture: ours.read(answer.fixture) for answer in entries}
     }
     for peer in PEERS if peers else ():
         click.echo(f"asking {peer.package} ...", err=True)
         reader = prepared(peer, envs)
-        paths = [answer.fixture for answer in known]
+        paths = [answer.fixture for answer in entries]
         read[peer.package] = (
             dict.fromkeys(paths, reader) if isinstance(reader, str) else reader.read(paths)
         )
     if as_json:
-        click.echo(json.dumps(list(_data(known, read)), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(list(_data(entries, read)), indent=1, ensure_ascii=False))
     else:
-        _print(known, read)
+        _print(entries, read)
 
 
-def _print(known: list[Answer], read: dict[str, dict[Path, Found | str]]) -> None:
+def _print(names: list[Answer], read: dict[str, dict[Path, Found | str]]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH)
@@ -54,10 +54,10 @@ def _print(known: list[Answer], read: dict[str, dict[Path, Found | str]]) -> Non
     for column in ("dialect", "fixture", "reader", *ASPECTS):
         table.add_column(column, overflow="fold")
     reasons: list[str] = []
-    for answer in known:
-        for n, (reader, found) in enumerate(read.items()):
+    for answer in names:
+        for n, (reader, match) in enumerate(read.items()):
             place = [answer.dialect, answer.fixture.name] if n == 0 else ["", ""]
-            result = found[answer.fixture]
+            result = match[answer.fixture]
             if isinstance(result, str):
                 table.add_row(*place, reader, *["-"] * len(ASPECTS))
                 reasons.append(f"{reader}, {answer.fixture.name}: {result}")
@@ -83,10 +83,10 @@ def _percent(value: float | None) -> str:
     return "none" if value is None else f"{value:.0%}"[:-1]
 
 
-def _data(known: list[Answer], read: dict[str, dict[Path, Found | str]]) -> Any:
-    for answer in known:
-        for reader, found in read.items():
-            result = found[answer.fixture]
+def _data(names: list[Answer], read: dict[str, dict[Path, Found | str]]) -> Any:
+    for answer in names:
+        for reader, value in read.items():
+            result = value[answer.fixture]
             row: dict[str, Any] = {
                 "dialect": answer.dialect,
                 "fixture": str(answer.fixture.relative_to(FIXTURES)),

@@ -72,7 +72,7 @@ def prepared(peer: Peer, folder: Path) -> Reader | str:
 def _found(line: dict[str, Any]) -> Found | str:
     if "reason" in line:
         return str(line["reason"])
-    found = Found()
+    result = Found()
     for aspect, items in line["items"].items():
-        found.items[aspect] = None if items is None else [tuple(item) for item in items]
-    return found
+        result.items[aspect] = None if items is None else [tuple(item) for item in items]
+    return result

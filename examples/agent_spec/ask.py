@@ -49,9 +49,9 @@ def _loaded(adapter: str, json: str) -> Any:
 
 def langgraph(json: str, question: str) -> str:
     graph = _loaded("langgraph", json)
-    asked = {"messages": [{"role": "user", "content": question}]}
+    requests = {"messages": [{"role": "user", "content": question}]}
     config = {"configurable": {"thread_id": question}}
-    return str(graph.invoke(asked, config)["messages"][-1].content)
+    return str(graph.invoke(requests, config)["messages"][-1].content)
 
 
 def wayflow(json: str, question: str) -> str:
@@ -132,10 +132,10 @@ def main(names: list[str]) -> int:
     agentool_otel.instrument()
     os.environ.setdefault("OPENAI_API_KEY", "none")
     os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "true")  # it would upload its own
-    with ExitStack() as held:
+    with ExitStack() as stack:
         url = os.environ.get("OPENAI_BASE_URL")
         if url is None:
-            model = held.enter_context(LoopbackModel())
+            model = stack.enter_context(LoopbackModel())
             model.rule(weather_model)
             url = model.base_url
         for name in names or list(RUNTIMES):

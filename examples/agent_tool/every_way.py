@@ -60,7 +60,7 @@ def needs(*names: str, **more: Any) -> Object:
 
 def runtime() -> Runtime:
     """Return a runtime with the tools of this program."""
-    made = Runtime(
+    result = Runtime(
         Tool(read, tool_id="files.read", name="read_file", aliases=["read"],
              tool_kind="file_operation", input_contract=needs("path")),
         Tool(write, tool_id="files.write", name="write_file", tool_kind="file_operation",
@@ -73,18 +73,18 @@ def runtime() -> Runtime:
         Tool(wait, tool_id="wait", name="wait", timeout_s=0.01, input_contract=needs()),
     )  # fmt: skip
 
-    def absolute(call: Call, given: Object) -> Object | None:
-        path = given.get("path", "/")
-        return None if path.startswith("/") else {**given, "path": f"/notes/{path}"}
+    def absolute(call: Call, obj: Object) -> Object | None:
+        path = obj.get("path", "/")
+        return None if path.startswith("/") else {**obj, "path": f"/notes/{path}"}
 
     async def ask(call: Call) -> bool:
         await asyncio.sleep(0.02)  # a person thinks about it
         return "plants" in call.input["text"]
 
-    made.pre_hooks.append(absolute)
-    made.rules.update(write_file="ask", index_files="allow")
-    made.ask = ask
-    return made
+    result.pre_hooks.append(absolute)
+    result.rules.update(write_file="ask", index_files="allow")
+    result.ask = ask
+    return result
 
 
 async def every_way(tools: Runtime) -> list[Object]:

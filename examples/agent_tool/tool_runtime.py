@@ -35,10 +35,10 @@ class Tool:
 
     def __init__(self, execute: Callable[[Call], Awaitable[Any]], **declaration: Any):
         self.execute = execute
-        given: Object = {"namespace": "example", "lifecycle": "available", "tool_kind": "function"}
+        obj: Object = {"namespace": "example", "lifecycle": "available", "tool_kind": "function"}
         self.declaration: Object = {
             **VERSION,
-            **given,
+            **obj,
             "description": execute.__doc__,
             **declaration,
         }
@@ -150,10 +150,10 @@ class Runtime:
 
     def search(self, word: str) -> list[str]:
         """Find deferred tools by a word, and load them."""
-        found = [
+        tools = [
             tool for tool in self.tools.values() if word in tool.declaration.get("search_hint", "")
         ]
-        for tool in found:
+        for tool in tools:
             about = {**VERSION, "tool_id": tool.id, "name": tool.declaration["name"]}
             self.tell(
                 "tool.deferred.discovered", deferred_tool={**about, "loading_state": "deferred"}
@@ -161,7 +161,7 @@ class Runtime:
             tool.loaded = True
             self.tell("tool.deferred.loaded", deferred_tool={**about, "loading_state": "loaded"})
         self._surface("tool.surface.updated")
-        return [item.declaration["name"] for item in found]
+        return [item.declaration["name"] for item in tools]
 
     # ----------------------------------------------------------------------- one call, or several
 
@@ -249,8 +249,10 @@ class Runtime:
 
     def _observe(self, call: Call) -> None:
         """5. A copy, which others may see and replace."""
-        seen = dict(call.invocation["model_input"])
-        call.invocation.update(observable_input=seen, permission_input=seen, call_input=seen)
+        model_input = dict(call.invocation["model_input"])
+        call.invocation.update(
+            observable_input=model_input, permission_input=model_input, call_input=model_input
+        )
 
     def _run_pre_hooks(self, call: Call) -> None:
         """6. Each may replace the input; who did is recorded."""
@@ -321,8 +323,8 @@ class Runtime:
         if len(text) <= MOST_CHARACTERS:
             return {**payload, "redaction_state": "none"}
         self.store[call.id] = text
-        kept = {"persisted_ref": {"uri": f"store:{call.id}", "media_type": "text/plain"}}
-        self._persist(call, "preview_and_persist", text, **kept)
+        results = {"persisted_ref": {"uri": f"store:{call.id}", "media_type": "text/plain"}}
+        self._persist(call, "preview_and_persist", text, **results)
         preview = [{"type": "text", "text": text[:MOST_CHARACTERS]}]
         refs = {"persistence_refs": [f"{call.id}_kept"], "redaction_state": "none"}
         return {"model_facing_content": preview, **refs}

@@ -125,15 +125,15 @@ READ_BY_COMPONENTS = {
 
 def named_here() -> set[str]:
     """Return the variables that `environment` and `otlp_settings` name."""
-    found: set[str] = set()
+    results: set[str] = set()
     for value in vars(environment).values():
         if isinstance(value, (str, tuple)):
-            found |= {value} if isinstance(value, str) else {*map(str, value)}
+            results |= {value} if isinstance(value, str) else {*map(str, value)}
     for signal in (None, "traces", "metrics", "logs"):
         settings = re.findall(r"[A-Z_]{7,}", str(otlp_settings.variable.__doc__))
-        found |= {otlp_settings.variable(setting, signal) for setting in settings}
+        results |= {otlp_settings.variable(setting, signal) for setting in settings}
     signals = ("traces", "metrics", "logs")
-    return found | {environment.exporter_variable(signal) for signal in signals}  # type: ignore[arg-type]
+    return results | {environment.exporter_variable(signal) for signal in signals}  # type: ignore[arg-type]
 
 
 def of_the_sdk() -> set[str]:
@@ -144,8 +144,8 @@ def of_the_sdk() -> set[str]:
 
 
 def test_every_specified_variable_is_honoured_or_refused() -> None:
-    known = named_here() | READ_BY_COMPONENTS | UNSUPPORTED.keys()
-    assert sorted((SPECIFIED | of_the_sdk()) - known) == []
+    entries = named_here() | READ_BY_COMPONENTS | UNSUPPORTED.keys()
+    assert sorted((SPECIFIED | of_the_sdk()) - entries) == []
 
 
 def test_no_unsupported_variable_is_honoured() -> None:

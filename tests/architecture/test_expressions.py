@@ -29,7 +29,7 @@ SIZE = 60
 
 def expressions() -> dict[str, re.Pattern[str]]:
     """All that the package's modules hold, by their place."""
-    found: dict[str, re.Pattern[str]] = {}
+    patterns: dict[str, re.Pattern[str]] = {}
     for info in pkgutil.walk_packages(agentool_otel.__path__, "agentool_otel."):
         try:
             module = import_module(info.name)
@@ -37,8 +37,8 @@ def expressions() -> dict[str, re.Pattern[str]]:
             continue
         for name, value in vars(module).items():
             for number, each in enumerate(inside(value)):
-                found.setdefault(f"{info.name}.{name}[{number}]", each)
-    return {name: each for each, name in {each: name for name, each in found.items()}.items()}
+                patterns.setdefault(f"{info.name}.{name}[{number}]", each)
+    return {name: each for each, name in {each: name for name, each in patterns.items()}.items()}
 
 
 def inside(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:

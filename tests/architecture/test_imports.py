@@ -35,13 +35,13 @@ def imported(module: str, *, eagerly: bool) -> set[str]:
     Eagerly: only those that are imported when the module itself is.
     """
     tree = parsed(module)
-    found: set[str] = set()
+    results: set[str] = set()
     for node in eager(tree.body) if eagerly else ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            results |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found & MODULES.keys() - {module}
+            results |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return results & MODULES.keys() - {module}
 
 
 def eager(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -64,10 +64,10 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_an_underscore_keeps_a_module_in_its_folder() -> None:
     strangers = [
-        (module, other)
+        (module, second)
         for module in MODULES
-        for other in imported(module, eagerly=False)
-        if other.rpartition(".")[2].startswith("_")
-        and MODULES[other].parent != MODULES[module].parent
+        for second in imported(module, eagerly=False)
+        if second.rpartition(".")[2].startswith("_")
+        and MODULES[second].parent != MODULES[module].parent
     ]
     assert not strangers

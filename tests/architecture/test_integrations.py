@@ -51,8 +51,8 @@ def role_in(module: str) -> str:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_each_role_of_a_product_is_announced_once(name: str) -> None:
     announced = sorted(role_in(module) for _, module in POINTS if module.split(".")[2] == name)
-    there = roles(FOLDERS[name]) & set(GROUPS.values())
-    assert announced == sorted(there)
+    target = roles(FOLDERS[name]) & set(GROUPS.values())
+    assert announced == sorted(target)
 
 
 @pytest.mark.parametrize(("role", "module"), POINTS)

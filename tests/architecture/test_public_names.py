@@ -66,9 +66,9 @@ def test_what_a_folder_lists_is_in_it(folder: Path) -> None:
     members = {
         name for item in getattr(module, "__all__", ()) for name in dir(getattr(module, item))
     }
-    there = {path.stem for path in folder.iterdir()} | members
+    target = {path.stem for path in folder.iterdir()} | members
     listed = re.findall(r"^ *([a-z_]+)/? {2,}\S", module.__doc__ or "", re.M)
-    assert not set(listed) - there
+    assert not set(listed) - target
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -75,8 +75,8 @@ def loaded(folder: Path, *statements: str) -> list[list[str]]:
         text=True,
         check=True,
     )
-    found: list[list[str]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    document: list[list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return document
 
 
 def ours(modules: list[str]) -> set[str]:
@@ -108,10 +108,10 @@ def test_a_statement_loads_modules_of_these_folders(
 @pytest.mark.parametrize("listed", [DIALECTS, SETUP, EXPORT])
 def test_instrument_loads_these_modules(listed: str, steps: dict[str, list[str]]) -> None:
     modules = listed.split()
-    found = {
+    results = {
         item for item in ours(steps["agentool_otel.instrument()"]) if folder_of(item) in modules
     }
-    assert found - set(modules) == set()
+    assert results - set(modules) == set()
 
 
 def test_instrument_loads_only_the_declarations_of_products(steps: dict[str, list[str]]) -> None:

@@ -59,8 +59,8 @@ def links(panel: Json, query: str | None = None) -> list[Json]:
 
 def traceql(panel: Json) -> list[str]:
     """Return the Tempo queries of a panel and its links."""
-    own = [
+    queries = [
         target["query"] for target in panel["targets"] if target["datasource"]["type"] == "tempo"
     ]
     linked = [unquote(link["url"]).partition("&panes=")[2] for link in links(panel)]
-    return [*own, *(json.loads(item)["a"]["queries"][0]["query"] for item in linked)]
+    return [*queries, *(json.loads(item)["a"]["queries"][0]["query"] for item in linked)]

@@ -23,14 +23,14 @@ def run(name: str, *steps: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 def call(number: int, arguments: Any = None, **members: Any) -> dict[str, Any]:
     """Return a step that calls a tool, with an id of its own."""
-    said = {"id": f"c{number}", "name": "look", "arguments": arguments or {}}
-    return {"type": "tool_call", "step_id": f"s{number}", "tool_call": said, **members}
+    texts = {"id": f"c{number}", "name": "look", "arguments": arguments or {}}
+    return {"type": "tool_call", "step_id": f"s{number}", "tool_call": texts, **members}
 
 
 def result(number: int, output: Any) -> dict[str, Any]:
     """Return the step that holds what the call with that number gave."""
-    said = {"call_id": f"c{number}", "output": output, "success": True}
-    return {"type": "tool_result", "step_id": f"r{number}", "tool_result": said}
+    texts = {"call_id": f"c{number}", "output": output, "success": True}
+    return {"type": "tool_result", "step_id": f"r{number}", "tool_result": texts}
 
 
 _FALSY: tuple[Any, ...] = ({}, [], "", 0, 0.0, False, None)
@@ -63,6 +63,6 @@ def send(endpoint: str, *documents: dict[str, Any], folder: Path) -> None:
 
 def rebuilt(where: str | Path) -> dict[str, dict[str, Any]]:
     """Return the documents that are rebuilt from the spans in a place, by their ids."""
-    made = [item.trace.to_dict() for item in rebuild(open_source(where).spans())]
-    assert len({item["trace_id"] for item in made}) == len(made)
-    return {item["trace_id"]: item for item in made}
+    dicts = [item.trace.to_dict() for item in rebuild(open_source(where).spans())]
+    assert len({item["trace_id"] for item in dicts}) == len(dicts)
+    return {item["trace_id"]: item for item in dicts}

@@ -137,7 +137,7 @@ def prometheus(folder: Path, scraped: Collector | None = None) -> Generator[str]
     (port,) = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     folder.mkdir(parents=True, exist_ok=True)
-    said = (CONFIGS / "prometheus.yaml").read_text()
+    text = (CONFIGS / "prometheus.yaml").read_text()
     metrics, own_metrics = ("http://127.0.0.1:9/metrics",) * 2
     if scraped is not None:
         metrics, own_metrics = scraped.metrics, scraped.own_metrics
@@ -146,9 +146,9 @@ def prometheus(folder: Path, scraped: Collector | None = None) -> Generator[str]
         ("collector:8890", own_metrics.split("/")[2]),
         (": 15s", ": 1s"),
     ):
-        assert ours in said
-        said = said.replace(ours, theirs)
-    (folder / "prometheus.yaml").write_text(said)
+        assert ours in text
+        text = text.replace(ours, theirs)
+    (folder / "prometheus.yaml").write_text(text)
     shutil.copy(CONFIGS / "grafana" / "alerts.yaml", folder)
     command = [
         str(built("prometheus")),
@@ -169,9 +169,9 @@ def server(
     """Run a server in a folder until the block ends, and give its process; `log` has its output."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "log"
-    with open(log, "ab") as said:
+    with open(log, "ab") as text:
         process = subprocess.Popen(
-            command, cwd=folder, stdout=said, stderr=said, env={**os.environ, **environ}
+            command, cwd=folder, stdout=text, stderr=text, env={**os.environ, **environ}
         )
     try:
         until = time.monotonic() + 60
@@ -202,9 +202,9 @@ def answers(url: str) -> Callable[[], bool]:
     return answered
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+def wait_for(function: Callable[[], Any], seconds: float = 20) -> Any:
     """Return what a function gives, as soon as that is true, or after a while whatever it is."""
     until = time.monotonic() + seconds
-    while not (found := what()) and time.monotonic() < until:
+    while not (result := function()) and time.monotonic() < until:
         time.sleep(0.1)
-    return found
+    return result

@@ -104,10 +104,10 @@ def test_redact_lets_no_content_through_and_the_rebuild_says_so(tmp_path: Path) 
         assert CANARY.encode() not in body
     folder = tmp_path / "arrived"
     folder.mkdir()
-    (made,) = rebuild(open_source(arrived(next_one, folder)).spans())
-    steps = [(step.type, step.step_id) for step in made.trace.steps]
+    (value,) = rebuild(open_source(arrived(next_one, folder)).spans())
+    steps = [(step.type, step.step_id) for step in value.trace.steps]
     assert steps == [(step["type"], step["step_id"]) for step in document["steps"]]
-    redacted = {note.attribute for note in made.fidelity.notes if note.outcome == "redacted"}
+    redacted = {note.attribute for note in value.fidelity.notes if note.outcome == "redacted"}
     assert redacted >= {
         *("gen_ai.input.messages", "agentool.output", "agentool.step.content"),
         *("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"),
@@ -168,7 +168,7 @@ def test_redact_masks_log_records_too_and_of_an_error_only_its_status_passes(
 def test_tail_sampling_keeps_the_runs_worth_a_look_and_counts_all(tmp_path: Path) -> None:
     metrics: dict[str, Any] = {"total_tokens": 10, "tool_call_count": 1}
     times = {"started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:02:00Z"}
-    kept = {
+    results = {
         "failed": run("failed", status="error"),
         "out of time": run("out of time", status="timeout"),
         "refused": run("refused", status="refusal"),
@@ -182,12 +182,12 @@ def test_tail_sampling_keeps_the_runs_worth_a_look_and_counts_all(tmp_path: Path
         environ = {"NEXT_ENDPOINT": next_one.endpoint, "DECISION_WAIT": "1s", "SHARE_PERCENT": "0",
                    "FLUSH_INTERVAL": "1s"}  # fmt: skip
         with collector("tail-sampling.yaml", tmp_path, **environ) as running:
-            send(running.http, *kept.values(), *dropped.values(), folder=tmp_path)
-            assert wait_for(lambda: len(next_one.names()) >= len(kept))
-            assert wait_for(lambda: calls(running.metrics) == len(kept) + len(dropped))
+            send(running.http, *results.values(), *dropped.values(), folder=tmp_path)
+            assert wait_for(lambda: len(next_one.names()) >= len(results))
+            assert wait_for(lambda: calls(running.metrics) == len(results) + len(dropped))
     folder = tmp_path / "arrived"
     folder.mkdir()
-    assert rebuilt(arrived(next_one, folder)).keys() == kept.keys()
+    assert rebuilt(arrived(next_one, folder)).keys() == results.keys()
 
 
 def calls(url: str, name: str = "traces_span_metrics_calls_total", **labels: str) -> float:

@@ -275,13 +275,13 @@ def rules() -> dict[str, str]:
 
 def firing(url: str) -> dict[str, list[str]]:
     """Return the exporters or receivers for which a rule of the Collector has a result."""
-    found = {}
+    results = {}
     for name, expr in rules().items():
         query = urllib.parse.urlencode({"query": expr})
         with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=10) as answer:
             series = [item["metric"] for item in json.load(answer)["data"]["result"]]
-        found[name] = [item.get("exporter") or item["receiver"] for item in series]
-    return found
+        results[name] = [item.get("exporter") or item["receiver"] for item in series]
+    return results
 
 
 QUIET: dict[str, list[str]] = {name: [] for name in rules()}

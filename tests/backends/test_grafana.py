@@ -67,20 +67,20 @@ def answer(measured: Measured, target: dict[str, Any]) -> list[dict[str, Any]]:
     expr = filled(target["expr"])
     now = measured.ask("query", query="time()")["result"][0]
     if target["instant"]:
-        found = measured.ask("query", query=expr)["result"]
-        return [item for item in found if not math.isnan(float(item["value"][1]))]
+        result = measured.ask("query", query=expr)["result"]
+        return [item for item in result if not math.isnan(float(item["value"][1]))]
     times = {"start": float(now) - 300, "end": now, "step": 15}
-    found = measured.ask("query_range", query=expr, **times)["result"]
+    result = measured.ask("query_range", query=expr, **times)["result"]
     return [
-        item for item in found if any(not math.isnan(float(value)) for _, value in item["values"])
+        item for item in result if any(not math.isnan(float(value)) for _, value in item["values"])
     ]
 
 
 def figures(measured: Measured, name: str, title: str, column: int = 0) -> dict[str, float]:
     """Return the figures of a panel, by the values of its labels."""
     (panel,) = (panel for panel in panels(name) if panel["title"] == title)
-    found = answer(measured, panel["targets"][column])
-    return {" ".join(item["metric"].values()): float(item["value"][1]) for item in found}
+    result = answer(measured, panel["targets"][column])
+    return {" ".join(item["metric"].values()): float(item["value"][1]) for item in result}
 
 
 def shown(panel: dict[str, Any], target: dict[str, Any]) -> str:
@@ -138,8 +138,8 @@ def test_bars_add_up_to_what_was_counted(measured: Measured) -> None:
     )
     now = float(measured.ask("query", query="time()")["result"][0])
     times = {"start": now - 600, "end": now, "step": 60}
-    found = measured.ask("query_range", query=filled(panel["targets"][0]["expr"]), **times)
-    assert sum(float(value) for item in found["result"] for _, value in item["values"]) == calls
+    ask = measured.ask("query_range", query=filled(panel["targets"][0]["expr"]), **times)
+    assert sum(float(value) for item in ask["result"] for _, value in item["values"]) == calls
 
 
 def test_the_figures_of_models_are_those_of_the_spans(measured: Measured) -> None:
@@ -180,8 +180,8 @@ def test_dots_on_charts_lead_to_traces_that_were_sent(measured: Measured) -> Non
                 assert "from spans alone there are none" in panel["description"]
                 continue
             times = {"start": float(now) - 300, "end": now}
-            found = measured.ask("query_exemplars", query=filled(target["expr"]), **times)
-            ids = {dot["labels"]["trace_id"] for item in found for dot in item["exemplars"]}
+            ask = measured.ask("query_exemplars", query=filled(target["expr"]), **times)
+            ids = {dot["labels"]["trace_id"] for item in ask for dot in item["exemplars"]}
             scrapes = measured.ask("query", query="up[5m]")["result"]
             assert ids, (name, panel["title"], target["expr"], scrapes)
             assert ids <= traces
@@ -204,9 +204,9 @@ def test_links_and_columns_name_what_an_answer_has(measured: Measured) -> None:
 
 
 def test_what_is_asked_of_tempo_is_on_the_spans(measured: Measured) -> None:
-    known = {key for span in measured.spans for key in span.attributes}
-    asked = [query for name in BOARDS for panel in panels(name) for query in traceql(panel)]
-    assert {*re.findall(r"span\.([\w.]+)", " ".join(asked))} <= known
+    spans = {key for span in measured.spans for key in span.attributes}
+    boards = [query for name in BOARDS for panel in panels(name) for query in traceql(panel)]
+    assert {*re.findall(r"span\.([\w.]+)", " ".join(boards))} <= spans
 
 
 def test_choices_of_a_board_are_what_programs_sent(measured: Measured) -> None:
@@ -217,8 +217,8 @@ def test_choices_of_a_board_are_what_programs_sent(measured: Measured) -> None:
                 values = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"])
                 assert values
                 series, label = filled(values[1]), values[2]
-                found = measured.ask(f"label/{label}/values", **{"match[]": series})
-                chosen.setdefault(variable["name"], set()).update(found)
+                ask = measured.ask(f"label/{label}/values", **{"match[]": series})
+                chosen.setdefault(variable["name"], set()).update(ask)
     if measured.generation != "1.41":
         assert chosen.pop("agent") == {"researcher", "writer", "unlucky"}
     assert chosen == {
@@ -256,12 +256,14 @@ def test_a_span_leads_to_the_figures_of_what_it_calls(measured: Measured) -> Non
         (tag,) = re.findall(r'\$\{__span\.tags\["([\w.]+)"\]\}', expr)
         values = {str(span.attributes[tag]) for span in measured.spans if tag in span.attributes}
         for value in values:
-            asked = expr.replace(f'${{__span.tags["{tag}"]}}', value)
-            assert measured.ask("query", query=asked)["result"], asked
+            text = expr.replace(f'${{__span.tags["{tag}"]}}', value)
+            assert measured.ask("query", query=text)["result"], text
 
 
-def provisioned(what: str) -> Any:
-    return yaml.safe_load((GRAFANA / "provisioning" / what / f"{what}.yaml").read_text())
+def provisioned(description: str) -> Any:
+    return yaml.safe_load(
+        (GRAFANA / "provisioning" / description / f"{description}.yaml").read_text()
+    )
 
 
 def test_what_is_provisioned_is_where_docker_compose_puts_it() -> None:

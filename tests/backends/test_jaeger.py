@@ -22,8 +22,8 @@ pytestmark = pytest.mark.backends
 def tags_in(api: str, service: str) -> list[str]:
     """The names of all tags on the spans of a service."""
     with urllib.request.urlopen(f"{api}/api/traces?service={service}&lookback=1h") as answer:
-        found: list[dict[str, Any]] = json.load(answer)["data"]
-    spans = [span for trace in found for span in trace["spans"]]
+        data: list[dict[str, Any]] = json.load(answer)["data"]
+    spans = [span for trace in data for span in trace["spans"]]
     return [tag["key"] for span in spans for tag in span["tags"]]
 
 
@@ -42,9 +42,9 @@ def test_the_doctor_sends_a_run_and_finds_it_there(tmp_path: Path) -> None:
 def test_at_most_a_tenth_of_the_tags_are_ours(tmp_path: Path) -> None:
     pytest.importorskip("langgraph")
     with jaeger(tmp_path) as running, the_model() as model:
-        asked = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none"}
+        requests = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none"}
         for program in PROGRAMS:
-            run_program(program, running.http, asked)
+            run_program(program, running.http, requests)
         wait_for(lambda: all(tags_in(running.query, program) for program in PROGRAMS))
         tags = [tag for program in PROGRAMS for tag in tags_in(running.query, program)]
     assert len(tags) > 200

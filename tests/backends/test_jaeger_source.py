@@ -32,8 +32,8 @@ def place(
 
 
 def test_every_trace_comes_back(place: str) -> None:
-    made = rebuilt(f"{place}?{SINCE}")
-    assert made == {document["trace_id"]: document for document in DOCUMENTS.values()}
+    result = rebuilt(f"{place}?{SINCE}")
+    assert result == {document["trace_id"]: document for document in DOCUMENTS.values()}
 
 
 def test_a_trace_comes_back_by_its_id_and_by_an_attribute(place: str) -> None:
@@ -43,8 +43,8 @@ def test_a_trace_comes_back_by_its_id_and_by_an_attribute(place: str) -> None:
     ids = {span.trace_id for span in open_source(f"{place}?trace={trace_id}").spans()}
     assert ids == {trace_id}
     url = f"{place}?{SINCE}&attribute=gen_ai.tool.name=look"
-    found = {span.trace_id for span in open_source(url).spans()}
-    assert found == {span.trace_id for span in spans}
+    trace_ids = {span.trace_id for span in open_source(url).spans()}
+    assert trace_ids == {span.trace_id for span in spans}
     with pytest.raises(SourceError, match="is not there"):
         list(open_source(f"{place}?trace=ff").spans())
 

@@ -76,5 +76,5 @@ def test_no_violation(tmp_path: Path, program: Path, generation: str, mode: str)
     with the_model() as model:
         if program.parent.name != "examples":  # which bring a model of their own
             environ |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none"}
-        found = breaches(model_folder, program, **environ)
-    assert found == []
+        result = breaches(model_folder, program, **environ)
+    assert result == []

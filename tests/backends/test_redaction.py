@@ -67,11 +67,11 @@ def names() -> list[str]:
     """Return a name for each declaration."""
     content = declared()
     declarations = (*content.attributes, *content.objects)
-    whole = [
+    replaces = [
         declaration.replace("*", "any") + ("0" if declaration.endswith(".") else "")
         for declaration in declarations
     ]
-    return [*whole, *(f"{item}.below" for item in whole if f"{item}." in declarations)]
+    return [*replaces, *(f"{item}.below" for item in replaces if f"{item}." in declarations)]
 
 
 def test_the_patterns_are_those_of_the_declarations() -> None:

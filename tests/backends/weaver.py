@@ -33,10 +33,10 @@ out too."""
 
 def weaver() -> str:
     """Return the command; skip the test where there is none."""
-    found = shutil.which("weaver")
-    if found is None:
+    result = shutil.which("weaver")
+    if result is None:
         pytest.skip("needs OpenTelemetry Weaver on the path")
-    return found
+    return result
 
 
 def breaches(registry: Path, program: Path, **environ: str) -> list[str]:
@@ -84,10 +84,10 @@ def _checking(registry: Path) -> Generator[tuple[str, str]]:
 
 
 def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
+    with socket.socket() as one, socket.socket() as second:
         one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
+        second.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], second.getsockname()[1]
 
 
 def _wait_for(port: int, process: subprocess.Popen[str]) -> None:

@@ -117,8 +117,8 @@ def _all_counted(measured: Measured) -> bool:
         runs = '__name__="gen_ai_invoke_agent_duration_seconds_count"'
         wanted[runs] = len([*measured.of("invoke_agent")])
     for series, count in wanted.items():
-        found = measured.ask("query", query=f"sum({{{series}}})")["result"]
-        if not found or float(found[0]["value"][1]) != count:
+        result = measured.ask("query", query=f"sum({{{series}}})")["result"]
+        if not result or float(result[0]["value"][1]) != count:
             return False
     return True
 

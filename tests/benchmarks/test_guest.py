@@ -50,11 +50,11 @@ def test_a_table_has_a_row_per_behaviour(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_sdk_says_how_it_is_installed(name: str, tmp_path: Path) -> None:
-    known = adapter(name)
-    assert known.REQUIREMENTS
-    assert isinstance(known.DECORATES, bool)
+    entries = adapter(name)
+    assert entries.REQUIREMENTS
+    assert isinstance(entries.DECORATES, bool)
     with pytest.raises(NotInstalled, match="without --offline"):
-        Environment(tmp_path, name, known).version()
+        Environment(tmp_path, name, entries).version()
 
 
 def test_the_decorator_table_has_its_29_rows() -> None:

@@ -187,12 +187,12 @@ def test_the_newest_are_kept(invoke: Invoke) -> None:
 def test_a_name_without_a_time_counts_by_the_modification(invoke: Invoke) -> None:
     for _ in range(2):
         ended()
-    odd, other = recordings()
+    odd, second = recordings()
     renamed = re.sub(r"\d{8}T\d{6}", "20269999T999999", odd)
     (FOLDER / odd).rename(FOLDER / renamed)
     aged(renamed, 1)
     assert invoke("clean", "--yes", "--keep", "1").stderr.startswith("1 recording removed")
-    assert recordings() == [other]
+    assert recordings() == [second]
 
 
 def test_a_recording_that_was_written_for_long_is_as_old_as_its_end(invoke: Invoke) -> None:
@@ -265,17 +265,17 @@ def test_a_demo_keeps_what_waits_and_counts_for_keep(invoke: Invoke) -> None:
 def test_a_recent_recording_of_another_host_is_kept(invoke: Invoke) -> None:
     ended()
     (name,) = recordings()
-    other = re.sub(r"traces-.*-(\d+)-(\d+T)", r"traces-elsewhere-\1-\2", name)
-    (FOLDER / name).rename(FOLDER / other)
+    text = re.sub(r"traces-.*-(\d+)-(\d+T)", r"traces-elsewhere-\1-\2", name)
+    (FOLDER / name).rename(FOLDER / text)
     result = invoke("clean")
     assert (result.exit_code, result.stderr) == (
         0,
         "0 recordings removed from .agentool\n"
         "1 recording kept: of a program on another host, written in the last 24 hours\n",
     )
-    aged(other, 0.99)
+    aged(text, 0.99)
     assert "1 recording kept" in invoke("clean", "--yes").stderr
-    aged(other, 0.02)
+    aged(text, 0.02)
     assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 

@@ -27,8 +27,8 @@ Row = dict[str, Any]
 
 def document(n: int, **members: Any) -> Row:
     metrics = {"total_duration_ms": 100 + n, "total_tokens": 10, "tool_call_count": 1}
-    known = {"trace_id": f"run-{n}", "status": "success", "steps": [], "metrics": metrics}
-    return {**known, "agent_id": "one", "input": f"question {n}", **members}
+    names = {"trace_id": f"run-{n}", "status": "success", "steps": [], "metrics": metrics}
+    return {**names, "agent_id": "one", "input": f"question {n}", **members}
 
 
 def rows(
@@ -41,14 +41,14 @@ def rows(
 
 
 def span(name: str, operation: str, scope: str, **attributes: Any) -> SpanRecord:
-    known = {"gen_ai.operation.name": operation, **attributes}
+    names = {"gen_ai.operation.name": operation, **attributes}
     return SpanRecord(
-        "a" * 32, "b" * 16, None, name, start_ns=1, end_ns=2, attributes=known, scope=scope
+        "a" * 32, "b" * 16, None, name, start_ns=1, end_ns=2, attributes=names, scope=scope
     )
 
 
 def test_figures_are_those_of_each_group(invoke: Invoke) -> None:
-    one, other = rows(
+    one, second = rows(
         invoke,
         document(0),
         document(50),
@@ -57,8 +57,8 @@ def test_figures_are_those_of_each_group(invoke: Invoke) -> None:
     )
     assert (one["agent"], one["runs"], one["errors"], one["tokens"]) == ("one", 3, 1, 10)
     assert one["latency"] == {"median_s": 0.15, "p95_s": 0.2, "mean_s": 0.15, "sd_s": 0.05}
-    assert (other["tokens"], other["tool_calls"], other["latency"]["sd_s"]) == (None, None, None)
-    assert other["unsaid"] == {"tokens": 1, "tool calls": 1}
+    assert (second["tokens"], second["tool_calls"], second["latency"]["sd_s"]) == (None, None, None)
+    assert second["unsaid"] == {"tokens": 1, "tool calls": 1}
 
 
 def test_what_is_not_said_is_named_beside_the_table(invoke: Invoke) -> None:
@@ -103,16 +103,16 @@ def write_cases(*numbers: int) -> None:
 
 def test_cases_say_how_many_are_correct(invoke: Invoke) -> None:
     write_cases(0, 1)
-    told = [document(0, output="yes"), document(1, output="no"), document(2, output="yes")]
-    [row] = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    messages = [document(0, output="yes"), document(1, output="no"), document(2, output="yes")]
+    [row] = rows(invoke, *messages, args=("--by", "agent", "--cases", "cases.json"))
     assert (row["passed"], row["failed"], row["correct"]) == (1, 1, 0.5)
     assert "1/2" in invoke("compare", "runs.jsonl", "--cases", "cases.json").stdout
 
 
 def test_runs_without_a_case_and_cases_without_a_run_are_named(invoke: Invoke) -> None:
     write_cases(0, 1)
-    told = [document(0, output="yes"), document(7), document(1, output="yes", agent_id="two")]
-    one, _ = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    messages = [document(0, output="yes"), document(7), document(1, output="yes", agent_id="two")]
+    one, _ = rows(invoke, *messages, args=("--by", "agent", "--cases", "cases.json"))
     assert (one["cases"], one["caseless"]) == (1, 1)
     shown = invoke("compare", "runs.jsonl", "--by", "agent", "--cases", "cases.json")
     assert "one: no case for 1 of 2 runs" in shown.stdout
@@ -124,8 +124,8 @@ def test_runs_without_a_case_and_cases_without_a_run_are_named(invoke: Invoke) -
 
 def test_assertions_alone_are_about_every_run(invoke: Invoke) -> None:
     Path("cases.json").write_text(json.dumps([{"type": "output_contains", "text": "yes"}]))
-    told = [document(0, output="yes"), document(1, output="no")]
-    [row] = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    messages = [document(0, output="yes"), document(1, output="no")]
+    [row] = rows(invoke, *messages, args=("--by", "agent", "--cases", "cases.json"))
     assert (row["correct"], row["caseless"]) == (0.5, 0)
     shown = invoke("compare", "runs.jsonl", "--by", "agent", "--cases", "cases.json")
     assert "no run" not in shown.stdout
@@ -155,8 +155,8 @@ def test_a_run_whose_span_is_an_error_has_failed(status: str, invoke: Invoke) ->
 def test_latencies_are_those_of_the_textbook(durations: list[int]) -> None:
     comparison = Comparison("agent")
     for n, ms in enumerate(durations):
-        held = document(n, metrics={"total_duration_ms": ms})
-        comparison.add(ReasoningTrace.from_dict(held), None)
+        value = document(n, metrics={"total_duration_ms": ms})
+        comparison.add(ReasoningTrace.from_dict(value), None)
     [group] = comparison.groups()
     latency = group.latency
     assert latency is not None
@@ -224,8 +224,8 @@ def test_our_own_recordings_have_a_framework_and_replayed_documents_have_none(
 
 def test_agent_spec_names_its_runtime(invoke: Invoke) -> None:
     runtime = {"agentspec.runtime": "wayflow", "gen_ai.agent.name": "a"}
-    held = span("invoke_agent a", "invoke_agent", f"{OURS}.agent_spec", **runtime)
-    [rebuilt] = rebuild([held])
+    value = span("invoke_agent a", "invoke_agent", f"{OURS}.agent_spec", **runtime)
+    [rebuilt] = rebuild([value])
     assert rebuilt.framework() == "wayflow"
 
 

@@ -42,8 +42,8 @@ def test_what_is_different_is_lost_changed_or_added(invoke: Invoke) -> None:
 
 def test_a_document_that_two_formats_may_mean_is_said(invoke: Invoke) -> None:
     tool = b'{"name": "a", "description": "A.", "input_schema": {"type": "object"}}'
-    said = "read as anthropic-tools; hint: --from, if it is a document of amplifier\n"
-    assert invoke("convert", "-", "--to", "mcp-tools", input=tool).stderr == said
+    text = "read as anthropic-tools; hint: --from, if it is a document of amplifier\n"
+    assert invoke("convert", "-", "--to", "mcp-tools", input=tool).stderr == text
     named = invoke("convert", "-", "--to", "mcp-tools", "--from", "amplifier", input=tool)
     assert named.stderr == ""
 

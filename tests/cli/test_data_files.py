@@ -77,9 +77,9 @@ def test_export_refuses_to_write_what_it_reads(
 def test_a_file_in_an_input_folder_or_pattern_is_an_input(
     invoke: Invoke, recording: Path, recorded: bytes, source: str
 ) -> None:
-    (other := recording.with_name("other.jsonl")).write_bytes(recorded)
-    assert invoke("rebuild", *source.split(), "-o", other).exit_code == 2
-    assert other.read_bytes() == recorded
+    (name := recording.with_name("other.jsonl")).write_bytes(recorded)
+    assert invoke("rebuild", *source.split(), "-o", name).exit_code == 2
+    assert name.read_bytes() == recorded
 
 
 def test_the_default_folder_is_read(invoke: Invoke, recorded: bytes) -> None:
@@ -183,9 +183,9 @@ def test_an_interrupted_command_leaves_the_old_file_unchanged(
 ) -> None:
     number = getattr(signal, name)
     working.send_signal(number)
-    _, said = working.communicate(timeout=60)
+    _, text = working.communicate(timeout=60)
     assert working.returncode == 128 + number
-    assert b"Traceback" not in said
+    assert b"Traceback" not in text
     assert only(tmp_path / "out").read_bytes() == OLD
 
 

@@ -135,22 +135,22 @@ def test_doctor_names_variables_that_cannot_be_used() -> None:
 
 
 def test_the_demo_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:
-    said = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
-    assert "Read 'The Dispossessed' next." in said.stdout
-    assert "recorded in" in said.stdout
+    result = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
+    assert "Read 'The Dispossessed' next." in result.stdout
+    assert "recorded in" in result.stdout
     traces = map(json.loads, agentool("rebuild").stdout.splitlines())
-    seen = {step["type"] for trace in traces for step in trace["steps"]}
-    assert seen == set(STEP_TYPES)
+    types = {step["type"] for trace in traces for step in trace["steps"]}
+    assert types == set(STEP_TYPES)
 
 
 def test_the_doctor_reports_every_part_and_that_a_span_arrived() -> None:
     result = agentool("doctor", "--json")
-    found = json.loads(result.stdout)
-    assert found["self_test"]["ok"] is True
-    assert found["content"]["captured"] is True
-    assert found["content"]["on"] == "on spans"
-    assert found["logs"] == "the recording of the spans"
-    assert {"langchain", "openai"} <= {framework["name"] for framework in found["frameworks"]}
+    document = json.loads(result.stdout)
+    assert document["self_test"]["ok"] is True
+    assert document["content"]["captured"] is True
+    assert document["content"]["on"] == "on spans"
+    assert document["logs"] == "the recording of the spans"
+    assert {"langchain", "openai"} <= {framework["name"] for framework in document["frameworks"]}
     assert not Path(".agentool").exists()
 
 
@@ -174,20 +174,20 @@ def test_the_doctor_says_where_log_records_metrics_and_content_go() -> None:
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://user:hunter2@127.0.0.1:1/v1/logs",
         "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "EVENT_ONLY",
     }
-    said = agentool("doctor", env=environment).stdout
-    assert "log records   http://127.0.0.1:1/v1/logs (http/protobuf)" in said
-    assert "metrics       nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)" in said
-    assert "content       captured on events" in said
-    assert "hunter2" not in said
+    stdout = agentool("doctor", env=environment).stdout
+    assert "log records   http://127.0.0.1:1/v1/logs (http/protobuf)" in stdout
+    assert "metrics       nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)" in stdout
+    assert "content       captured on events" in stdout
+    assert "hunter2" not in stdout
 
 
 def test_the_doctor_counts_what_is_wrapped_and_lists_it_when_asked() -> None:
     pytest.importorskip("openai")
     target = "openai.resources.chat.completions.Completions.create"
-    brief, whole = agentool("doctor").stdout, agentool("doctor", "-v").stdout
+    brief, complete = agentool("doctor").stdout, agentool("doctor", "-v").stdout
     assert "functions wrapped" in brief
     assert target not in brief
-    assert f"attached  {target}" in whole
+    assert f"attached  {target}" in complete
 
 
 def test_a_function_that_has_moved_is_a_line_of_the_doctor(tmp_path: Path) -> None:
@@ -239,14 +239,18 @@ def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_pat
         assert (
             item.traced_by is None or f"{item.traced_by} writes spans that are read" in lines[n + 1]
         )
-    found = json.loads(agentool("doctor", "--json", env=environment).stdout)["not_instrumented"]
-    assert [item["name"] for item in found] == [item.distribution for item in NOT_INSTRUMENTED]
+    instrumented = json.loads(agentool("doctor", "--json", env=environment).stdout)[
+        "not_instrumented"
+    ]
+    assert [item["name"] for item in instrumented] == [
+        item.distribution for item in NOT_INSTRUMENTED
+    ]
 
 
 def test_the_doctor_tells_whether_an_instrumentor_of_others_is_installed(tmp_path: Path) -> None:
-    other = "openinference-instrumentation-smolagents"
-    shown = agentool("doctor", env=with_installed(tmp_path / "site", "smolagents", other)).stdout
-    assert f"{other} 7.0 writes spans that are read where it is switched on" in shown
+    text = "openinference-instrumentation-smolagents"
+    shown = agentool("doctor", env=with_installed(tmp_path / "site", "smolagents", text)).stdout
+    assert f"{text} 7.0 writes spans that are read where it is switched on" in shown
 
 
 def test_the_doctor_says_how_a_framework_that_mounts_us_is_recorded(tmp_path: Path) -> None:
@@ -260,8 +264,8 @@ def test_the_doctor_says_how_a_framework_that_mounts_us_is_recorded(tmp_path: Pa
 
 def test_the_doctor_names_a_variable_that_nothing_reads() -> None:
     environment = {**os.environ, "AGENTOOL_DRI": "x", "AGENTOOL_TEMPO_TOKEN": "y"}
-    found = json.loads(agentool("doctor", "--json", env=environment).stdout)["environment"]
-    effects = {item["name"]: item["effect"] for item in found}
+    result = json.loads(agentool("doctor", "--json", env=environment).stdout)["environment"]
+    effects = {item["name"]: item["effect"] for item in result}
     assert effects["AGENTOOL_DRI"] == (
         "AGENTOOL_DRI=x is not read by anything; is AGENTOOL_DIR meant?"
     )
@@ -270,8 +274,8 @@ def test_the_doctor_names_a_variable_that_nothing_reads() -> None:
 
 def test_what_is_not_installed_is_one_line_of_the_doctor(tmp_path: Path) -> None:
     report = json.loads(agentool("doctor", "--json").stdout)
-    found = [*report["frameworks"], *report["mounting"]]
-    missing = [framework["name"] for framework in found if framework["installed"] is None]
+    results = [*report["frameworks"], *report["mounting"]]
+    missing = [framework["name"] for framework in results if framework["installed"] is None]
     lines = agentool("doctor").stdout.splitlines()
     assert missing == [] or f"  - not installed: {', '.join(missing)}" in lines
 

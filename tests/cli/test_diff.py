@@ -29,10 +29,10 @@ def trace(**members: Any) -> Object:
 
 def with_limit(limit: int, **members: Any) -> Object:
     """The trace with a limit of its search."""
-    made = trace(**members)
-    (call,) = (step["tool_call"] for step in made["steps"] if step["type"] == "tool_call")
+    result = trace(**members)
+    (call,) = (step["tool_call"] for step in result["steps"] if step["type"] == "tool_call")
     call["arguments"]["limit"] = limit
-    return made
+    return result
 
 
 def lines(result: Result) -> list[Object]:
@@ -42,9 +42,9 @@ def lines(result: Result) -> list[Object]:
 def test_a_run_compared_with_itself_is_the_same(invoke: Invoke, recording: Path) -> None:
     result = invoke("diff", recording, recording)
     assert result.exit_code == 0, result.stderr
-    (found,) = lines(result)
-    assert found["same"] is True
-    assert found["steps"] == found["unknown"] == []
+    (match,) = lines(result)
+    assert match["same"] is True
+    assert match["steps"] == match["unknown"] == []
     assert "1 the same, 0 different" in result.stderr
 
 
@@ -55,16 +55,16 @@ def test_differences_are_reported_and_set_the_exit_code(invoke: Invoke) -> None:
     )
     result = invoke("diff", a, b)
     assert result.exit_code == 1
-    (found,) = lines(result)
-    assert (found["a"], found["b"], found["by"]) == ("one", "two", "the only traces")
-    (step,) = found["steps"]
+    (match,) = lines(result)
+    assert (match["a"], match["b"], match["by"]) == ("one", "two", "the only traces")
+    (step,) = match["steps"]
     assert step["changes"] == [{"path": "arguments.limit", "a": 5, "b": 3}]
 
 
 def test_the_text_has_marks_and_the_smallest_differing_pieces(invoke: Invoke) -> None:
-    other = with_limit(3, output="else", metrics={})
-    other["steps"].insert(1, {"type": "reasoning", "content": "hm"})
-    a, b = write("a.json", with_limit(5)), write("b.json", other)
+    limit = with_limit(3, output="else", metrics={})
+    limit["steps"].insert(1, {"type": "reasoning", "content": "hm"})
+    a, b = write("a.json", with_limit(5)), write("b.json", limit)
     shown = invoke("diff", a, b, "--text").stdout
     assert shown.splitlines()[0].startswith(f"≠ {TRACE['agent_id']}  different  ")
     assert "  +       2  reasoning      hm" in shown
@@ -114,8 +114,8 @@ def test_one_trace_is_named_by_number_or_id(
         write(place, trace(trace_id="first"), trace(trace_id="second"))
     write("one.json", trace(trace_id="alone"))
     write("a#b.json", trace(trace_id="alone"))
-    (found,) = lines(invoke("diff", *chosen))
-    assert (found["a"], found["b"]) == expected
+    (result,) = lines(invoke("diff", *chosen))
+    assert (result["a"], result["b"]) == expected
 
 
 def test_traces_are_paired_by_case_or_by_input(invoke: Invoke) -> None:
@@ -208,8 +208,8 @@ def test_differences_go_to_a_file_and_never_to_an_input(invoke: Invoke) -> None:
 def test_either_side_may_be_standard_input(invoke: Invoke) -> None:
     a = write("a.json", trace())
     text = json.dumps(trace(trace_id="x")).encode()
-    (found,) = lines(invoke("diff", a, "-", input=text))
-    assert found["b"] == "x"
+    (result,) = lines(invoke("diff", a, "-", input=text))
+    assert result["b"] == "x"
     assert invoke("diff", "-", "-", input=text).exit_code == 2
 
 
@@ -260,6 +260,8 @@ def test_two_thousand_steps_differ_where_one_was_added(invoke: Invoke) -> None:
         )
     more = [*steps[:999], {"type": "reasoning", "content": "hm"}, *steps[999:]]
     a, b = (write(f"{n}.json", trace(steps=item)) for n, item in enumerate((steps, more)))
-    (found,) = lines(invoke("diff", a, b))
-    assert [(step["kind"], step["b_step"]["place"]) for step in found["steps"]] == [("added", 1000)]
-    assert found["equal_steps"] == 1000
+    (result,) = lines(invoke("diff", a, b))
+    assert [(step["kind"], step["b_step"]["place"]) for step in result["steps"]] == [
+        ("added", 1000)
+    ]
+    assert result["equal_steps"] == 1000

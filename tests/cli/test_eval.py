@@ -38,12 +38,12 @@ def lines(result: Result) -> list[dict[str, Any]]:
 
 
 def test_results_are_json_lines_if_stdout_is_no_terminal(invoke: Invoke, recording: Path) -> None:
-    held = {"type": "contains_tool_call", "tool_name": "add", "tool_args": {"a": 1, "b": 2}}
-    result = invoke("eval", write("a.json", held), recording)
+    contents = {"type": "contains_tool_call", "tool_name": "add", "tool_args": {"a": 1, "b": 2}}
+    result = invoke("eval", write("a.json", contents), recording)
     assert result.exit_code == 0, result.stderr
-    (made,) = lines(result)
-    assert made["passed"] is True
-    assert made["assertion_results"][0]["reason"].startswith("add called at step_")
+    (value,) = lines(result)
+    assert value["passed"] is True
+    assert value["assertion_results"][0]["reason"].startswith("add called at step_")
     assert "1 passed, 0 failed, 0 not evaluated; 1 trace" in result.stderr
 
 
@@ -83,7 +83,7 @@ def test_a_file_holds_one_case_a_list_or_lines_or_assertions_alone(
     Path("cases").write_text(text)
     result = invoke("eval", "cases", traces())
     assert result.exit_code == 0, result.stderr
-    assert all(made["passed"] for made in lines(result))
+    assert all(line["passed"] for line in lines(result))
 
 
 def test_cases_come_from_standard_input_too(invoke: Invoke) -> None:
@@ -120,7 +120,7 @@ def test_a_case_without_a_trace_and_a_trace_without_a_case_are_reported(invoke: 
     cases = write("cases.jsonl", IS_GOOD, {**IS_GOOD, "case_id": "lost", "input": "else"})
     result = invoke("eval", cases, traces({}, {"trace_id": "odd", "input": "who?"}))
     assert result.exit_code == 1
-    assert [(made["case_id"], made["passed"]) for made in lines(result)] == [
+    assert [(line["case_id"], line["passed"]) for line in lines(result)] == [
         ("good", True),
         ("lost", None),
     ]
@@ -174,7 +174,7 @@ def test_partly_unreadable_input_is_not_a_success(invoke: Invoke) -> None:
         file.write("\n{broken\n")
     result = invoke("eval", write("a.json", OK), place)
     assert result.exit_code == 1
-    assert [made["passed"] for made in lines(result)] == [True]
+    assert [line["passed"] for line in lines(result)] == [True]
     assert "problem:" in result.stderr
 
 
@@ -334,12 +334,12 @@ def test_the_scope_names_what_a_result_is_about(
     Path("runs").mkdir()
     for name, document in (("a", INNER), ("b", OUTER), ("c", NEXT)):
         write(f"runs/{name}.jsonl", {**TRACE, "metadata": {}, **document})
-    held = write("a.json", {"type": "no_tool_error"})
+    value = write("a.json", {"type": "no_tool_error"})
     reports = ("--junit", "j.xml", "--html", "h.html", "-o", "out.jsonl")
-    result = invoke("eval", held, "runs", *options, *reports, "--by", "case")
+    result = invoke("eval", value, "runs", *options, *reports, "--by", "case")
     assert result.exit_code == 1, result.stderr
-    made = map(json.loads, Path("out.jsonl").read_text().splitlines())
-    assert {item["trace_id"]: item["passed"] for item in made} == found
+    loads = map(json.loads, Path("out.jsonl").read_text().splitlines())
+    assert {item["trace_id"]: item["passed"] for item in loads} == found
     assert len(list(ElementTree.parse("j.xml").iter("testcase"))) == len(found)
     assert "declined" in Path("h.html").read_text()
     traces = "1 trace" if len(found) == 1 else f"{len(found)} traces"
@@ -347,8 +347,8 @@ def test_the_scope_names_what_a_result_is_about(
 
 
 def test_the_page_has_the_steps_of_inner_runs(invoke: Invoke) -> None:
-    held = write("a.json", {"type": "no_tool_error"})
-    invoke("eval", held, traces({"metadata": {}, **OUTER}, INNER), "--html", "h.html")
+    value = write("a.json", {"type": "no_tool_error"})
+    invoke("eval", value, traces({"metadata": {}, **OUTER}, INNER), "--html", "h.html")
     page = Path("h.html").read_text()
     assert "billing/s2" in page
     assert "pay failed at " in page

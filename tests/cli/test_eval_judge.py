@@ -28,9 +28,9 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def files(*assertions: dict[str, Any], traces: int = 1) -> tuple[str, str]:
-    held = [{**TRACE, "trace_id": f"tr_{n}"} for n in range(traces)]
+    contents = [{**TRACE, "trace_id": f"tr_{n}"} for n in range(traces)]
     Path("cases.json").write_text(json.dumps(list(assertions)))
-    Path("traces.jsonl").write_text("\n".join(map(json.dumps, held)))
+    Path("traces.jsonl").write_text("\n".join(map(json.dumps, contents)))
     return "cases.json", "traces.jsonl"
 
 
@@ -39,9 +39,9 @@ def test_a_model_judges_and_its_usage_is_reported(invoke: Invoke, model: Loopbac
     judge = ("--judge-model", "small", "--judge-url", model.base_url)
     result = invoke("eval", *files(POLITE), *judge)
     assert result.exit_code == 0, result.stderr
-    made = json.loads(result.stdout)
-    assert made["judge_model"] == "small"
-    assert made["assertion_results"][0]["reason"] == "it is"
+    document = json.loads(result.stdout)
+    assert document["judge_model"] == "small"
+    assert document["assertion_results"][0]["reason"] == "it is"
     assert "judging: 1 answer of small, 1,200 input and 30 output tokens" in result.stderr
     assert "kept in .agentool/judge" in result.stderr.replace("\\", "/")
     again = invoke("eval", *files(POLITE), *judge)
@@ -75,9 +75,11 @@ def test_a_judge_whose_key_is_refused_costs_nothing_else(
     judge = ("--judge-model", "small", "--judge-url", model.base_url)
     result = invoke("eval", *files(POLITE, {"type": "status"}, traces=5), *judge)
     assert result.exit_code == 1
-    held = [json.loads(line)["assertion_results"] for line in result.stdout.splitlines()]
-    assert [[item["passed"] for item in of] for of in held] == [[None, True]] * 5
-    assert "refuses the key (HTTP 401)" in held[4][0]["reason"]
+    assertion_results = [
+        json.loads(line)["assertion_results"] for line in result.stdout.splitlines()
+    ]
+    assert [[item["passed"] for item in of] for of in assertion_results] == [[None, True]] * 5
+    assert "refuses the key (HTTP 401)" in assertion_results[4][0]["reason"]
     assert len(model.requests) == 1
 
 
@@ -90,9 +92,9 @@ def test_the_key_comes_from_the_named_variable(
     assert "the environment variable 'MY_KEY' is not set" in missing.stderr
     monkeypatch.setenv("MY_KEY", "sk-mine-123456")
     model.push(Turn(status=413, error="what is sk-mine-123456?"))
-    told = invoke("eval", *files(POLITE), *judge)
-    assert "what is [masked]?" in told.stdout
-    assert "sk-mine" not in told.stdout + told.stderr
+    result = invoke("eval", *files(POLITE), *judge)
+    assert "what is [masked]?" in result.stdout
+    assert "sk-mine" not in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
@@ -151,10 +153,10 @@ def test_a_judge_that_never_answers_is_named_in_the_summary(
 def test_a_terminal_shows_which_judge_is_waited_for(model: LoopbackModel) -> None:
     import pty
 
-    seen = threading.Event()
+    event = threading.Event()
 
     def answer(request: object) -> str:
-        seen.wait(60)
+        event.wait(60)
         return YES
 
     model.rule(answer)
@@ -170,7 +172,7 @@ def test_a_terminal_shows_which_judge_is_waited_for(model: LoopbackModel) -> Non
         expected = f"judge small at {model.base_url}: 0 answers, 1 call, 1 waiting".encode()
         while expected not in shown:
             shown += os.read(ours, 4096)
-        seen.set()
+        event.set()
         while chunk := _read(ours):
             shown += chunk
         assert process.wait(60) == 0

@@ -56,18 +56,18 @@ def test_a_trace_survives_export_and_rebuild(invoke: Invoke) -> None:
 
 
 def test_a_refused_delivery_is_an_error_in_plain_words(invoke: Invoke) -> None:
-    made = invoke("export", SPEC, "--endpoint", "http://127.0.0.1:9")
-    assert made.exit_code == 1
-    error, hint = made.stderr.splitlines()
+    result = invoke("export", SPEC, "--endpoint", "http://127.0.0.1:9")
+    assert result.exit_code == 1
+    error, hint = result.stderr.splitlines()
     assert error.startswith("error: http://127.0.0.1:9 did not take 1 trace: ")
     assert hint.startswith(" hint: is a collector listening there?")
-    assert "x1b" not in made.stderr
+    assert "x1b" not in result.stderr
 
 
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 def test_a_trace_survives_export_in_another_dialect(invoke: Invoke, dialect: str) -> None:
-    made = invoke("export", SPEC, "-o", "spans.jsonl", "--dialect", dialect)
-    assert f"what {dialect} cannot carry" in made.stderr
+    result = invoke("export", SPEC, "-o", "spans.jsonl", "--dialect", dialect)
+    assert f"what {dialect} cannot carry" in result.stderr
     assert f"{dialect}" in invoke("validate", "spans.jsonl").stdout
     assert json.loads(invoke("rebuild", "spans.jsonl").stdout) == json.loads(SPEC.read_text())
 

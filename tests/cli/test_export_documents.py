@@ -41,8 +41,8 @@ def read(path: str) -> Iterator[Object]:
 def there_and_back(invoke: Invoke, *documents: Object) -> list[Object]:
     """Export documents, and return what `rebuild` reads in the spans."""
     Path("documents.json").write_text(json.dumps(documents))
-    made = invoke("export", "documents.json", "-o", "spans.jsonl")
-    assert made.exit_code == 0, made.stderr
+    result = invoke("export", "documents.json", "-o", "spans.jsonl")
+    assert result.exit_code == 0, result.stderr
     files = ("-o", "traces", "--results", "results", "--documents", "others")
     assert invoke("rebuild", "spans.jsonl", *files).exit_code == 0
     return [obj for file in ("traces", "results", "others") for obj in read(file)]
@@ -68,8 +68,8 @@ def test_a_result_is_an_evaluation_of_the_trace_that_it_names(invoke: Invoke, or
 
 def test_the_summary_counts_documents(invoke: Invoke) -> None:
     Path("documents.json").write_text(json.dumps([TRACE, RESULT]))
-    made = invoke("export", "documents.json", "-o", "spans.jsonl")
-    assert "1 trace, 1 other document, 3 spans in spans.jsonl" in made.stderr
+    result = invoke("export", "documents.json", "-o", "spans.jsonl")
+    assert "1 trace, 1 other document, 3 spans in spans.jsonl" in result.stderr
 
 
 def test_a_result_joins_a_recorded_run(invoke: Invoke, recording: Path) -> None:
@@ -113,25 +113,25 @@ def test_tools_are_defined_in_the_words_of_the_conventions(invoke: Invoke) -> No
 
 def test_what_is_no_document_is_named(invoke: Invoke) -> None:
     Path("documents.json").write_text(json.dumps([TRACE, {"no": "document"}, RESULT]))
-    made = invoke("export", "documents.json", "-o", "spans.jsonl")
-    assert made.exit_code == 1
-    assert "left out: $[1], an object with 'no', is no known document" in made.stderr
-    assert "1 trace, 1 other document" in made.stderr
+    result = invoke("export", "documents.json", "-o", "spans.jsonl")
+    assert result.exit_code == 1
+    assert "left out: $[1], an object with 'no', is no known document" in result.stderr
+    assert "1 trace, 1 other document" in result.stderr
 
 
 def test_a_document_that_cannot_be_read_is_named(invoke: Invoke) -> None:
     broken = {**RESULT, "assertion_results": [{"assertion_type": 5}]}
     Path("documents.jsonl").write_text("\n".join(map(json.dumps, (TRACE, broken))))
-    made = invoke("export", "documents.jsonl", "-o", "spans.jsonl")
-    assert made.exit_code == 1
-    assert "EvalResult: expected" in made.stderr
+    result = invoke("export", "documents.jsonl", "-o", "spans.jsonl")
+    assert result.exit_code == 1
+    assert "EvalResult: expected" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["eval-case", "eval-result", "tool-spec", "tool-registry"])
 def test_other_commands_do_not_take_a_document_for_spans(invoke: Invoke, name: str) -> None:
-    made = invoke("rebuild", FIXTURES / f"{name}.json")
-    assert made.exit_code == 3
-    assert "expected spans" in made.stderr or "holds cases, no spans" in made.stderr
+    result = invoke("rebuild", FIXTURES / f"{name}.json")
+    assert result.exit_code == 3
+    assert "expected spans" in result.stderr or "holds cases, no spans" in result.stderr
 
 
 def test_spans_inside_an_object_that_looks_like_a_document_are_spans(
@@ -140,9 +140,9 @@ def test_spans_inside_an_object_that_looks_like_a_document_are_spans(
     [line, *_] = recording.read_text().splitlines()
     wrapped = {"case_id": "c", "assertions": [], "spans": json.loads(line)}
     Path("wrapped.json").write_text(json.dumps(wrapped))
-    made = invoke("export", "wrapped.json", "-o", "spans.jsonl")
-    assert made.exit_code == 0, made.stderr
-    assert "other document" not in made.stderr
+    result = invoke("export", "wrapped.json", "-o", "spans.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert "other document" not in result.stderr
 
 
 texts = st.text(max_size=6)
@@ -190,13 +190,13 @@ DOCUMENTS = st.one_of(
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=canonical))
 @example([{"name": "", "description": "", "parameters": {"resource_metrics": None}}])
 def test_any_documents_come_back_from_their_spans(documents: list[Object]) -> None:
-    held = [
+    dicts = [
         cls.from_dict(document)
         for document in documents
         if (cls := document_class(document)) is not None
     ]
-    given = {canonical(item.to_dict()) for item in held}
-    assert {canonical(command) for command in through_commands(*held)} == given
+    canonicals = {canonical(item.to_dict()) for item in dicts}
+    assert {canonical(command) for command in through_commands(*dicts)} == canonicals
 
 
 @pytest.mark.parametrize("lacks", ["", "/v1/logs"])
@@ -205,9 +205,9 @@ def test_documents_are_sent_to_an_endpoint(invoke: Invoke, lacks: str) -> None:
     key = f"sk-proj-{'aB3dE5gH' * 6}"
     Path("documents.json").write_text(json.dumps([TRACE, {**RESULT, "notes": key}]))
     with HttpReceiver(lacks=lacks) as receiver:
-        made = invoke("export", "documents.json", "--endpoint", receiver.endpoint)
-    assert made.exit_code == 0, made.stderr
-    assert "1 other document" in made.stderr
+        result = invoke("export", "documents.json", "--endpoint", receiver.endpoint)
+    assert result.exit_code == 0, result.stderr
+    assert "1 other document" in result.stderr
     sent = b"".join(body for bodies in receiver.bodies.values() for body in bodies)
     assert b"evaluate status" in sent
     assert (b"gen_ai.evaluation.result" in sent) == (lacks == "")
@@ -216,6 +216,6 @@ def test_documents_are_sent_to_an_endpoint(invoke: Invoke, lacks: str) -> None:
 
 def test_documents_that_an_endpoint_refuses_are_an_error(invoke: Invoke) -> None:
     Path("documents.json").write_text(json.dumps([RESULT]))
-    made = invoke("export", "documents.json", "--endpoint", "http://127.0.0.1:9")
-    assert made.exit_code == 1
-    assert "did not take the other documents" in made.stderr
+    result = invoke("export", "documents.json", "--endpoint", "http://127.0.0.1:9")
+    assert result.exit_code == 1
+    assert "did not take the other documents" in result.stderr

@@ -39,15 +39,15 @@ def folder(tmp_path: Path) -> Path:
 def test_the_outcome_is_that_of_one_process(
     invoke: Invoke, folder: Path, tmp_path: Path, options: list[str]
 ) -> None:
-    said: list[list[object]] = []
+    texts: list[list[object]] = []
     for jobs in ("1", "3"):
         out, reports = tmp_path / f"{jobs}.jsonl", tmp_path / f"{jobs}.fidelity"
         ran = invoke("rebuild", folder, "-o", out, "--fidelity", reports, "--jobs", jobs, *options)
         words = ran.stderr.replace(str(out), "OUT")
-        said.append([ran.exit_code, words, out.read_bytes(), reports.read_bytes()])
-    assert said[0] == said[1]
-    assert said[0][0] == 1  # the span that is none
-    assert "broken.jsonl line 1: span None left out" in str(said[0][1])
+        texts.append([ran.exit_code, words, out.read_bytes(), reports.read_bytes()])
+    assert texts[0] == texts[1]
+    assert texts[0][0] == 1  # the span that is none
+    assert "broken.jsonl line 1: span None left out" in str(texts[0][1])
 
 
 def test_standard_input_can_be_split_among_processes(invoke: Invoke, folder: Path) -> None:

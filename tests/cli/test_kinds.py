@@ -108,17 +108,17 @@ def test_a_wrong_document_of_another_system_is_an_error_with_its_line(invoke: In
     value=st.sampled_from(FORMATS).flatmap(documents_of) | runs | task_files,
 )
 def test_what_a_converter_recognises_and_reads_is_valid(value: Any) -> None:
-    found = recognising(value)
+    result = recognising(value)
     checked = check_part(Part(value, lambda _: 1))
-    if len(found) != 1 or found[0].name == "agentool":
+    if len(result) != 1 or result[0].name == "agentool":
         return
     try:
-        found[0].read(value)
+        result[0].read(value)
     except DecodeError:
         assert checked.invalid
     else:
         assert not checked.invalid, checked.lines
-        assert set(checked.kinds) == {found[0].name}
+        assert set(checked.kinds) == {result[0].name}
 
 
 def test_the_schema_of_cases_is_printed_and_its_path_too(invoke: Invoke) -> None:

@@ -24,7 +24,7 @@ def invoked(*arguments: object) -> Result:
 
 
 def document(number: int, started: int | None, parent: int | None) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    results: dict[str, Any] = {
         "trace_id": f"run-{number}",
         "agent_id": f"agent-{number % 2}",
         "input": f"question {number}",
@@ -34,8 +34,8 @@ def document(number: int, started: int | None, parent: int | None) -> dict[str, 
         "metadata": {} if parent is None else {"parent_trace_id": f"run-{parent}"},
     }
     if started is not None:
-        made["started_at"] = f"2026-11-24T10:{started // 60:02}:{started % 60:02}Z"
-    return made
+        results["started_at"] = f"2026-11-24T10:{started // 60:02}:{started % 60:02}Z"
+    return results
 
 
 @st.composite
@@ -43,11 +43,11 @@ def runs(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Runs in any order, some inside another one that has begun before them."""
     count = draw(st.integers(1, 7))
     starts = draw(st.permutations(range(60)))[:count]
-    made: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for number in range(count):
         above = draw(st.none() | st.integers(0, number - 1)) if number else None
-        made.append(document(number, sorted(starts)[number], above))
-    return draw(st.permutations(made))
+        results.append(document(number, sorted(starts)[number], above))
+    return draw(st.permutations(results))
 
 
 def ids(lines: str, member: str = "trace_id") -> set[str]:
@@ -88,8 +88,8 @@ def test_all_runs_are_taken_where_there_are_fewer(
 ) -> None:
     folder = tmp_path_factory.mktemp("runs")
     (folder / "runs.jsonl").write_text("".join(json.dumps(item) + "\n" for item in documents))
-    whole = invoked("rebuild", folder / "runs.jsonl", "--last", 100)
-    assert ids(whole.stdout) == {item["trace_id"] for item in documents}
+    complete = invoked("rebuild", folder / "runs.jsonl", "--last", 100)
+    assert ids(complete.stdout) == {item["trace_id"] for item in documents}
 
 
 @pytest.fixture

@@ -80,8 +80,8 @@ def ran(**variables: str) -> str:
 
 
 def test_a_program_is_told_of_a_misspelt_variable_once() -> None:
-    told = ran(AGENTOOL_JORNAL="off")
-    assert told.count("is AGENTOOL_JOURNAL meant?") == 1
+    message = ran(AGENTOOL_JORNAL="off")
+    assert message.count("is AGENTOOL_JOURNAL meant?") == 1
     assert ran(AGENTOOL_JOURNAL="off") == ""
 
 
@@ -137,10 +137,10 @@ def test_a_status_that_no_run_has_is_answered_with_the_known_ones(
 ) -> None:
     (tmp_path / "run.json").write_text(RUN)
     (tmp_path / "checks.json").write_text('{"type": "status"}')
-    known = f"known ones are {', '.join([*get_args(Status), *STOPPED])}"
+    text = f"known ones are {', '.join([*get_args(Status), *STOPPED])}"
     for command in (["show", "run.json"], ["eval", "checks.json", "run.json"]):
         shown = invoke(*command, "--status", "bogus").stderr
-        assert f" hint: no run has the status 'bogus'; {known}\n" in shown
+        assert f" hint: no run has the status 'bogus'; {text}\n" in shown
         assert "hint: no run has" not in invoke(*command, "--status", "error").stderr
 
 
@@ -174,9 +174,9 @@ def test_a_rule_without_a_member_is_refused(
     (tmp_path / "case.json").write_text(CASE)
     result = invoke("eval", "case.json", "run.json", "--match", rule)
     assert result.exit_code == 2
-    message, told = result.stderr.splitlines()
+    message, event = result.stderr.splitlines()
     assert "is no member of" in message
-    assert hint in told
+    assert hint in event
 
 
 @pytest.mark.parametrize("member", [*ReasoningTrace.__struct_fields__, "metadata.a.b", "contains"])
@@ -270,9 +270,9 @@ def test_without_runs_no_agent_is_named(invoke: Invoke, runs: str) -> None:
 def test_a_tool_that_no_run_calls_is_named_with_the_nearest(
     invoke: Invoke, runs: str, kind: str, name: str, hint: bool, in_case: bool
 ) -> None:
-    held = f'{{"type": "{kind}", "tool_name": "{name}"}}'
-    case = f'{{"case_id": "c", "assertions": [{held}]}}'
-    Path("named.json").write_text(case if in_case else held)
+    text = f'{{"type": "{kind}", "tool_name": "{name}"}}'
+    case = f'{{"case_id": "c", "assertions": [{text}]}}'
+    Path("named.json").write_text(case if in_case else text)
     result = invoke("eval", "named.json", runs)
     words = f" hint: no run calls the tool '{name}'; did you mean 'get_weather'?\n"
     assert (words in result.stderr) is hint

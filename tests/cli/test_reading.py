@@ -64,9 +64,9 @@ def test_for_an_unknown_command_a_similar_one_is_suggested(
 ) -> None:
     result = invoke(word)
     assert result.exit_code == 2
-    message, given = result.stderr.splitlines()
+    message, value = result.stderr.splitlines()
     assert message.startswith(f"error: No such command '{word}'")
-    assert given == f" hint: {hint}"
+    assert value == f" hint: {hint}"
 
 
 def test_the_fidelity_report_says_what_the_store_loses(invoke: Invoke) -> None:
@@ -193,9 +193,9 @@ def test_show_spans_of_one_run_leaves_the_others_out(
     invoke: Invoke, recording: Path, recorded: bytes
 ) -> None:
     recording.write_bytes(_copies(recorded, 3))
-    whole = invoke("show", recording, "--spans").stdout
+    stdout = invoke("show", recording, "--spans").stdout
     one = invoke("show", recording, 2, "--spans").stdout
-    assert whole.count("invoke_agent adder") == 3
+    assert stdout.count("invoke_agent adder") == 3
     assert one.count("invoke_agent adder") == 1
     assert one.count("execute_tool add") == 2
 
@@ -213,7 +213,7 @@ def test_show_explain_says_how_the_spans_were_read(invoke: Invoke, recording: Pa
 
 def test_cost_is_computed_when_asked_for_and_shown_as_such(invoke: Invoke) -> None:
     pytest.importorskip("genai_prices")
-    said = {
+    texts = {
         "gen_ai.operation.name": {"stringValue": "chat"},
         "gen_ai.provider.name": {"stringValue": "openai"},
         "gen_ai.request.model": {"stringValue": "gpt-4o"},
@@ -226,7 +226,7 @@ def test_cost_is_computed_when_asked_for_and_shown_as_such(invoke: Invoke) -> No
         "name": "chat gpt-4o",
         "startTimeUnixNano": "1700000000000000000",
         "endTimeUnixNano": "1700000001000000000",
-        "attributes": [{"key": key, "value": value} for key, value in said.items()],
+        "attributes": [{"key": key, "value": value} for key, value in texts.items()],
     }
     line = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
     Path("bare.jsonl").write_text(json.dumps(line))
@@ -322,7 +322,7 @@ def test_documents_beside_spans_are_traces_too(invoke: Invoke, recording: Path) 
     Path("t.json").write_text(json.dumps(document, indent=2))
     Path("parent.json").write_text(json.dumps({"parent": trajectory}))
     result = invoke("rebuild", "t.json", "parent.json", recording)
-    found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [trace["trace_id"] for trace in found[:2]] == ["t1", "s1"]
-    assert (found[0], len(found), result.exit_code) == (document, 3, 0)
+    loads = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [trace["trace_id"] for trace in loads[:2]] == ["t1", "s1"]
+    assert (loads[0], len(loads), result.exit_code) == (document, 3, 0)
     assert "s1" in invoke("show", "parent.json").stdout

@@ -17,8 +17,8 @@ from tests.tracing.export.receiver import HttpReceiver
 
 def self_test(*arguments: str) -> dict[str, Any]:
     done = CliRunner().invoke(command, ["--json", *arguments])
-    found: dict[str, Any] = json.loads(done.stdout)["self_test"]
-    return found
+    results: dict[str, Any] = json.loads(done.stdout)["self_test"]
+    return results
 
 
 def test_a_run_that_arrives_whole_is_the_same() -> None:
@@ -31,10 +31,10 @@ def test_a_run_that_arrives_whole_is_the_same() -> None:
 
 def test_what_is_missing_or_different_is_named() -> None:
     document = _document()
-    made = json.loads(json.dumps(document))
-    del made["output"], made["steps"][0]
-    made["steps"][2]["tool_result"]["output"] = "cut"
-    assert list(_differences(document, made)) == [
+    value = json.loads(json.dumps(document))
+    del value["output"], value["steps"][0]
+    value["steps"][2]["tool_result"]["output"] = "cut"
+    assert list(_differences(document, value)) == [
         "output is missing",
         "the step reasoning is missing",
         "of the step tool_result, tool_result is other",
@@ -44,12 +44,12 @@ def test_what_is_missing_or_different_is_named() -> None:
 @pytest.mark.thorough
 def test_an_unreachable_server_is_named() -> None:
     with HttpReceiver() as receiver:
-        found = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")
-    assert found["ok"] is False
-    assert "was taken and not found: jaeger://127.0.0.1:9" in found["said"]
+        test = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")
+    assert test["ok"] is False
+    assert "was taken and not found: jaeger://127.0.0.1:9" in test["said"]
 
 
 def test_the_doctor_cannot_ask_a_source_if_nothing_is_sent() -> None:
-    found = self_test("--source", "jaeger://127.0.0.1:9")
-    assert found["ok"] is False
-    assert "hint: name --endpoint" in found["said"]
+    test = self_test("--source", "jaeger://127.0.0.1:9")
+    assert test["ok"] is False
+    assert "hint: name --endpoint" in test["said"]

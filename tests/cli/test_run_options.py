@@ -117,8 +117,8 @@ def test_the_program_overrides_an_option_and_is_told_once() -> None:
 def test_naming_the_same_options_again_is_not_reported() -> None:
     with HttpReceiver() as receiver:
         code = INSTRUMENTED.replace("NAMED", f"{receiver.endpoint!r}, 'operator', False")
-        told = ("--no-content", "--service-name", "operator", "--endpoint", receiver.endpoint)
-        done = run(code, *told)
+        messages = ("--no-content", "--service-name", "operator", "--endpoint", receiver.endpoint)
+        done = run(code, *messages)
         assert contents(receiver) == 0
     assert "replaces" not in done.stderr
 

@@ -217,8 +217,8 @@ def test_one_run_and_a_selection_of_all_exclude_each_other(invoke: Invoke) -> No
 def test_the_spans_of_what_is_selected(invoke: Invoke, recording: Path, recorded: bytes) -> None:
     lines = recorded.splitlines()
     trace_id = json.loads(lines[0])["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"]
-    other = recorded.replace(trace_id.encode(), b"%032x" % 7).replace(b"adder", b"other")
-    recording.write_bytes(recorded + other)
+    text = recorded.replace(trace_id.encode(), b"%032x" % 7).replace(b"adder", b"other")
+    recording.write_bytes(recorded + text)
     shown = invoke("show", recording, "--spans", "--agent", "other").stdout
     assert "invoke_agent other" in shown
     assert "invoke_agent adder" not in shown
@@ -364,5 +364,5 @@ def test_only_the_input_is_cut(tmp_path_factory: pytest.TempPathFactory, width: 
     *names, last = heading.removesuffix("…").split()
     assert set(names) <= {"#", "trace", "agent", "status", "steps", "tools", "tokens", "duration"}
     assert "input".startswith(last)
-    whole = "7 s", "49 s", "5 min 43 s"
-    assert all(any(item in line for line in lines) for item in whole) == ("duration" in names)
+    complete = "7 s", "49 s", "5 min 43 s"
+    assert all(any(item in line for line in lines) for item in complete) == ("duration" in names)

@@ -66,10 +66,10 @@ def test_a_recording_is_counted_and_checked_against_the_conventions(
 
 def test_a_log_of_amplifier_is_read_as_spans(invoke: Invoke) -> None:
     line = {"schema": {"name": "amplifier.log", "ver": "1.0.0"}, "session_id": "s"}
-    said = [{**line, "event": "prompt:submit"}, {**line, "event": "orchestrator:complete"}]
-    Path("events.jsonl").write_text("\n".join(map(json.dumps, said)))
-    made = invoke("validate", "events.jsonl")
-    assert (made.exit_code, made.stdout) == (
+    texts = [{**line, "event": "prompt:submit"}, {**line, "event": "orchestrator:complete"}]
+    Path("events.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    result = invoke("validate", "events.jsonl")
+    assert (result.exit_code, result.stdout) == (
         0,
         "✓ events.jsonl: recording, 1 span (1 gen_ai)\n",
     )

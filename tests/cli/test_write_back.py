@@ -41,8 +41,8 @@ def results_of(result: Result) -> list[dict[str, Any]]:
 
 
 def rebuilt(place: Path) -> Rebuilt:
-    [found] = rebuild(open_source(place).spans())
-    return found
+    [result] = rebuild(open_source(place).spans())
+    return result
 
 
 def told(place: Path) -> list[dict[str, Any]]:
@@ -61,14 +61,14 @@ def test_results_are_written_beside_the_input_and_leave_it_unchanged(
     invoke: Invoke, folder: Path, recorded: bytes
 ) -> None:
     before = rebuilt(folder).trace
-    made = invoke("eval", "a.json", folder, "--write-back")
-    assert made.exit_code == 1, "an assertion failed"
+    output = invoke("eval", "a.json", folder, "--write-back")
+    assert output.exit_code == 1, "an assertion failed"
     assert (folder / "traces.jsonl").read_bytes() == recorded
     [new] = [file for file in folder.iterdir() if file.name != "traces.jsonl"]
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
-    assert f"written back to {new}: 1 result" in made.stderr
+    assert f"written back to {new}: 1 result" in output.stderr
     assert rebuilt(folder).trace == before
-    [result] = results_of(made)
+    [result] = results_of(output)
     result["assertion_results"] = [
         without(assertion_result, "reason") for assertion_result in result["assertion_results"]
     ]
@@ -76,8 +76,8 @@ def test_results_are_written_beside_the_input_and_leave_it_unchanged(
 
 
 def test_with_content_results_are_written_back_in_full(invoke: Invoke, folder: Path) -> None:
-    made = invoke("eval", "a.json", folder, "--write-back", "--write-back-content")
-    assert told(folder) == results_of(made)
+    result = invoke("eval", "a.json", folder, "--write-back", "--write-back-content")
+    assert told(folder) == results_of(result)
 
 
 def test_verdicts_belong_to_the_agents_span_and_are_not_errors(
@@ -136,8 +136,8 @@ def test_an_endpoint_gets_spans_and_events_or_spans_alone(
 ) -> None:
     """Jaeger and Tempo take no log records."""
     with HttpReceiver(lacks=lacks) as receiver:
-        made = invoke("eval", "a.json", folder, "--write-back-to", receiver.endpoint)
-        assert f"written back to {receiver.endpoint}: 1 result" in made.stderr
+        result = invoke("eval", "a.json", folder, "--write-back-to", receiver.endpoint)
+        assert f"written back to {receiver.endpoint}: 1 result" in result.stderr
         assert receiver.names() == [span.name for span in judging_of(receiver)]
         events = {(event_name(log), log.span_id.hex()) for log in receiver.logs()}
     [root] = [span for span in open_source(folder).spans() if span.name == "invoke_agent adder"]
@@ -169,9 +169,9 @@ def test_results_of_a_document_join_the_trace_it_is_exported_to(
         invoke("eval", "a.json", spec, "--write-back-to", receiver.endpoint)
         invoke("export", spec, "--endpoint", receiver.endpoint)
         judging_of(receiver)
-    found = rebuilt(Path("sent"))
-    assert found.trace == ReasoningTrace.from_json(spec.read_text())
-    assert [result.trace_id for result in found.results] == ["tr_7f3a9b"]
+    match = rebuilt(Path("sent"))
+    assert match.trace == ReasoningTrace.from_json(spec.read_text())
+    assert [result.trace_id for result in match.results] == ["tr_7f3a9b"]
 
 
 def test_the_result_of_the_spec_survives_as_spans(invoke: Invoke, folder: Path) -> None:
@@ -183,17 +183,17 @@ def test_the_result_of_the_spec_survives_as_spans(invoke: Invoke, folder: Path) 
     invoke("export", "trace.json", "-o", "spans/spec.jsonl")
     (folder / "traces.jsonl").unlink()
     case = SPEC / "eval-case.json"
-    made = invoke("eval", case, folder, "--write-back", "--write-back-content")
+    result = invoke("eval", case, folder, "--write-back", "--write-back-content")
     invoke("rebuild", folder, "-o", "traces.jsonl", "--results", "results.jsonl")
     [line] = Path("results.jsonl").read_text().splitlines()
-    assert json.loads(line) == results_of(made)[0]
+    assert json.loads(line) == results_of(result)[0]
     assert len(Path("traces.jsonl").read_text().splitlines()) == 1
 
 
 def test_results_come_from_several_processes_too(invoke: Invoke, folder: Path) -> None:
-    made = invoke("eval", "a.json", folder, "--write-back", "--write-back-content")
+    result = invoke("eval", "a.json", folder, "--write-back", "--write-back-content")
     invoke("rebuild", folder, "--results", "results.jsonl", "--jobs", 2)
-    assert json.loads(Path("results.jsonl").read_text()) == results_of(made)[0]
+    assert json.loads(Path("results.jsonl").read_text()) == results_of(result)[0]
 
 
 def test_show_lists_verdicts_below_the_steps(invoke: Invoke, folder: Path) -> None:
@@ -214,11 +214,11 @@ def test_show_lists_verdicts_below_the_steps(invoke: Invoke, folder: Path) -> No
 def test_an_endpoint_that_refuses_results_loses_none(invoke: Invoke, folder: Path) -> None:
     Path("ok.json").write_text(json.dumps({"type": "status"}))
     with HttpReceiver(status=503) as receiver:
-        made = invoke("eval", "ok.json", folder, "--write-back-to", receiver.endpoint)
-    assert made.exit_code == 1
-    assert "error: results were not all written back" in made.stderr
-    assert "HTTP 503" in made.stderr
-    assert results_of(made)[0]["passed"] is True
+        result = invoke("eval", "ok.json", folder, "--write-back-to", receiver.endpoint)
+    assert result.exit_code == 1
+    assert "error: results were not all written back" in result.stderr
+    assert "HTTP 503" in result.stderr
+    assert results_of(result)[0]["passed"] is True
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_an_unwritable_place_is_refused_at_once(
 
 def test_an_unwritable_folder_costs_no_result(invoke: Invoke, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    made = invoke("eval", "a.json", folder, "--write-back-to", tmp_path / "file" / "inner")
-    assert made.exit_code == 1
-    assert "error: results were not all written back" in made.stderr
-    assert len(results_of(made)) == 1
+    result = invoke("eval", "a.json", folder, "--write-back-to", tmp_path / "file" / "inner")
+    assert result.exit_code == 1
+    assert "error: results were not all written back" in result.stderr
+    assert len(results_of(result)) == 1

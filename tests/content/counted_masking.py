@@ -45,11 +45,11 @@ class CountedText(str):
         return self._ahead(super().find(part, *at), *at)
 
     def rfind(self, part: str, *at: Any) -> int:
-        found = super().rfind(part, *at)
+        rfind = super().rfind(part, *at)
         begins = at[0] if at else 0
         ends = at[1] if len(at) > 1 else len(self)
-        _STEPS.take(1 + max(0, min(ends, len(self)) - (found if found >= 0 else begins)))
-        return found
+        _STEPS.take(1 + max(0, min(ends, len(self)) - (rfind if rfind >= 0 else begins)))
+        return rfind
 
     def startswith(self, part: Any, *at: Any) -> bool:
         _STEPS.take(len(part))
@@ -61,16 +61,16 @@ class CountedText(str):
 
     def partition(self, sep: str) -> tuple[str, str, str]:
         _STEPS.take(len(self))
-        before, found, behind = super().partition(sep)
-        return _counted(before), found, _counted(behind)
+        before, result, behind = super().partition(sep)
+        return _counted(before), result, _counted(behind)
 
     def count(self, part: str, *at: Any) -> int:
         _STEPS.take(len(self))
         return super().count(part, *at)
 
-    def _ahead(self, found: int, begins: int = 0, ends: int = sys.maxsize) -> int:
-        _STEPS.take(1 + (found if found >= 0 else min(ends, len(self))) - begins)
-        return found
+    def _ahead(self, number: int, begins: int = 0, ends: int = sys.maxsize) -> int:
+        _STEPS.take(1 + (number if number >= 0 else min(ends, len(self))) - begins)
+        return number
 
 
 def _changing(name: str) -> Callable[..., CountedText]:
@@ -112,7 +112,7 @@ def _load() -> Any:
             sys.modules[name] = module = module_from_spec(spec)
             spec.loader.exec_module(module)
     cut, loads, dumps = module._cut, module.loads, module.dumps
-    module._cut = lambda text, found: _counted(cut(text, found))
+    module._cut = lambda text, result: _counted(cut(text, result))
     module.loads = lambda text: _deep(loads(str(_counted(text))))
     module.dumps = lambda value: _counted(dumps(value))
     return module
@@ -129,9 +129,9 @@ def work(text: str, most: int) -> int:
     """
     total = 0
     encoded = json.dumps({"result": text}, ensure_ascii=False)
-    for mask, given in ((masking.mask_text, text), (masking.masked, encoded)):
+    for mask, value in ((masking.mask_text, text), (masking.masked, encoded)):
         masking.HARMLESS.clear()
         _STEPS.taken, _STEPS.most = 0, most - total
-        mask(CountedText(given))
+        mask(CountedText(value))
         total += _STEPS.taken
     return total

@@ -26,15 +26,15 @@ def test_without_capture_content_is_dropped_and_the_rest_stays() -> None:
 
 
 def test_redact_sees_masked_text_and_may_change_or_drop_it() -> None:
-    seen: list[tuple[str, str]] = []
+    log: list[tuple[str, str]] = []
 
     def redact(name: str, text: str) -> str | None:
-        seen.append((name, text))
+        log.append((name, text))
         return None if "drop" in text else text.upper()
 
     assert cleaned({"a": "b"}, Policy(capture=True, redact=redact)) == {"A": "B"}
     assert cleaned({"a": "drop"}, Policy(capture=True, redact=redact)) is None
-    assert seen[0] == (gen_ai.TOOL_CALL_ARGUMENTS, '{"a":"b"}')
+    assert log[0] == (gen_ai.TOOL_CALL_ARGUMENTS, '{"a":"b"}')
 
 
 def test_a_raising_redact_drops_the_attribute() -> None:

@@ -151,7 +151,7 @@ def test_a_copy_is_unaffected_by_later_changes() -> None:
 def test_a_huge_argument_leaves_the_small_ones_beside_it_whole(huge: list[Any]) -> None:
     arguments = {"records": huge, "limit": 5, "query": {"city": "Malmö"}}
     limits = Limits(nodes=100, characters=100_000)
-    made = json.loads(encode(arguments, limits))
-    assert made["limit"] == 5
-    assert made["query"] == {"city": "Malmö"}
-    assert made["records"][-1]["$truncated"]
+    document = json.loads(encode(arguments, limits))
+    assert document["limit"] == 5
+    assert document["query"] == {"city": "Malmö"}
+    assert document["records"][-1]["$truncated"]

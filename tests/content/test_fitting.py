@@ -204,8 +204,8 @@ def test_stored_text_with_another_hash_is_reported_as_truncated(
 
 def test_a_span_file_cannot_make_its_reader_open_connections() -> None:
     note = {"bytes": 1, "sha256": "0" * 64, "stored": "http://127.0.0.1:9/x"}
-    said = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
-    assert rehydrated(said) is said
+    texts = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
+    assert rehydrated(texts) is texts
 
 
 def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:
@@ -218,6 +218,6 @@ def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:
     span: Any = provider.get_tracer("t").start_span("chat", attributes=started)
     ended = {gen_ai.USAGE_INPUT_TOKENS: 1, gen_ai.INPUT_MESSAGES: "[]"}
     set_all(span, {**ended, **{f"x{i}": i for i in range(40)}}, len(started))
-    kept = set(span.attributes)
-    assert {gen_ai.OPERATION_NAME, gen_ai.REQUEST_MODEL, gen_ai.USAGE_INPUT_TOKENS} <= kept
-    assert (gen_ai.INPUT_MESSAGES in kept, len(kept)) == (False, 32)
+    attributes = set(span.attributes)
+    assert {gen_ai.OPERATION_NAME, gen_ai.REQUEST_MODEL, gen_ai.USAGE_INPUT_TOKENS} <= attributes
+    assert (gen_ai.INPUT_MESSAGES in attributes, len(attributes)) == (False, 32)

@@ -18,10 +18,10 @@ __all__ = ["any_spans", "spans_in_recorded_words"]
 
 def _names() -> list[str]:
     """Attribute names that mean something: those of the fixtures and those dialects look for."""
-    found = {key for path in fixtures() for span in spans_of(path) for key in span.attributes}
+    results = {key for path in fixtures() for span in spans_of(path) for key in span.attributes}
     for dialect in dialects():
-        found.update(f"{key}0.x" if key[-1] == "." else key for key in dialect.markers.keys)
-    return sorted(found)
+        results.update(f"{key}0.x" if key[-1] == "." else key for key in dialect.markers.keys)
+    return sorted(results)
 
 
 NAMES = _names()

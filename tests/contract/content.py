@@ -81,13 +81,13 @@ def _masked(masking: Masking, readable: Readable, span: SpanRecord) -> SpanRecor
 
 def texts_in(operation: Operation) -> set[str]:
     """Return the texts in the content of an operation."""
-    found: set[str] = set()
+    results: set[str] = set()
     for field in FIELDS:
         value = getattr(operation, field, None)
         if value is not None and value is not UNSET:
             plain = field in ("arguments", "result", "content", "results", "tool_error")
-            found.update(texts_within(value, frozenset() if plain else _PLACES))
-    return found
+            results.update(texts_within(value, frozenset() if plain else _PLACES))
+    return results
 
 
 def texts_within(value: Any, leaves_out: frozenset[str] = frozenset()) -> Iterator[str]:

@@ -42,15 +42,15 @@ def expected(path: Path) -> Path:
 
 def spans_of(path: Path) -> list[SpanRecord]:
     """Return the spans of a fixture in order of start, with the log records that belong to them."""
-    found = list(open_source(str(path)).spans())
-    if any(map(is_fragment, found)):
-        found = [span for trace in by_trace(found) for span in trace]
-    return sorted(found, key=lambda span: (span.start_ns or 0, span.span_id))
+    spans = list(open_source(str(path)).spans())
+    if any(map(is_fragment, spans)):
+        spans = [span for trace in by_trace(spans) for span in trace]
+    return sorted(spans, key=lambda span: (span.start_ns or 0, span.span_id))
 
 
 def reading(spans: list[SpanRecord]) -> str:
     """Return the text for some spans."""
-    known = {span.span_id for span in spans}
+    span_ids = {span.span_id for span in spans}
     lines: list[str] = []
     total = 0
     unread: Counter[str] = Counter()
@@ -58,14 +58,14 @@ def reading(spans: list[SpanRecord]) -> str:
     def add(parent: str | None, depth: int) -> None:
         nonlocal total
         for span in spans:
-            above = span.parent_id if span.parent_id in known else None
+            above = span.parent_id if span.parent_id in span_ids else None
             if above != parent:
                 continue
             dialect, operation = classify(span)
             total += len(span.attributes)
             unread.update(_numbered(key) for key in operation.extra)
             lines.append("  " * depth + _line(span, operation) + f"  [{dialect or '-'}]")
-            lines.extend("  " * depth + "    " + said for said in _content(operation))
+            lines.extend("  " * depth + "    " + text for text in _content(operation))
             add(span.span_id, depth + 1)
 
     add(None, 0)
@@ -122,11 +122,11 @@ def _content(operation: ops.Operation) -> list[str]:
     if operation.error_message is not None:
         lines.append(f"error: {_short(operation.error_message)}")
     for side in ("system", "input", "output"):
-        said = getattr(operation, side, None)
-        if side == "system" and said:
-            lines.append(f"system: {_short([part.get('content') for part in said])}")
-        elif said:
-            lines.extend(f"{side}: {_said(item)}" for item in said)
+        entry = getattr(operation, side, None)
+        if side == "system" and entry:
+            lines.append(f"system: {_short([part.get('content') for part in entry])}")
+        elif entry:
+            lines.extend(f"{side}: {_said(item)}" for item in entry)
     tools = getattr(operation, "tools", None)
     if tools:
         lines.append(f"tools: {', '.join(str(_named(tool)) for tool in tools)}")

@@ -61,8 +61,8 @@ def test_every_dialect_declares_its_content() -> None:
 
 def test_the_generated_module_has_what_is_declared() -> None:
     expected = content_names.module()
-    found = content_names.MODULE.read_text(encoding="utf-8")
-    assert found == expected, "write it with: python -m tests.content_names"
+    text = content_names.MODULE.read_text(encoding="utf-8")
+    assert text == expected, "write it with: python -m tests.content_names"
 
 
 def test_names_of_the_conventions_are_declared_once() -> None:
@@ -166,8 +166,10 @@ def test_what_a_dialect_reads_of_events_is_known_to_hold_content(name: str) -> N
         for n, event in enumerate(span.events):
             for key in event.attributes:
                 if not (is_content_event(event.name) and key not in EVENT_KEEPS):
-                    said = SpanEvent(event.name, event.time_ns, {**event.attributes, key: CANARY})
-                    events = [*span.events[:n], said, *span.events[n + 1 :]]
+                    span_event = SpanEvent(
+                        event.name, event.time_ns, {**event.attributes, key: CANARY}
+                    )
+                    events = [*span.events[:n], span_event, *span.events[n + 1 :]]
                     read = INSTALLED[name].read(
                         Reader(msgspec.structs.replace(span, events=events))
                     )
@@ -187,24 +189,24 @@ def _bare(attributes: dict[str, Any]) -> SpanRecord:
 @cache
 def _recorded() -> dict[str | None, list[SpanRecord]]:
     """Return spans of each dialect, one of each operation, scope and name."""
-    found: dict[str | None, dict[Any, SpanRecord]] = {}
+    results: dict[str | None, dict[Any, SpanRecord]] = {}
     for path in recordings():
         for span in joined(spans_in(path)):
             name, operation = classify(span)
             kind = (type(operation), span.scope, re.sub(r"\W.*", "", span.name))
-            found.setdefault(name, {}).setdefault(kind, span)
-    return {name: list(spans.values()) for name, spans in found.items()}
+            results.setdefault(name, {}).setdefault(kind, span)
+    return {name: list(spans.values()) for name, spans in results.items()}
 
 
 def _names_in(dialect: Dialect) -> set[str]:
     """Return the names of attributes in the source of a dialect, and those its spans have."""
     module = sys.modules[type(dialect).__module__]
-    own = Path(str(module.__file__))
-    files = [own] if own.parent.name == "dialects" else [*own.parent.glob("*.py")]
+    path = Path(str(module.__file__))
+    files = [path] if path.parent.name == "dialects" else [*path.parent.glob("*.py")]
     names = {name for file in files for name in _literals(file)}
     names |= {var for of in (oi, tl) for var in vars(of).values() if isinstance(var, str)}
     names |= {key for span in _recorded().get(dialect.name, ())[:_SPANS] for key in span.attributes}
-    return {whole for name in names for whole in _completed(name)}
+    return {complete for name in names for complete in _completed(name)}
 
 
 @cache

@@ -55,10 +55,10 @@ def test_no_text_of_the_content_is_left_anywhere(path: Path) -> None:
     left = {(span.trace_id, span.span_id): span for span in masked(spans_in(path))}
     for span in joined(spans_in(path)):
         _, operation = classify(span)
-        there = texts_on(left[span.trace_id, span.span_id])
+        texts = texts_on(left[span.trace_id, span.span_id])
         for text in texts_in(operation):
             if len(text) > SHORT and " " in text:
-                assert text not in there, span.name
+                assert text not in texts, span.name
 
 
 def test_kind_names_ids_and_usage_stay() -> None:

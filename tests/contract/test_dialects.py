@@ -121,8 +121,8 @@ def test_no_attribute_is_made_up_and_none_is_dropped_unread(path: Path) -> None:
         assert operation.extra.keys() <= recorded | renamed
         if name is not None:
             reader = Reader(span)
-            kept = INSTALLED[name].read(reader).extra.keys()
-            assert reader.rest.keys() <= kept
+            extra = INSTALLED[name].read(reader).extra.keys()
+            assert reader.rest.keys() <= extra
 
 
 @every_fixture

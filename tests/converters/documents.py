@@ -33,7 +33,7 @@ flags = st.booleans()
 hints = st.fixed_dictionaries({}, optional={"readOnlyHint": flags | values, "title": words})
 
 metadata = st.builds(
-    lambda known, free: {**free, **known},
+    lambda entries, free: {**free, **entries},
     st.fixed_dictionaries(
         {},
         optional={
@@ -317,11 +317,11 @@ def agentool_documents(name: str) -> st.SearchStrategy[list[Document]]:
     """Return documents of the spec that a format takes."""
     specs = listed(tool_specs).filter(_named_once)
     registry = registries.filter(_named_once)
-    found: list[st.SearchStrategy[list[Document]]] = [
+    search_strategies: list[st.SearchStrategy[list[Document]]] = [
         specs.map(lambda item: [*map(ToolSpec.from_dict, item)]),
         registry.map(lambda item: [ToolRegistry.from_dict(item)]),
     ]
     if name == "toolsmith":
         several = st.lists(cases, min_size=1, max_size=3, unique_by=lambda item: item["case_id"])
-        found.append(several.map(lambda item: [*map(EvalCase.from_dict, item)]))
-    return st.one_of(found)
+        search_strategies.append(several.map(lambda item: [*map(EvalCase.from_dict, item)]))
+    return st.one_of(search_strategies)

@@ -93,10 +93,10 @@ ROOMS = {
 @pytest.mark.parametrize("name", ROOMS)
 @given(held=json_objects | values)
 def test_what_others_hold_in_our_place_is_read_or_refused(name: str, held: Any) -> None:
-    container, around = ROOMS[name]
+    container, parent = ROOMS[name]
     document = copy.deepcopy(converter_named(name).normal(TOOLS[name]))
     tool = (document[container] if container else document)[0]
-    tool |= {around: {"agentool": held}} if around else {"agentool": held}
+    tool |= {parent: {"agentool": held}} if parent else {"agentool": held}
     error = refusal(lambda: convert(document, "agentool", name))
     assert error.path.startswith("$")
 

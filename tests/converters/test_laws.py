@@ -62,12 +62,12 @@ def test_the_listed_losses_are_the_difference(
     source: str, target: str, data: st.DataObject
 ) -> None:
     value = data.draw(documents_of(source))
-    there = convert(value, target, source)
-    back = convert(there.value, source, target)
+    place = convert(value, target, source)
+    back = convert(place.value, source, target)
     expected = list(differences(converter_named(source).normal(value), back.value))
-    assert exact([str(loss) for loss in there.losses]) == exact([str(item) for item in expected])
+    assert exact([str(loss) for loss in place.losses]) == exact([str(item) for item in expected])
     if target in LOSSLESS:
-        assert not there.losses
+        assert not place.losses
 
 
 @given(json_objects, json_objects)

@@ -72,13 +72,13 @@ def text(expected: str) -> str:
 
 def coverage(spans: Iterable[SpanRecord]) -> float:
     """Return the share of the attributes of recognised spans that was read, to 2 digits."""
-    there = unread = 0
+    number = unread = 0
     for item in spans:
         dialect, operation = classify(item)
         if dialect is not None:
-            there += len(item.attributes)
+            number += len(item.attributes)
             unread += len(operation.extra.keys() & item.attributes.keys())
-    return round(1 - unread / there, 2) if there else 1.0
+    return round(1 - unread / number, 2) if number else 1.0
 
 
 def _one(dialect: str | None, operation: Operation) -> str:
@@ -92,8 +92,8 @@ def _one(dialect: str | None, operation: Operation) -> str:
         if side == "system":
             messages = [{"role": "system", "parts": list(value)}]
         mark = {"input": ">", "output": "<"}.get(side, " ")
-        for said in messages:
-            line = f"  {mark} {_message(said)}"
+        for message in messages:
+            line = f"  {mark} {_message(message)}"
             lines += [line] if len(line) < 88 else _wrapped(line)
     return "\n".join(lines)
 
@@ -127,10 +127,10 @@ def _head(operation: Operation) -> list[str]:
     return words
 
 
-def _message(said: Message) -> str:
-    parts = [_part(part) for part in parts_of(said)]
-    reason = f" ({said['finish_reason']})" if "finish_reason" in said else ""
-    return f"{said.get('role')}: {' | '.join(parts)}{reason}"
+def _message(message: Message) -> str:
+    parts = [_part(part) for part in parts_of(message)]
+    reason = f" ({message['finish_reason']})" if "finish_reason" in message else ""
+    return f"{message.get('role')}: {' | '.join(parts)}{reason}"
 
 
 def _part(part: dict[str, Any]) -> str:

@@ -53,20 +53,20 @@ def with_names(span: SpanRecord) -> SpanRecord:
 
 def added(operation: ops.Operation) -> Attributes:
     """Return the attributes that are added to the span of an operation, without their mark."""
-    made = names.beside(collected(operation))
-    assert made.pop("agentool.also") == "openinference"
-    return made
+    result = names.beside(collected(operation))
+    assert result.pop("agentool.also") == "openinference"
+    return result
 
 
 def values(operation: ops.Operation) -> tuple[Any, Any]:
     """Input and output, as they are shown: text, or the value of JSON text."""
-    made = added(operation)
-    return shown(made, "input"), shown(made, "output")
+    result = added(operation)
+    return shown(result, "input"), shown(result, "output")
 
 
-def shown(made: Attributes, side: str) -> Any:
-    as_json = made.get(f"{side}.mime_type") == "application/json"
-    return json.loads(made[f"{side}.value"]) if as_json else made.get(f"{side}.value")
+def shown(attributes: Attributes, side: str) -> Any:
+    as_json = attributes.get(f"{side}.mime_type") == "application/json"
+    return json.loads(attributes[f"{side}.value"]) if as_json else attributes.get(f"{side}.value")
 
 
 # ----------------------------------------------------------------------------------- what is added
@@ -131,13 +131,13 @@ def test_memory_shows_written_content_and_found_records() -> None:
 
 def test_a_retrieval_shows_query_and_documents() -> None:
     documents = [{"id": "d1", "content": "Rom", "score": 0.5}, {"content": {"a": 1}, "score": None}]
-    made = added(ops.Retrieval(query="where?", documents=documents))
-    assert made.pop("openinference.span.kind") == "RETRIEVER"
-    assert json.loads(made.pop("output.value")) == [
+    result = added(ops.Retrieval(query="where?", documents=documents))
+    assert result.pop("openinference.span.kind") == "RETRIEVER"
+    assert json.loads(result.pop("output.value")) == [
         {"page_content": "Rom", "metadata": {"id": "d1", "score": 0.5}},
         {"page_content": '{"a":1}', "metadata": {}},
     ]
-    assert made == {
+    assert result == {
         "input.value": "where?",
         "input.mime_type": "text/plain",
         "output.mime_type": "application/json",
@@ -163,7 +163,7 @@ def test_a_model_call_has_the_shape_of_openai() -> None:
         output=[message("assistant", [reasoning("hm"), tool_call("add", {}, "c2")], "tool_call")],
         tools=[{"type": "function", "name": "add", "parameters": {}}],
     )
-    asked = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a":1}'}}
+    requests = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a":1}'}}
     again = {"id": "c2", "type": "function", "function": {"name": "add", "arguments": "{}"}}
     assert values(call) == (
         {
@@ -177,7 +177,7 @@ def test_a_model_call_has_the_shape_of_openai() -> None:
                         {"type": "image_url", "image_url": {"url": "http://i"}},
                     ],
                 },
-                {"role": "assistant", "content": None, "tool_calls": [asked]},
+                {"role": "assistant", "content": None, "tool_calls": [requests]},
                 {"role": "tool", "tool_call_id": "c1", "content": "3"},
             ],
             "tools": [{"type": "function", "function": {"name": "add", "parameters": {}}}],
@@ -221,8 +221,8 @@ def test_without_content_on_the_span_none_is_added(operation: ops.Operation) -> 
     span = collected(operation)
     for name in CONTENT & span.attributes.keys():
         del span.attributes[name]
-    made = names.beside(span)
-    assert not {key for key in made if key.endswith(".value") or key.startswith("retrieval.")}
+    result = names.beside(span)
+    assert not {key for key in result if key.endswith(".value") or key.startswith("retrieval.")}
 
 
 @pytest.mark.parametrize("cut", [{MARK_TRUNCATED: "bytes", MARK_LENGTH: 9}, "…", 7, None])
@@ -282,9 +282,9 @@ def test_a_trace_and_its_report_come_out_the_same(document: dict[str, Any]) -> N
     spans = replayed(document)
     expanded = [with_names(span) for span in spans]
     assert any("agentool.also" in span.attributes for span in expanded)
-    [plain], [other] = rebuild(spans), rebuild(expanded)
-    assert other.to_bytes() == plain.to_bytes()
-    assert other.fidelity == plain.fidelity
+    [plain], [second] = rebuild(spans), rebuild(expanded)
+    assert second.to_bytes() == plain.to_bytes()
+    assert second.fidelity == plain.fidelity
 
 
 def replayed(document: dict[str, Any]) -> list[SpanRecord]:

@@ -27,9 +27,9 @@ def read(attributes: dict[str, Any], **fields: Any) -> Any:
     return classify(span(attributes, **fields))[1]
 
 
-def stored(given: Any, gave: Any = None) -> Any:
+def stored(value: Any, gave: Any = None) -> Any:
     """A model call as MLflow keeps it: the request and the response."""
-    attributes = {"mlflow.spanInputs": json.dumps(given), "mlflow.spanOutputs": json.dumps(gave)}
+    attributes = {"mlflow.spanInputs": json.dumps(value), "mlflow.spanOutputs": json.dumps(gave)}
     return read({"mlflow.spanType": '"CHAT_MODEL"', **attributes})
 
 
@@ -46,24 +46,24 @@ def test_a_result_flagged_as_an_error_stays_flagged() -> None:
     bedrock = {"toolResult": {"toolUseId": "c1", "content": "no", "status": "error"}}
     expected = {**tool_response("no", "c1"), "is_error": True}
     for block in (FAILED, bedrock):
-        asked = stored({"messages": [{"role": "user", "content": [block]}]})
-        assert parts_of(asked.input[0]) == [expected]
+        request = stored({"messages": [{"role": "user", "content": [block]}]})
+        assert parts_of(request.input[0]) == [expected]
 
 
 def test_a_request_to_bedrock_has_its_model_and_tools() -> None:
     tool = {"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}
-    asked = stored({"modelId": "claude", "toolConfig": {"tools": [tool]}, "messages": []})
-    assert asked.request_model == "claude"
-    assert asked.tools == [{"type": "function", "name": "look", "parameters": {"type": "object"}}]
+    request = stored({"modelId": "claude", "toolConfig": {"tools": [tool]}, "messages": []})
+    assert request.request_model == "claude"
+    assert request.tools == [{"type": "function", "name": "look", "parameters": {"type": "object"}}]
 
 
 def test_a_request_to_a_model_of_bedrock_is_in_its_body() -> None:
     body = json.dumps({"max_tokens": 9, "messages": [{"role": "user", "content": "?"}]})
     gave = {"ResponseMetadata": {}, "body": {"role": "assistant", "content": "!"}}
-    asked = stored({"modelId": "claude", "body": body}, gave)
-    assert (asked.request_model, asked.max_tokens) == ("claude", 9)
-    assert asked.input == [message("user", [text("?")])]
-    assert asked.output == [message("assistant", [text("!")])]
+    request = stored({"modelId": "claude", "body": body}, gave)
+    assert (request.request_model, request.max_tokens) == ("claude", 9)
+    assert request.input == [message("user", [text("?")])]
+    assert request.output == [message("assistant", [text("!")])]
 
 
 def test_the_printed_name_of_a_stream_is_not_an_answer() -> None:
@@ -72,21 +72,21 @@ def test_the_printed_name_of_a_stream_is_not_an_answer() -> None:
 
 
 def test_google_takes_the_parts_of_one_message() -> None:
-    asked = stored({"contents": ["What is this?", {"text": None, "inline_data": {}}]})
-    assert parts_of(asked.input[0])[0] == text("What is this?")
+    request = stored({"contents": ["What is this?", {"text": None, "inline_data": {}}]})
+    assert parts_of(request.input[0])[0] == text("What is this?")
 
 
 def test_openinference_calls_a_sealed_thought_data() -> None:
     part = "llm.output_messages.0.message.contents.0.message_content"
-    said = {f"{part}.type": "reasoning", f"{part}.data": "c2VhbGVk"}
-    answered = read({"openinference.span.kind": "LLM", **said})
+    texts = {f"{part}.type": "reasoning", f"{part}.data": "c2VhbGVk"}
+    answered = read({"openinference.span.kind": "LLM", **texts})
     assert parts_of(answered.output[0]) == [SEALED]
 
 
 def test_openinference_takes_thoughts_and_errors_from_the_values() -> None:
     """Flattened messages have no name for an error, and LangChain's leave the thoughts out."""
     kwargs = {"content": [*ANTHROPIC, {"type": "text", "text": "So."}]}
-    made = {"type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
+    results = {"type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
     operation = read(
         {
             "openinference.span.kind": "LLM",
@@ -94,7 +94,7 @@ def test_openinference_takes_thoughts_and_errors_from_the_values() -> None:
             "llm.input_messages.0.message.role": "tool",
             "llm.input_messages.0.message.tool_call_id": "c1",
             "llm.input_messages.0.message.content": "no",
-            "output.value": json.dumps({"generations": [[{"message": made}]]}),
+            "output.value": json.dumps({"generations": [[{"message": results}]]}),
             "llm.output_messages.0.message.role": "assistant",
             "llm.output_messages.0.message.content": "So.",
         }

@@ -20,30 +20,34 @@ from tests.records import records
 ARGUMENTS, RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
 
 
-def read(said: Attributes) -> ToolExecution:
+def read(attributes: Attributes) -> ToolExecution:
     name = "execute_tool transfer_to_writer"
-    span = SpanRecord("1" * 32, "2" * 16, name=name, attributes=said, scope="agentool_otel")
-    _, found = classify(span)
-    assert isinstance(found, ToolExecution)
-    return found
+    span = SpanRecord("1" * 32, "2" * 16, name=name, attributes=attributes, scope="agentool_otel")
+    _, result = classify(span)
+    assert isinstance(result, ToolExecution)
+    return result
 
 
 def steps(spans: Any) -> list[dict[str, Any]]:
-    [found] = rebuild(records(spans.finished()))
-    return found.trace.to_dict()["steps"]  # type: ignore[no-any-return]
+    [result] = rebuild(records(spans.finished()))
+    return result.trace.to_dict()["steps"]  # type: ignore[no-any-return]
 
 
 def test_the_message_of_a_reported_handoff_is_in_the_tools_arguments(spans: Any) -> None:
-    with run("planner") as made:
-        made.handoff("writer", "write it")
+    with run("planner") as result:
+        result.handoff("writer", "write it")
     handoff, _ = spans.finished()
     assert loads(handoff.attributes[ARGUMENTS]) == {"message": "write it"}
     assert "agentool.transfer.message" not in handoff.attributes
     assert RESULT not in handoff.attributes  # nobody says what came of it
     assert check_all(spans.finished()) == []
-    (told,) = steps(spans)
-    assert (told["type"], told["to_agent"], told["message"]) == ("handoff", "writer", "write it")
-    assert "write it" not in str({**told, "message": ""})
+    (message,) = steps(spans)
+    assert (message["type"], message["to_agent"], message["message"]) == (
+        "handoff",
+        "writer",
+        "write it",
+    )
+    assert "write it" not in str({**message, "message": ""})
 
 
 def test_a_decorated_handoff_has_its_result_too(spans: Any) -> None:
@@ -64,8 +68,8 @@ def test_a_decorated_handoff_has_its_result_too(spans: Any) -> None:
 
 def test_without_content_a_handoff_still_names_its_target(spans: Any) -> None:
     spans.without_content()
-    with run("planner") as made:
-        made.handoff("writer", "write it")
+    with run("planner") as result:
+        result.handoff("writer", "write it")
     handoff, _ = spans.finished()
     assert "write it" not in str(handoff.attributes)
     assert "agentool.tool.wrapped" not in handoff.attributes
@@ -86,16 +90,16 @@ def test_recordings_with_the_earlier_name_are_read(generation: str) -> None:
 
 
 def test_arguments_of_a_transfer_tool_stay_unchanged() -> None:
-    given = ToolExecution(
+    tool_execution = ToolExecution(
         name="transfer_to_writer",
         transfer_target="writer",
         transfer_message="write it",
         arguments={"message": "another"},
     )
-    said = GenAI().write(given).attributes
-    assert loads(said[ARGUMENTS]) == {"message": "another"}
-    assert said["agentool.transfer.message"] == "write it"
-    assert read(said).transfer_message == "write it"
+    attributes = GenAI().write(tool_execution).attributes
+    assert loads(attributes[ARGUMENTS]) == {"message": "another"}
+    assert attributes["agentool.transfer.message"] == "write it"
+    assert read(attributes).transfer_message == "write it"
 
 
 def test_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:

@@ -233,9 +233,9 @@ def collected(operation: ops.Operation, generation: str = "latest") -> SpanRecor
     events: list[SpanEvent] = []
     if dialect.tells_messages and isinstance(operation, ops.Inference):
         for key in (gen_ai.SYSTEM_INSTRUCTIONS, gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
-            if made := dialect.message_events(key, attributes.get(key, "")):
+            if message_events := dialect.message_events(key, attributes.get(key, "")):
                 del attributes[key]
-                events += [SpanEvent(event, 1, body) for event, body in made]
+                events += [SpanEvent(event, 1, body) for event, body in message_events]
     status = "ERROR" if operation.error_type is not None else "UNSET"
     return SpanRecord(
         trace_id="1" * 32,

@@ -17,22 +17,22 @@ from agentool_otel.testing.conformance import check
 
 
 def span(attributes: Attributes, operation: str = "search_memory") -> SpanRecord:
-    said = {"gen_ai.operation.name": operation, **attributes}
-    return SpanRecord("1" * 32, "2" * 16, name=operation, attributes=said, scope="agentool_otel")
+    texts = {"gen_ai.operation.name": operation, **attributes}
+    return SpanRecord("1" * 32, "2" * 16, name=operation, attributes=texts, scope="agentool_otel")
 
 
 def read(attributes: Attributes, operation: str = "search_memory") -> MemoryOperation:
-    _, found = classify(span(attributes, operation))
-    assert isinstance(found, MemoryOperation)
-    return found
+    _, result = classify(span(attributes, operation))
+    assert isinstance(result, MemoryOperation)
+    return result
 
 
 def attributes(operation: MemoryOperation, generation: str = "latest") -> Attributes:
     return GenAI(generation).write(operation).attributes
 
 
-def own(said: Attributes) -> set[str]:
-    return {name for name in said if name.startswith("agentool.memory.")}
+def own(text: Attributes) -> set[str]:
+    return {name for name in text if name.startswith("agentool.memory.")}
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_recordings_with_the_earlier_names_are_read(generation: str) -> None:
 
 def test_a_truncation_mark_among_the_records_stays() -> None:
     mark = {"$truncated": "bytes", "$length": 9}
-    said = {"gen_ai.memory.records": [{"content": "a"}, mark], "agentool.memory.wrapped": "each"}
-    assert read(said) == MemoryOperation(results=["a", mark])
+    texts = {"gen_ai.memory.records": [{"content": "a"}, mark], "agentool.memory.wrapped": "each"}
+    assert read(texts) == MemoryOperation(results=["a", mark])
 
 
 def test_text_that_a_hook_put_in_place_of_records_is_the_result() -> None:
-    said = {"gen_ai.memory.records": "[removed]", "agentool.memory.wrapped": "each"}
-    assert read(said) == MemoryOperation(results="[removed]")
+    texts = {"gen_ai.memory.records": "[removed]", "agentool.memory.wrapped": "each"}
+    assert read(texts) == MemoryOperation(results="[removed]")
     assert read({"agentool.memory.wrapped": "whole"}).results is UNSET

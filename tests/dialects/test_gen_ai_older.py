@@ -94,8 +94,8 @@ def test_bedrock_blocks_in_message_events_are_parts() -> None:
         {"gen_ai.operation.name": "chat"},
         event("gen_ai.choice", message=json.dumps(blocks), finish_reason="tool_use"),
     )
-    [said] = operation.output
-    assert said["parts"] == [reasoning("hm"), text("let me look"), CALL]
+    [output] = operation.output
+    assert output["parts"] == [reasoning("hm"), text("let me look"), CALL]
 
 
 def test_a_details_event_holds_current_attributes() -> None:
@@ -257,7 +257,7 @@ def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "request",
     [
         "hi",
         '[{"role": "user", "content": "hi"}]',
@@ -267,8 +267,8 @@ def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
         [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
     ],
 )
-def test_messages_of_any_provider_under_the_current_name_are_messages(asked: Any) -> None:
-    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": asked})
+def test_messages_of_any_provider_under_the_current_name_are_messages(request: Any) -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": request})
     assert operation.input == [ASKED]
 
 

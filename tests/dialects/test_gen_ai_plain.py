@@ -44,12 +44,12 @@ scopes = st.sampled_from(["", "openai", "agentool_otel.instrumentation.openai"])
 
 def span_of(
     operation: Any,
-    rest: dict[str, Any],
+    remainder: dict[str, Any],
     scope: str,
     status: str = "UNSET",
     events: list[SpanEvent] | None = None,
 ) -> SpanRecord:
-    values = {"gen_ai.operation.name": operation, **rest}
+    values = {"gen_ai.operation.name": operation, **remainder}
     ids = ("1" * 32, "2" * 16)
     return SpanRecord(*ids, attributes=values, scope=scope, status=status, events=events or [])
 
@@ -80,10 +80,10 @@ def same(span: SpanRecord) -> bool:
     if reader is None:
         return False
     assert reader(span) is None  # it pays for what comes again
-    found = reader(span)
-    if found is None:
+    result = reader(span)
+    if result is None:
         return False
-    assert found == DIALECT.read(Reader(span))
+    assert result == DIALECT.read(Reader(span))
     return True
 
 
@@ -105,7 +105,7 @@ def test_both_readings_agree_and_the_fast_one_applies() -> None:
 
 
 def test_a_chat_of_the_baseline_takes_the_fast_reading() -> None:
-    said = {
+    texts = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "gpt-5",
         "gen_ai.response.finish_reasons": ["stop"],
@@ -114,14 +114,14 @@ def test_a_chat_of_the_baseline_takes_the_fast_reading() -> None:
         "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"a"}]}]',
         "app.name": "mine",
     }
-    assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))
+    assert same(SpanRecord("1" * 32, "2" * 16, attributes=texts))
 
 
 def test_a_tool_execution_of_the_baseline_takes_the_fast_reading() -> None:
-    said = {
+    texts = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "get_weather",
         "gen_ai.tool.call.arguments": '{"city":"Paris"}',
         "gen_ai.tool.call.result": '{"temperature":18}',
     }
-    assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))
+    assert same(SpanRecord("1" * 32, "2" * 16, attributes=texts))

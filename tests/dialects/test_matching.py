@@ -41,10 +41,10 @@ class Stated:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    found: list[Any] = []
-    monkeypatch.setattr(dialect, "dialects", lambda: tuple(found))
+    results: list[Any] = []
+    monkeypatch.setattr(dialect, "dialects", lambda: tuple(results))
     dialect._by_shape.clear()
-    yield found
+    yield results
     dialect._by_shape.clear()
 
 
@@ -67,10 +67,13 @@ def test_a_tie_is_decided_by_name_and_reported(installed: list[Any]) -> None:
 
 
 def test_the_fidelity_report_names_the_spans_that_two_dialects_claim(installed: list[Any]) -> None:
-    told = AgentInvocation(agent_name="clerk")
-    installed += [Stated("a", 0.5, "x.", reads=told), Stated("b", 0.5, "x.", reads=told)]
-    [found] = rebuild([span(x__1=1)])
-    [tie] = found.fidelity.ties
+    agent_invocation = AgentInvocation(agent_name="clerk")
+    installed += [
+        Stated("a", 0.5, "x.", reads=agent_invocation),
+        Stated("b", 0.5, "x.", reads=agent_invocation),
+    ]
+    [result] = rebuild([span(x__1=1)])
+    [tie] = result.fidelity.ties
     assert "read as 'a'" in tie
 
 

@@ -32,7 +32,7 @@ def read(kind: str | None, attributes: dict[str, Any], **fields: Any) -> Any:
 
 
 def test_a_model_call_with_all_its_parts() -> None:
-    said = "llm.output_messages.0.message"
+    output = "llm.output_messages.0.message"
     operation = read(
         "LLM",
         {
@@ -41,15 +41,15 @@ def test_a_model_call_with_all_its_parts() -> None:
             "llm.invocation_parameters": '{"model":"gpt-4","temperature":0.5,"stop":"END","x":1}',
             "llm.input_messages.0.message.role": "user",
             "llm.input_messages.0.message.content": "hi",
-            f"{said}.role": "assistant",
-            f"{said}.contents.0.message_content.type": "reasoning",
-            f"{said}.contents.0.message_content.text": "hm",
-            f"{said}.contents.0.message_content.signature": "s1",
-            f"{said}.contents.1.message_content.type": "text",
-            f"{said}.contents.1.message_content.text": "let me look",
-            f"{said}.tool_calls.0.tool_call.id": "c1",
-            f"{said}.tool_calls.0.tool_call.function.name": "f",
-            f"{said}.tool_calls.0.tool_call.function.arguments": '{"a":1}',
+            f"{output}.role": "assistant",
+            f"{output}.contents.0.message_content.type": "reasoning",
+            f"{output}.contents.0.message_content.text": "hm",
+            f"{output}.contents.0.message_content.signature": "s1",
+            f"{output}.contents.1.message_content.type": "text",
+            f"{output}.contents.1.message_content.text": "let me look",
+            f"{output}.tool_calls.0.tool_call.id": "c1",
+            f"{output}.tool_calls.0.tool_call.function.name": "f",
+            f"{output}.tool_calls.0.tool_call.function.arguments": '{"a":1}',
             "llm.tools.0.tool.json_schema": '{"type":"function","function":{"name":"f"}}',
             "llm.token_count.prompt": 3,
             "llm.token_count.completion": 4,
@@ -116,18 +116,18 @@ def test_a_tool_call_without_arguments_has_none() -> None:
 
 
 def test_the_older_function_call_is_a_tool_call() -> None:
-    said = "llm.output_messages.0.message"
+    output = "llm.output_messages.0.message"
     operation = read(
         "LLM",
-        {f"{said}.function_call_name": "f", f"{said}.function_call_arguments_json": '{"a":1}'},
+        {f"{output}.function_call_name": "f", f"{output}.function_call_arguments_json": '{"a":1}'},
     )
     assert operation.output[0]["parts"] == [tool_call("f", {"a": 1})]
 
 
 def test_messages_reassembled_by_a_store_are_read_too() -> None:
-    said = [{"message": {"role": "user", "content": "hi"}}]
+    texts = [{"message": {"role": "user", "content": "hi"}}]
     dotted = [{"message.role": "user", "message.content": "hi"}]
-    for value in (said, dotted, json.dumps(said)):
+    for value in (texts, dotted, json.dumps(texts)):
         operation = read("LLM", {"llm.input_messages": value})
         assert operation.input == [message("user", [text("hi")])]
 
@@ -142,8 +142,8 @@ def test_messages_reassembled_by_a_store_are_read_too() -> None:
     ],
 )
 def test_an_answer_that_is_only_a_value_is_a_message(value: str, parts: list[Any]) -> None:
-    [said] = read("LLM", {"output.value": value}).output
-    assert (said["role"], said["parts"]) == ("assistant", parts)
+    [output] = read("LLM", {"output.value": value}).output
+    assert (output["role"], output["parts"]) == ("assistant", parts)
 
 
 def test_a_response_id_and_its_predecessor_are_read_from_the_raw_bodies() -> None:
@@ -272,26 +272,26 @@ def test_an_exception_event_has_the_error_that_the_status_hides(described: str) 
 
 
 def test_a_javascript_stack_is_not_part_of_the_message() -> None:
-    said = "no map\n\nTypeError: no map\n    at look (file.mjs:1:2)\n    at run (file.mjs:3:4)"
-    operation = read("TOOL", {"tool.name": "f"}, status="ERROR", status_message=said)
+    output = "no map\n\nTypeError: no map\n    at look (file.mjs:1:2)\n    at run (file.mjs:3:4)"
+    operation = read("TOOL", {"tool.name": "f"}, status="ERROR", status_message=output)
     assert (operation.error_type, operation.error_message) == ("TypeError", "no map")
 
 
 def test_a_result_may_be_wrapped_as_langchain_for_javascript_does() -> None:
     kwargs = {"content": "18", "tool_call_id": "c1", "status": "success"}
-    made = {"output": {"type": "constructor", "kwargs": kwargs}}
-    operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(made)})
+    results = {"output": {"type": "constructor", "kwargs": kwargs}}
+    operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(results)})
     assert (operation.call_id, operation.result) == ("c1", "18")
 
 
 def test_calls_without_ids_take_them_from_the_value() -> None:
     call = {"id": "c1", "name": "f", "args": {"a": 1}}
     kwargs = {"content": "", "tool_calls": [call]}
-    given = {"type": "constructor", "id": ["AIMessage"], "kwargs": kwargs}
+    values = {"type": "constructor", "id": ["AIMessage"], "kwargs": kwargs}
     operation = read(
         "LLM",
         {
-            "output.value": json.dumps({"generations": [[{"message": given}]]}),
+            "output.value": json.dumps({"generations": [[{"message": values}]]}),
             "llm.output_messages.0.message.role": "assistant",
             "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f",
         },
@@ -306,23 +306,23 @@ def test_text_as_the_responses_api_calls_it_is_text() -> None:
 
 
 def test_a_result_in_a_users_message_is_a_result() -> None:
-    said = "llm.input_messages.0.message"
-    told = {f"{said}.role": "user", f"{said}.tool_call_id": "c1", f"{said}.content": "18"}
-    assert read("LLM", told).input == [message("user", [tool_response("18", "c1")])]
+    output = "llm.input_messages.0.message"
+    messages = {f"{output}.role": "user", f"{output}.tool_call_id": "c1", f"{output}.content": "18"}
+    assert read("LLM", messages).input == [message("user", [tool_response("18", "c1")])]
 
 
 def test_of_results_that_share_a_message_none_is_lost() -> None:
     """Names have room for one, and Anthropic's API has all of them in one message."""
-    said = "llm.input_messages.0.message"
+    output = "llm.input_messages.0.message"
     results = [
         {"type": "tool_result", "tool_use_id": name, "content": name} for name in ("c1", "c2")
     ]
     operation = read(
         "LLM",
         {
-            f"{said}.role": "user",
-            f"{said}.tool_call_id": "c2",
-            f"{said}.content": "c2",
+            f"{output}.role": "user",
+            f"{output}.tool_call_id": "c2",
+            f"{output}.content": "c2",
             "input.value": json.dumps({"messages": [{"role": "user", "content": results}]}),
         },
     )
@@ -388,8 +388,8 @@ def test_an_agents_input_and_output_are_messages() -> None:
 
 
 def test_an_agno_agents_input_is_its_message_not_the_printed_objects() -> None:
-    given = {"run_response": "RunResponse(content=None)", "session_id": "s", "message": "hi"}
-    operation = read("AGENT", {"input.value": json.dumps(given)})
+    values = {"run_response": "RunResponse(content=None)", "session_id": "s", "message": "hi"}
+    operation = read("AGENT", {"input.value": json.dumps(values)})
     assert operation.input == [message("user", [text("hi")])]
 
 
@@ -418,8 +418,8 @@ def test_a_chain_that_langchain_calls_an_agent_is_one() -> None:
 @pytest.mark.parametrize("kind", ["GUARDRAIL", "PROMPT", "UNKNOWN", "SOMETHING"])
 def test_a_kind_without_an_operation_keeps_all_attributes(kind: str) -> None:
     operation = read(kind, {"input.value": "x", "session.id": "s"})
-    kept = {"openinference.span.kind": kind, "input.value": "x"}
-    assert operation == Unclassified(conversation_id="s", extra=kept)
+    results = {"openinference.span.kind": kind, "input.value": "x"}
+    assert operation == Unclassified(conversation_id="s", extra=results)
 
 
 def test_a_retrieval_has_documents() -> None:

@@ -36,7 +36,7 @@ spoken = st.lists(
     st.one_of(
         st.builds(text, st.text()),
         st.builds(reasoning, st.text()),
-        st.builds(lambda said, seal: {**reasoning(said), "signature": seal}, st.text(), words),
+        st.builds(lambda output, seal: {**reasoning(output), "signature": seal}, st.text(), words),
         st.just({"type": "uri", "modality": "image", "uri": "https://example.com/cat.png"}),
         st.just({"type": "blob", "modality": "image", "mime_type": "image/png", "content": "QQ=="}),
         st.just({"type": "refusal", "content": "no"}),

@@ -71,7 +71,7 @@ def test_a_printed_tool_message_is_opened() -> None:
 
 
 def test_a_raw_response_is_read_from_its_bodies() -> None:
-    given = {
+    values = {
         "model": "m",
         "input": [{"type": "function_call_output", "call_id": "c1", "output": "18"}],
     }
@@ -81,7 +81,7 @@ def test_a_raw_response_is_read_from_its_bodies() -> None:
         "usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}
         | {"output_tokens": 3},
     }
-    attributes = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
+    attributes = {"input.value": json.dumps(values), "output.value": json.dumps(answered)}
     operation = read("LLM", attributes)
     assert operation.input == [message("tool", [tool_response("18", "c1")])]
     assert operation.output == [message("assistant", [text("18.")])]
@@ -89,17 +89,17 @@ def test_a_raw_response_is_read_from_its_bodies() -> None:
 
 
 def test_a_workflow_of_llama_index_answers_its_response() -> None:
-    given = {"ctx": "<Context object at 0x7f>", "start_event": "AgentWorkflowStartEvent()"}
+    originals = {"ctx": "<Context object at 0x7f>", "start_event": "AgentWorkflowStartEvent()"}
     answer = {"response": {"role": "assistant", "blocks": [{"text": "hi"}]}, "tool_calls": []}
-    values = {"input.value": json.dumps(given), "output.value": json.dumps(answer)}
+    values = {"input.value": json.dumps(originals), "output.value": json.dumps(answer)}
     operation = read("CHAIN", values, name="FunctionAgent.run")
     assert operation.input is None
     assert operation.output == [message("assistant", [text("hi")])]
 
 
 def test_role_and_arguments_are_read_from_crewais_printed_objects() -> None:
-    given = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
-    task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(given)}
+    values = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
+    task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(values)}
     assert read("AGENT", task, name="Task._execute_core").agent_name == "clerk"
     used = {
         "tool_string": "Action: f",
@@ -111,8 +111,8 @@ def test_role_and_arguments_are_read_from_crewais_printed_objects() -> None:
 
 
 def test_agnos_printed_objects_are_not_the_input_but_have_the_tokens() -> None:
-    given = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
-    assert read("AGENT", {"input.value": json.dumps(given)}, name="clerk.run").input is None
+    values = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
+    assert read("AGENT", {"input.value": json.dumps(values)}, name="clerk.run").input is None
     answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"
     operation = read("LLM", {"output.value": answer, "output.mime_type": "text/plain"})
     assert operation.usage == Usage(input_tokens=3, output_tokens=4)
@@ -137,16 +137,18 @@ def test_each_call_in_beeais_events_is_read_once() -> None:
 
 
 def test_content_in_a_log_record_of_the_aws_distribution_is_the_spans() -> None:
-    def collected(given: str, gave: dict[str, Any]) -> Any:
-        values = {"input": given, "output": json.dumps(gave)}
+    def collected(argument: str, gave: dict[str, Any]) -> Any:
+        values = {"input": argument, "output": json.dumps(gave)}
         body = {key: {"messages": [{"content": value}]} for key, value in values.items()}
         event = SpanEvent(LANGCHAIN, None, body)
         return read(None, {}, scope=LANGCHAIN, name=LANGCHAIN, events=[event])
 
     calls = [{"name": "weather", "args": {"city": "Rome"}, "id": "c1"}]
-    asked = collected("Rain?", {"generations": [[{"text": "", "message": {"tool_calls": calls}}]]})
-    assert asked.input == [message("user", [text("Rain?")])]
-    assert asked.output == [message("assistant", [tool_call("weather", {"city": "Rome"}, "c1")])]
-    told = {"type": "tool", "name": "weather", "content": "no", "tool_call_id": "c1"}
-    used = collected("{'city': 'Rome'}", told)
+    request = collected(
+        "Rain?", {"generations": [[{"text": "", "message": {"tool_calls": calls}}]]}
+    )
+    assert request.input == [message("user", [text("Rain?")])]
+    assert request.output == [message("assistant", [tool_call("weather", {"city": "Rome"}, "c1")])]
+    messages = {"type": "tool", "name": "weather", "content": "no", "tool_call_id": "c1"}
+    used = collected("{'city': 'Rome'}", messages)
     assert (used.name, used.call_id, used.result) == ("weather", "c1", "no")

@@ -31,8 +31,8 @@ def read(attributes: dict[str, Any], **fields: Any) -> Any:
 
 
 def entity(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    said = {f"traceloop.entity.{key}": json.dumps(value) for key, value in values.items()}
-    return {"traceloop.span.kind": kind, "traceloop.entity.name": name, **said}
+    dumps = {f"traceloop.entity.{key}": json.dumps(value) for key, value in values.items()}
+    return {"traceloop.span.kind": kind, "traceloop.entity.name": name, **dumps}
 
 
 def test_indexed_messages_and_functions_of_older_releases() -> None:
@@ -82,14 +82,14 @@ def test_indexed_messages_and_functions_of_older_releases() -> None:
 
 
 def test_langchains_envelopes_are_opened() -> None:
-    asked = {
+    requests = {
         "input_str": "{'city': 'Rome'}",
         "inputs": {"city": "Rome"},
         "kwargs": {"tool_call_id": "c1"},
     }
     message = {"content": "18", "tool_call_id": "c1", "status": "success"}
     answered = {"output": {"lc": 1, "type": "constructor", "kwargs": message}, "kwargs": {}}
-    assert read(entity("tool", "weather", input=asked, output=answered)) == ToolExecution(
+    assert read(entity("tool", "weather", input=requests, output=answered)) == ToolExecution(
         name="weather", call_id="c1", arguments={"city": "Rome"}, result="18"
     )
 
@@ -174,8 +174,8 @@ def test_the_span_around_a_graphs_own_span_is_not_a_second_run() -> None:
 
 @pytest.mark.parametrize("name", ["invoke_agent", "execute_task", None])
 def test_a_task_is_not_an_agent_whatever_its_name(name: str | None) -> None:
-    said = {} if name is None else {"gen_ai.operation.name": name}
-    assert isinstance(read({**entity("task", "node"), **said}), Unclassified)
+    output = {} if name is None else {"gen_ai.operation.name": name}
+    assert isinstance(read({**entity("task", "node"), **output}), Unclassified)
 
 
 def test_a_crews_agent_is_named_by_its_role() -> None:
@@ -214,10 +214,10 @@ def test_a_handoff_to_nobody_known_names_nobody() -> None:
 
 
 def test_a_retrieval_is_read_from_its_entity() -> None:
-    found = {"documents": [{"page_content": "that", "metadata": {}}], "count": 1}
+    results = {"documents": [{"page_content": "that", "metadata": {}}], "count": 1}
     operation = read(
         {
-            **entity("task", "Retriever", input={"query": "what?"}, output=found),
+            **entity("task", "Retriever", input={"query": "what?"}, output=results),
             "gen_ai.operation.name": "vector_db_retrieve",
         }
     )
@@ -253,8 +253,8 @@ def test_tools_nested_as_openai_nests_them_are_flat() -> None:
 
 
 def test_a_langchain_tool_message_is_unwrapped_even_without_its_type() -> None:
-    made = {"output": {"kwargs": {"content": "late", "tool_call_id": "c1", "status": "error"}}}
-    operation = read({**entity("tool", "look"), "traceloop.entity.output": json.dumps(made)})
+    results = {"output": {"kwargs": {"content": "late", "tool_call_id": "c1", "status": "error"}}}
+    operation = read({**entity("tool", "look"), "traceloop.entity.output": json.dumps(results)})
     assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "late", "late")
 
 

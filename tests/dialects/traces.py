@@ -14,10 +14,10 @@ _FOLDER = Path(__file__).parent.parent / "fixtures" / "traces"
 
 def load(name: str) -> list[SpanRecord]:
     """Return the spans of a file, in its order. Times, ids and parents play no part here."""
-    said = json.loads((_FOLDER / name).read_text("utf-8"))
-    if isinstance(said, dict):
-        said = said.get("spans", [said])
-    return [_record(item) for item in said]
+    document = json.loads((_FOLDER / name).read_text("utf-8"))
+    if isinstance(document, dict):
+        document = document.get("spans", [document])
+    return [_record(item) for item in document]
 
 
 def _record(item: dict[str, Any]) -> SpanRecord:

@@ -61,26 +61,26 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     """Return the code blocks of a page in their order; directives of the site are none."""
-    found: list[Block] = []
+    results: list[Block] = []
     mark = ("", "")
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         line = token.map[0] + 1 if token.map else 0
         if token.type == "html_block" and (comment := _MARK.match(token.content)):
             mark = (comment[1], comment[2])
             if mark[0] == "setup":
-                found.append(Block(page.name, line, "sh", mark[1], *mark))
+                results.append(Block(page.name, line, "sh", mark[1], *mark))
                 mark = ("", "")
         elif token.type in ("fence", "code_block"):
             language = token.info.partition(" ")[0]
             block = Block(page.name, line, language, token.content, *mark)
             if language == "console":
-                found += _dialogue(block)
+                results += _dialogue(block)
             elif not language.startswith("{"):
-                found.append(block)
+                results.append(block)
             mark = ("", "")
         elif token.type not in ("html_block", "list_item_open", "bullet_list_open"):
             mark = ("", "")
-    return found
+    return results
 
 
 def _dialogue(block: Block) -> Iterator[Block]:

@@ -36,16 +36,16 @@ class Decision(NamedTuple):
 
 def decisions() -> list[Decision]:
     """Return all decisions, by area, date and title. Raises: ValueError if a page has no head."""
-    found: list[Decision] = []
+    results: list[Decision] = []
     for page in sorted(FOLDER.glob("*.md")):
         if page.name == "index.md":
             continue
         head = _PAGE.match(page.read_text(encoding="utf-8"))
         if head is None or head[1] not in AREAS:
             raise ValueError(f"{page.name} begins without area (one of {AREAS}), date and title")
-        found.append(Decision(page.name, head[1], head[2], head[3]))
+        results.append(Decision(page.name, head[1], head[2], head[3]))
     return sorted(
-        found, key=lambda decision: (AREAS.index(decision.area), decision.date, decision.title)
+        results, key=lambda decision: (AREAS.index(decision.area), decision.date, decision.title)
     )
 
 
@@ -58,9 +58,9 @@ def index() -> str:
         "\n".join(
             [
                 f"## {area.capitalize()}\n\n| date | decision |\n| --- | --- |",
-                *(f"| {item.date} | [{item.title}]({item.file}) |" for item in found),
+                *(f"| {item.date} | [{item.title}]({item.file}) |" for item in value),
                 "",
             ]
         )
-        for area, found in by_area.items()
+        for area, value in by_area.items()
     )

@@ -92,15 +92,15 @@ def test_volumes_belong_to_their_server_before_it_starts() -> None:
         for owner, places in re.findall(r'chown -R "?([$\w:]+)"?((?: /\w+)+)', command)
         for place in places.split()
     }
-    given = {source: owners[place] for place, source in mounts("prepare").items()}
+    values = {source: owners[place] for place, source in mounts("prepare").items()}
     for name in SERVERS:
         written = {mount for mount in mounts(name).values() if "collector-config" not in mount}
         for source in written:
-            assert given[source] == with_defaults(SERVICES[name]["user"]), (name, source)
+            assert values[source] == with_defaults(SERVICES[name]["user"]), (name, source)
         if written:
             condition = SERVICES[name]["depends_on"]["prepare"]["condition"]
             assert condition == "service_completed_successfully"
-    assert COMPOSE["volumes"].keys() == given.keys() - {"./archive"}
+    assert COMPOSE["volumes"].keys() == values.keys() - {"./archive"}
 
 
 def test_the_root_that_prepares_volumes_has_no_network_and_two_capabilities() -> None:
@@ -121,7 +121,7 @@ def test_the_collector_writes_into_volumes_only() -> None:
 def test_prometheus_scrapes_the_ports_of_the_collector() -> None:
     local = config("local.yaml")
     (reader,) = local["service"]["telemetry"]["metrics"]["readers"]
-    own = re.findall(r":-(\d+)\}", reader["pull"]["exporter"]["prometheus"]["port"])
+    matches = re.findall(r":-(\d+)\}", reader["pull"]["exporter"]["prometheus"]["port"])
     programs = SERVICES["collector"]["environment"]["METRICS_LISTEN"].split(":")[1:]
     targets = [
         target
@@ -129,7 +129,7 @@ def test_prometheus_scrapes_the_ports_of_the_collector() -> None:
         for static_config in job["static_configs"]
         for target in static_config["targets"]
     ]
-    assert targets == [f"collector:{port}" for port in (*programs, *own)]
+    assert targets == [f"collector:{port}" for port in (*programs, *matches)]
 
 
 def test_what_is_kept_is_bounded() -> None:

@@ -29,12 +29,12 @@ class _Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.anchors.add(found.get("id") or "")
-        if tag == "a" and found.get("href"):
-            self.links.append(str(found["href"]))
-        value = found.get(_LOADED.get(tag, ""))
-        if value and (tag, found.get("rel")) not in (("link", "canonical"), ("link", "search")):
+        result = dict(attrs)
+        self.anchors.add(result.get("id") or "")
+        if tag == "a" and result.get("href"):
+            self.links.append(str(result["href"]))
+        value = result.get(_LOADED.get(tag, ""))
+        if value and (tag, result.get("rel")) not in (("link", "canonical"), ("link", "search")):
             self.loaded.append(value)
 
 
@@ -66,8 +66,8 @@ def _built(folder: Path) -> Path:
 
 def _broken(pages: dict[Path, _Page]) -> Iterator[str]:
     """Yield the links that lead to no page, or to an anchor that the page does not have."""
-    for page, found in pages.items():
-        for link in found.links:
+    for page, value in pages.items():
+        for link in value.links:
             if not _leads_somewhere(link, page, pages):
                 yield f"{page.name}: {link}"
 

@@ -87,11 +87,11 @@ def walk(
     _, output = run_in_terminal((*_BASH, script), folder, _environment(), _TIMEOUT_S)
     for stated, taken in ports.items():
         output = re.sub(rf"\b{taken}\b", stated, output)
-    found = re.findall(r"\x02(\d+)\x03(.*?)\x02end\x03([ \d]*)\x02", output, re.S)
-    assert len(found) == len(runnable), f"the shell ended early: {output[-500:]}"
+    matches = re.findall(r"\x02(\d+)\x03(.*?)\x02end\x03([ \d]*)\x02", output, re.S)
+    assert len(matches) == len(runnable), f"the shell ended early: {output[-500:]}"
     return [
         Outcome(block, text, tuple(int(code) for code in codes.split()))
-        for block, (_, text, codes) in zip(runnable, found, strict=True)
+        for block, (_, text, codes) in zip(runnable, matches, strict=True)
     ]
 
 
@@ -226,13 +226,13 @@ trap - ERR; [ -z "$started" ] || kill $started; rm -r "$blocks" """
 
 
 def _environment() -> dict[str, str]:
-    kept = {
+    values = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("OTEL_", "AGENTOOL_", "OPENAI_", "PYTEST_", "PYTHON", "COLUMNS"))
     }
-    return kept | {
-        "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
+    return values | {
+        "PATH": f"{Path(sys.executable).parent}:{values['PATH']}",
         "CHECKOUT": str(ROOT),
         "NO_COLOR": "1",
         "TERM": "dumb",

@@ -215,8 +215,8 @@ def _shortened(run: Object, chance: random.Random) -> list[ReasoningTrace | Rebu
     holder, key = chance.choice(places)
     value = holder[key]
     if isinstance(value, str):
-        kept = value[: chance.randrange(len(value) + 1)]
-        holder[key] = f"{kept}… [truncated: {len(value)} characters]"
+        result = value[: chance.randrange(len(value) + 1)]
+        holder[key] = f"{result}… [truncated: {len(value)} characters]"
     elif isinstance(value, dict):
         kept_members = dict(list(value.items())[: chance.randrange(len(value) + 1)])
         holder[key] = {**kept_members, "$truncated": "bytes"}
@@ -404,8 +404,8 @@ def broken(
                 survived[was[0], now[1] is not None] += 1
             if now[1] is not None and now[1] is not was[1]:
                 wrong.append(f"{way}: {assertion} was {was[1:]}, is {now[1:]}")
-        found = diff(before, after)
-        wrong += [f"{way}: diff names {change}" for change in (*found.changes, *found.steps)]
+        result = diff(before, after)
+        wrong += [f"{way}: diff names {change}" for change in (*result.changes, *result.steps)]
     return wrong
 
 

@@ -25,8 +25,8 @@ def trace(**members: Any) -> ReasoningTrace:
 def judged(assertion: Object, judge: Judge | None, **members: Any) -> AssertionResult:
     """Return what comes of one assertion on the run, with other members where they are named."""
     (result,) = evaluate(assertion, [trace(**members)], judge)
-    (held,) = result.assertion_results
-    return held
+    (value,) = result.assertion_results
+    return value
 
 
 def asked(assertion: Object, **members: Any) -> Any:
@@ -38,8 +38,8 @@ def asked(assertion: Object, **members: Any) -> Any:
         return True
 
     judged(assertion, judge, **members)
-    (found,) = questions
-    return found
+    (result,) = questions
+    return result
 
 
 def model_judge(model: LoopbackModel, **options: Any) -> OpenAIJudge:
@@ -48,13 +48,13 @@ def model_judge(model: LoopbackModel, **options: Any) -> OpenAIJudge:
 
 
 def verdict(passed: bool | None = True, score: float | None = 1.0, **members: Any) -> str:
-    said: Object = {"reason": "because", "step_ids": [], "score": score, "passed": passed}
-    return json.dumps(said | members)
+    obj: Object = {"reason": "because", "step_ids": [], "score": score, "passed": passed}
+    return json.dumps(obj | members)
 
 
-def claims(*held: tuple[str, str, list[str]], reason: str = "") -> Object:
+def claims(*contents: tuple[str, str, list[str]], reason: str = "") -> Object:
     names = ("claim", "verdict", "step_ids")
-    return {"claims": [dict(zip(names, item, strict=True)) for item in held], "reason": reason}
+    return {"claims": [dict(zip(names, item, strict=True)) for item in contents], "reason": reason}
 
 
 def answering(model: LoopbackModel, answer: Callable[[str], str | Turn]) -> None:

@@ -77,7 +77,7 @@ def saying(text: str) -> list[EvalResult]:
 
 
 def about(text: str) -> Subject:
-    said = {"model": text, "tags": [text]}
+    texts = {"model": text, "tags": [text]}
     call = {"id": "c", "name": text, "arguments": {text: text}}
     steps = [
         {"step_id": text, "type": "reasoning", "content": text},
@@ -90,7 +90,7 @@ def about(text: str) -> Subject:
             "trace_id": text,
             "agent_id": text,
             "started_at": text,
-            "metadata": said,
+            "metadata": texts,
             "input": text,
             "output": {text: text},
             "steps": steps,

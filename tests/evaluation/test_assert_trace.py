@@ -78,8 +78,8 @@ def test_what_was_not_evaluated_is_no_pass_unless_allowed() -> None:
 
 
 def test_a_check_that_crashes_is_not_evaluated() -> None:
-    said = failure_of(Polite(crash=True))
-    assert "- Polite: not evaluated, the check could not be made: division by zero" in said
+    failure = failure_of(Polite(crash=True))
+    assert "- Polite: not evaluated, the check could not be made: division by zero" in failure
 
 
 def test_of_many_steps_the_marked_ones_are_shown() -> None:

@@ -280,26 +280,26 @@ def named(table: list[Any]) -> list[str]:
 
 @pytest.mark.parametrize(("assertion", "run"), PASS, ids=named(PASS))
 def test_an_assertion_that_holds_passes(assertion: Object, run: Object) -> None:
-    found = verdict(assertion, run)
-    assert (found.passed, found.score) == (True, 1.0), found.reason
+    result = verdict(assertion, run)
+    assert (result.passed, result.score) == (True, 1.0), result.reason
 
 
 @pytest.mark.parametrize(("assertion", "run", "reason"), FAIL, ids=named(FAIL))
 def test_an_assertion_that_does_not_hold_fails_with_the_reason(
     assertion: Object, run: Object, reason: str
 ) -> None:
-    found = verdict(assertion, run)
-    assert (found.passed, found.score) == (False, 0.0), found.reason
-    assert reason in found.reason
+    result = verdict(assertion, run)
+    assert (result.passed, result.score) == (False, 0.0), result.reason
+    assert reason in result.reason
 
 
 @pytest.mark.parametrize(("assertion", "run", "reason"), UNSEEN, ids=named(UNSEEN))
 def test_an_assertion_whose_evidence_is_missing_is_not_evaluated(
     assertion: Object, run: Object, reason: str
 ) -> None:
-    found = verdict(assertion, run)
-    assert (found.passed, found.score) == (None, None), found.reason
-    assert reason in found.reason
+    result = verdict(assertion, run)
+    assert (result.passed, result.score) == (None, None), result.reason
+    assert reason in result.reason
 
 
 def test_every_assertion_type_has_a_row_for_what_it_cannot_see() -> None:
@@ -314,9 +314,9 @@ def test_a_verdict_names_the_steps_it_rests_on() -> None:
 
 def failing(assertion: Object, run: Object) -> Any:
     """The steps of a verdict, and those of them that are not as they should be."""
-    found = verdict(assertion, run)
-    assert found.passed is False
-    return len(found.step_ids), found.extra.get("failing_step_ids")
+    result = verdict(assertion, run)
+    assert result.passed is False
+    return len(result.step_ids), result.extra.get("failing_step_ids")
 
 
 def test_of_too_many_calls_those_beyond_the_limit_are_the_failing_ones() -> None:
@@ -345,8 +345,8 @@ def test_of_a_sequence_the_unexpected_calls_are_the_failing_ones() -> None:
 
 
 def test_a_failed_comparison_has_the_expected_and_the_actual_value() -> None:
-    found = verdict({**ARGS, "tool_args": {"limit": 5, "site": "x"}, "mode": "exact"}, RUN)
-    assert found.extra["differences"] == [
+    result = verdict({**ARGS, "tool_args": {"limit": 5, "site": "x"}, "mode": "exact"}, RUN)
+    assert result.extra["differences"] == [
         {"name": "limit", "expected": "5", "actual": "3", "step_id": "step_001"},
         {"name": "site", "expected": '"x"', "actual": "no site", "step_id": "step_001"},
         {
@@ -356,8 +356,8 @@ def test_a_failed_comparison_has_the_expected_and_the_actual_value() -> None:
             "step_id": "step_001",
         },
     ]
-    found = verdict({"type": "output_equals", "value": "42"}, changed(output="a" * 1000))
-    ((output,),) = found.extra.values()
+    result = verdict({"type": "output_equals", "value": "42"}, changed(output="a" * 1000))
+    ((output,),) = result.extra.values()
     assert (output["name"], output["expected"]) == ("output", '"42"')
     assert output["actual"].endswith("… (1002 characters)")
     patterns = verdict({**ARGS, "arg_patterns": {"query": "^news"}}, RUN).extra["differences"]

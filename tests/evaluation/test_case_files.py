@@ -31,9 +31,9 @@ def file(tmp_path: Path) -> Any:
 
 
 def documents(path: Path) -> list[Object]:
-    found, problems = read_cases(path)
+    result, problems = read_cases(path)
     assert problems == []
-    return [item.to_dict() for item in found]
+    return [item.to_dict() for item in result]
 
 
 # ---------------------------------------------------------------------------------------- YAML
@@ -147,10 +147,10 @@ def test_an_eval_set_written_from_a_run_holds_for_that_run(file: Any) -> None:
     kinds = [assertion.type for assertion in case.assertions]
     assert kinds == ["tool_sequence", "handoff", "output_property"]
     assert all(verdict(assertion.to_dict(), RUN).passed for assertion in case.assertions)
-    other = [
+    verdicts = [
         verdict(assertion.to_dict(), changed(output="Nothing.")) for assertion in case.assertions
     ]
-    assert [item.passed for item in other] == [True, True, None]
+    assert [item.passed for item in verdicts] == [True, True, None]
 
 
 INVOCATION: Object = {
@@ -228,7 +228,7 @@ def test_anything_but_an_eval_case_is_an_error_with_its_line(
 def test_a_scenario_has_no_input_and_the_other_cases_are_read(file: Any) -> None:
     good = {"eval_id": "good", "conversation": [INVOCATION]}
     scenario = {"eval_id": "e", "conversation_scenario": {}}
-    found, (problem,) = read_cases(file({"eval_cases": [scenario, good]}, "set.json"))
-    assert len(found) == 1
+    result, (problem,) = read_cases(file({"eval_cases": [scenario, good]}, "set.json"))
+    assert len(result) == 1
     assert problem.where.endswith("set.json:1")
     assert "'e' is a scenario for a simulated user" in problem.message

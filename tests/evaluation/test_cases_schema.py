@@ -41,8 +41,8 @@ IN_CODE = (
 
 
 def files() -> list[Path]:
-    found = [ROOT / "tests/fixtures/spec/eval-case.json"]
-    return [*found, *(path for path in ROOT.glob("examples/**/cases.*") if path.suffix != ".py")]
+    results = [ROOT / "tests/fixtures/spec/eval-case.json"]
+    return [*results, *(path for path in ROOT.glob("examples/**/cases.*") if path.suffix != ".py")]
 
 
 def test_the_file_is_what_the_command_writes() -> None:
@@ -95,18 +95,18 @@ def test_schema_and_reader_agree_on_a_changed_assertion(data: st.DataObject) -> 
     """Whatever is misspelt, left out or of another type: both refuse it, or neither."""
     assertion: Any = copy.deepcopy(data.draw(st.sampled_from(RIGHT)))
     name = data.draw(st.sampled_from([*assertion]))
-    other = st.sampled_from(
+    sampled = st.sampled_from(
         [None, True, -1, 0.5, "", " ", "word", [], [""], ["a", 1], {}, {"a": 1}]
     )
     change = data.draw(st.sampled_from(["misspell", "remove", "replace", "add"]))
     if change in ("misspell", "remove"):
-        held = assertion.pop(name)
+        entry = assertion.pop(name)
         if change == "misspell":
-            assertion[name + "x"] = held
+            assertion[name + "x"] = entry
     elif change == "replace":
-        assertion[name] = data.draw(other)
+        assertion[name] = data.draw(sampled)
     else:
-        assertion["tool_nam"] = data.draw(other)
+        assertion["tool_nam"] = data.draw(sampled)
     try:
         check_of(assertion)
         faults: list[str] = []

@@ -27,7 +27,7 @@ def differences(a: Object, b: Object, **options: Any) -> TraceDiff:
     return diff(ReasoningTrace.from_dict(a), ReasoningTrace.from_dict(b), **options)
 
 
-def told(found: TraceDiff) -> list[Any]:
+def told(trace_diff: TraceDiff) -> list[Any]:
     """The differences in the steps: kind, places, and the pieces."""
     return [
         (
@@ -36,12 +36,12 @@ def told(found: TraceDiff) -> list[Any]:
             step.b and step.b.place,
             *(change.path for change in step.changes),
         )
-        for step in found.steps
+        for step in trace_diff.steps
     ]
 
 
 def call(query: str, n: int = 0, name: str = "search", result: Any = None) -> list[Object]:
-    made: list[Object] = [
+    results: list[Object] = [
         {
             "type": "tool_call",
             "tool_call": {"id": f"{query}{n}", "name": name, "arguments": {"query": query}},
@@ -49,8 +49,8 @@ def call(query: str, n: int = 0, name: str = "search", result: Any = None) -> li
     ]
     if result is not None:
         output = {"call_id": f"{query}{n}", "output": result}
-        made.append({"type": "tool_result", "tool_result": output})
-    return made
+        results.append({"type": "tool_result", "tool_result": output})
+    return results
 
 
 def thought(text: str) -> list[Object]:
@@ -124,8 +124,8 @@ def test_the_order_of_results_does_not_count() -> None:
     ],
 )
 def test_every_text_of_a_step_is_compared(step: Object, member: str, value: Any) -> None:
-    found = differences(of_steps([step]), of_steps([{**step, member: value}]))
-    ((kind, _, _, path),) = told(found)
+    result = differences(of_steps([step]), of_steps([{**step, member: value}]))
+    ((kind, _, _, path),) = told(result)
     assert kind == "changed"
     assert path.split(".")[-1].split("[")[0] == member
 
@@ -133,9 +133,9 @@ def test_every_text_of_a_step_is_compared(step: Object, member: str, value: Any)
 def test_a_newly_failing_tool_is_an_error_and_not_a_different_result() -> None:
     failing = of_steps(A)
     failing["steps"][1]["tool_result"] = {"call_id": "a0", "error": "down"}
-    found = differences(of_steps(A), failing)
-    assert told(found) == [("changed", 1, 1, "error")]
-    assert found.certain
+    result = differences(of_steps(A), failing)
+    assert told(result) == [("changed", 1, 1, "error")]
+    assert result.certain
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_a_newly_failing_tool_is_an_error_and_not_a_different_result() -> None:
 def test_input_output_and_other_members_of_the_trace_are_compared(
     members: Object, path: str
 ) -> None:
-    found = differences(RUN, changed(**members))
-    assert [change.path for change in found.changes] == [path]
-    assert not found.same
+    result = differences(RUN, changed(**members))
+    assert [change.path for change in result.changes] == [path]
+    assert not result.same
 
 
 def test_models_are_compared_where_both_are_known() -> None:
@@ -169,9 +169,9 @@ def test_models_are_compared_where_both_are_known() -> None:
 
 
 def test_totals_are_reported_but_do_not_count() -> None:
-    found = differences(RUN, changed(metrics={"total_tokens": 1}))
-    by_name = {measure.name: (measure.a, measure.b, measure.differs) for measure in found.measures}
-    assert found.same
+    result = differences(RUN, changed(metrics={"total_tokens": 1}))
+    by_name = {measure.name: (measure.a, measure.b, measure.differs) for measure in result.measures}
+    assert result.same
     assert by_name["tokens"] == (3200, 1, False)
     assert by_name["cost_usd"] == (0.0032, None, False)
     assert by_name["tool_calls"] == (2, 2, False)
@@ -194,11 +194,11 @@ def test_totals_are_reported_but_do_not_count() -> None:
 )
 def test_a_total_counts_beyond_its_tolerance(tolerance: Any, tokens: Any, differs: Any) -> None:
     b = changed(metrics={**RUN["metrics"], "total_tokens": tokens})
-    found = differences(RUN, b, tolerances={"tokens": tolerance})
-    (measure,) = (measure for measure in found.measures if measure.name == "tokens")
+    result = differences(RUN, b, tolerances={"tokens": tolerance})
+    (measure,) = (measure for measure in result.measures if measure.name == "tokens")
     assert measure.differs is differs
-    assert found.same is not differs or differs is None
-    assert found.certain is (differs is not None)
+    assert result.same is not differs or differs is None
+    assert result.certain is (differs is not None)
 
 
 def test_a_duration_without_a_total_comes_from_the_times_of_the_trace() -> None:
@@ -245,7 +245,7 @@ def test_a_part_can_be_left_out(part: Any, other: Object) -> None:
 def test_arguments_results_and_texts_can_be_left_out() -> None:
     a = of_steps(thought("x"), call("a", result=1))
     b = of_steps(thought("y"), call("b", result=2))
-    paths = {path for _, _, _, *found in told(differences(a, b)) for path in found}
+    paths = {path for _, _, _, *results in told(differences(a, b)) for path in results}
     assert paths == {"content", "arguments.query", "result"}
     assert differences(a, b, skip=["content", "arguments", "results"]).same
 
@@ -299,8 +299,8 @@ def test_ordinary_words_and_numbers_are_not_ignored_as_ids_or_times(texts: tuple
     ],
 )
 def test_the_smallest_differing_piece_is_reported(a: Any, b: Any, expected: Any) -> None:
-    found = {piece.path: (piece.a, piece.b) for piece in pieces(a, b, "", Ignoring())}
-    assert found == expected
+    results = {piece.path: (piece.a, piece.b) for piece in pieces(a, b, "", Ignoring())}
+    assert results == expected
 
 
 def test_values_may_be_nested_to_any_depth() -> None:
@@ -308,8 +308,8 @@ def test_values_may_be_nested_to_any_depth() -> None:
     b: Any = 2
     for _ in range(20_000):
         a, b = [a], [b]
-    (found,) = pieces(a, b, "", Ignoring())
-    assert (found.a, found.b) == (1, 2)
+    (result,) = pieces(a, b, "", Ignoring())
+    assert (result.a, result.b) == (1, 2)
 
 
 # ----------------------------------------------------------------------------- what cannot be told
@@ -336,36 +336,36 @@ def test_values_may_be_nested_to_any_depth() -> None:
 def test_masked_or_cut_values_cannot_be_compared(
     a: Any, b: Any, differs: bool, unknown: bool
 ) -> None:
-    found = differences(changed(output=a), changed(output=b))
+    result = differences(changed(output=a), changed(output=b))
     back = differences(changed(output=b), changed(output=a))
-    assert found.same is back.same is not differs
-    assert found.certain is back.certain is not unknown
+    assert result.same is back.same is not differs
+    assert result.certain is back.certain is not unknown
 
 
 def test_an_ignore_pattern_does_not_match_inside_a_mark() -> None:
-    found = differences(changed(output=f"a{CUT}"), changed(output="abc"), ignore=[r"\d+"])
-    assert found.same
-    assert not found.certain
+    result = differences(changed(output=f"a{CUT}"), changed(output="abc"), ignore=[r"\d+"])
+    assert result.same
+    assert not result.certain
 
 
 def test_what_a_store_does_not_keep_cannot_be_compared() -> None:
-    other = changed(input=..., output=..., status=...)
-    for step in other["steps"]:
+    second = changed(input=..., output=..., status=...)
+    for step in second["steps"]:
         step.get("tool_call", {}).pop("arguments", None)
         step.get("tool_result", {}).pop("output", None)
-    found = differences(RUN, other)
-    assert found.same
-    assert [item.path for item in found.unknown] == [
+    result = differences(RUN, second)
+    assert result.same
+    assert [item.path for item in result.unknown] == [
         "input", "status", "output", "arguments", "result", "arguments", "result",
     ]  # fmt: skip
-    assert found.equal_steps == 1
+    assert result.equal_steps == 1
 
 
 def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
     broken = without_calls(metadata={"incomplete": True})
-    found = differences(RUN, broken)
-    assert found.same
-    assert [(item.path, item.why) for item in found.unknown] == [
+    result = differences(RUN, broken)
+    assert result.same
+    assert [(item.path, item.why) for item in result.unknown] == [
         ("step", "the run is not whole, parts of it were not found")
     ] * 2
     assert not differences(broken, RUN).certain
@@ -373,16 +373,16 @@ def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
 
 
 def test_what_a_collector_masked_cannot_be_compared() -> None:
-    whole, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
-    for found in (diff(whole, hidden), diff(hidden, whole), diff(hidden, hidden)):
-        assert found.same
-        assert [item.path for item in found.unknown] == ["arguments", "arguments", "message"]
-    assert diff(whole, whole).certain
+    complete, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
+    for result in (diff(complete, hidden), diff(hidden, complete), diff(hidden, hidden)):
+        assert result.same
+        assert [item.path for item in result.unknown] == ["arguments", "arguments", "message"]
+    assert diff(complete, complete).certain
 
 
 def test_differences_are_json() -> None:
-    found = differences(RUN, changed(output="else", steps=RUN["steps"][2:]))
-    assert found.to_dict() == {
+    result = differences(RUN, changed(output="else", steps=RUN["steps"][2:]))
+    assert result.to_dict() == {
         "a": "tr_1",
         "b": "tr_1",
         "same": False,
@@ -412,10 +412,10 @@ def test_differences_are_json() -> None:
 # ---------------------------------------------------------------------------------- partners
 
 
-def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str = "a") -> Any:
+def judged(trace_id: str, case: str | None = None, request: Any = ..., agent: str = "a") -> Any:
     members: Object = {"metadata": {"case_id": case}} if case is not None else {}
-    if asked is not ...:
-        members["input"] = asked
+    if request is not ...:
+        members["input"] = request
     document = {"trace_id": trace_id, "agent_id": agent, "steps": [], **members}
     return TraceView(ReasoningTrace.from_dict(document))
 
@@ -431,42 +431,42 @@ def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str 
         ),
         ([judged("1", "x"), judged("2", "x")], [judged("3", "x")], ["1 3", "2 -"]),
         (
-            [judged("1", asked="x"), judged("2", asked="y")],
-            [judged("3", asked="y")],
+            [judged("1", request="x"), judged("2", request="y")],
+            [judged("3", request="y")],
             ["1 -", "2 3"],
         ),
-        ([judged("1", "x", "in")], [judged("2"), judged("3", asked="in")], ["1 3", "- 2"]),
+        ([judged("1", "x", "in")], [judged("2"), judged("3", request="in")], ["1 3", "- 2"]),
         ([judged("1", "x", "in")], [judged("2", "y", "in"), judged("3")], ["1 3", "- 2"]),
         ([judged("1", "x", "in")], [judged("2", "y"), judged("3", "z")], ["1 -", "- 2", "- 3"]),
         (
-            [judged("1", asked="in", agent="a"), judged("2", asked="in", agent="b")],
-            [judged("3", asked="in", agent="b"), judged("4", asked="in", agent="a")],
+            [judged("1", request="in", agent="a"), judged("2", request="in", agent="b")],
+            [judged("3", request="in", agent="b"), judged("4", request="in", agent="a")],
             ["1 4", "2 3"],
         ),
         (
-            [judged("1", asked="in", agent="old")],
-            [judged("2", asked="in", agent="new"), judged("3")],
+            [judged("1", request="in", agent="old")],
+            [judged("2", request="in", agent="new"), judged("3")],
             ["1 2", "- 3"],
         ),
         ([judged("1"), judged("2")], [judged("3")], ["1 3", "2 -"]),
         ([judged("1"), judged("2")], [judged("3", agent="b")], ["1 -", "2 -", "- 3"]),
-        ([judged("1"), judged("2")], [judged("3", asked="in")], ["1 3", "2 -"]),
-        ([judged("1"), judged("2", asked="in")], [judged("3", asked="in")], ["1 -", "2 3"]),
+        ([judged("1"), judged("2")], [judged("3", request="in")], ["1 3", "2 -"]),
+        ([judged("1"), judged("2", request="in")], [judged("3", request="in")], ["1 -", "2 3"]),
         ([], [judged("3")], ["- 3"]),
     ],
 )
 def test_traces_of_the_same_case_or_with_the_same_input_are_compared(
     ours: list[Any], theirs: list[Any], expected: list[str]
 ) -> None:
-    found = partners(ours, theirs, Ignoring())
+    result = partners(ours, theirs, Ignoring())
     assert [
         " ".join(side.trace.trace_id if side is not None else "-" for side in (pair.a, pair.b))
-        for pair in found
+        for pair in result
     ] == expected
 
 
 def test_an_ignore_pattern_applies_to_inputs_too() -> None:
-    ours = [judged("1", asked="on 2026-01-01"), judged("2")]
-    theirs = [judged("3", asked="on 2026-02-02")]
+    ours = [judged("1", request="on 2026-01-01"), judged("2")]
+    theirs = [judged("3", request="on 2026-02-02")]
     (first, _) = partners(ours, theirs, Ignoring(TIMES))
     assert first.b is theirs[0]

@@ -34,17 +34,17 @@ def finished(trace: Object) -> Object:
 @law
 @given(traces)
 def test_a_trace_does_not_differ_from_itself(trace: Object) -> None:
-    found = between(trace, copy.deepcopy(trace))
-    assert found.same
-    assert found.certain
+    result = between(trace, copy.deepcopy(trace))
+    assert result.same
+    assert result.certain
 
 
 _MIRRORED = {"added": "lost", "lost": "added"}
 
 
-def told_by(found: TraceDiff, turned: bool = False) -> Counter[Any]:
-    told: Counter[Any] = Counter()
-    for step in found.steps:
+def told_by(trace_diff: TraceDiff, turned: bool = False) -> Counter[Any]:
+    counts: Counter[Any] = Counter()
+    for step in trace_diff.steps:
         sides = [action and action.place for action in (step.a, step.b)]
         changes = [
             (
@@ -58,19 +58,19 @@ def told_by(found: TraceDiff, turned: bool = False) -> Counter[Any]:
         ]
         kind = _MIRRORED.get(step.kind, step.kind) if turned else step.kind
         places = tuple(reversed(sides) if turned else sides)
-        told[kind, places, tuple(sorted(changes))] += 1
-    return told
+        counts[kind, places, tuple(sorted(changes))] += 1
+    return counts
 
 
 @law
 @given(traces, traces)
 def test_swapping_the_sides_turns_added_into_lost(a: Object, b: Object) -> None:
-    there, back = between(a, b), between(b, a)
-    assert told_by(there) == told_by(back, turned=True)
-    assert there.same == back.same
-    assert there.equal_steps == back.equal_steps
-    assert len(there.unknown) == len(back.unknown)
-    assert sorted(change.path for change in there.changes) == sorted(
+    target, back = between(a, b), between(b, a)
+    assert told_by(target) == told_by(back, turned=True)
+    assert target.same == back.same
+    assert target.equal_steps == back.equal_steps
+    assert len(target.unknown) == len(back.unknown)
+    assert sorted(change.path for change in target.changes) == sorted(
         change.path for change in back.changes
     )
 
@@ -78,16 +78,16 @@ def test_swapping_the_sides_turns_added_into_lost(a: Object, b: Object) -> None:
 @law
 @given(traces, st.uuids().map(str))
 def test_ids_and_times_make_no_difference(trace: Object, new: str) -> None:
-    other = copy.deepcopy(trace)
-    other |= {"trace_id": new, "session_id": new, "started_at": "2030-01-01T00:00:00Z"}
-    for n, step in enumerate(other["steps"]):
+    second = copy.deepcopy(trace)
+    second |= {"trace_id": new, "session_id": new, "started_at": "2030-01-01T00:00:00Z"}
+    for n, step in enumerate(second["steps"]):
         step |= {"step_id": f"{new} {n}", "timestamp": f"2030-01-01T00:{n:02}:00Z"}
         for body, name in ((step.get("tool_call"), "id"), (step.get("tool_result"), "call_id")):
             if body and isinstance(body.get(name), str):
                 body[name] = f"{new} {body[name]}"
         if result := step.get("tool_result"):
             result["duration_ms"] = 1
-    assert between(trace, other).same
+    assert between(trace, second).same
 
 
 @law
@@ -98,14 +98,14 @@ def test_an_extra_step_is_reported_as_added(trace: Object, step: Object, data: A
         if body := step.get(name):
             step = {**step, name: {**body, member: "an id of its own"}}
     place = data.draw(st.integers(0, len(trace["steps"])))
-    other = copy.deepcopy(trace)
-    other["steps"].insert(place, step)
-    for one in (trace, other):  # a result without its call is no new step: the call is not shown
+    second = copy.deepcopy(trace)
+    second["steps"].insert(place, step)
+    for one in (trace, second):  # a result without its call is no new step: the call is not shown
         assume(not TraceView(ReasoningTrace.from_dict(one)).answered_alone)
-    (found,) = between(trace, other).steps
-    assert found.kind == "added"
-    (found,) = between(other, trace).steps
-    assert found.kind == "lost"
+    (result,) = between(trace, second).steps
+    assert result.kind == "added"
+    (result,) = between(second, trace).steps
+    assert result.kind == "lost"
 
 
 @law
@@ -119,9 +119,9 @@ def test_shuffled_calls_are_neither_added_nor_lost_nor_changed(
     ]
     others = copy.deepcopy(calls)
     shuffled.shuffle(others)
-    found = between({"trace_id": "a", "steps": calls}, {"trace_id": "b", "steps": others})
-    assert {step.kind for step in found.steps} <= {"reordered"}
-    assert found.same == (calls == others)
+    result = between({"trace_id": "a", "steps": calls}, {"trace_id": "b", "steps": others})
+    assert {step.kind for step in result.steps} <= {"reordered"}
+    assert result.same == (calls == others)
     assert between(
         {"trace_id": "a", "steps": calls}, {"trace_id": "b", "steps": others}, skip=["order"]
     ).same
@@ -142,8 +142,10 @@ def test_long_sequences_pair_as_many_elements_as_short_ones(a: list[str], b: lis
     """Sequences that are too long for a full table still get a longest common subsequence."""
     keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
     small = align(keys_a, keys_b, lambda i, j: 0.0)
-    found = longest_common_subsequence([item[0] for item in keys_a], [item[0] for item in keys_b])
-    assert all(a[i] == b[j] for i, j in found)
-    assert found == sorted(set(found))
-    assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
-    assert len(found) == len(small.pairs)
+    subsequence = longest_common_subsequence(
+        [item[0] for item in keys_a], [item[0] for item in keys_b]
+    )
+    assert all(a[i] == b[j] for i, j in subsequence)
+    assert subsequence == sorted(set(subsequence))
+    assert len({i for i, _ in subsequence}) == len({j for _, j in subsequence}) == len(subsequence)
+    assert len(subsequence) == len(small.pairs)

@@ -26,8 +26,13 @@ TRACE = ReasoningTrace.from_dict({"trace_id": "tr_1", "agent_id": "a", "input": 
 
 def result(trace_id: str = "tr_1", **members: Any) -> EvalResult:
     assertion = {"assertion_type": "status", "passed": True, "score": 1.0, "reason": "it ended"}
-    given = {"case_id": "c", "trace_id": trace_id, "passed": True, "assertion_results": [assertion]}
-    return EvalResult.from_dict({**given, **members})
+    values = {
+        "case_id": "c",
+        "trace_id": trace_id,
+        "passed": True,
+        "assertion_results": [assertion],
+    }
+    return EvalResult.from_dict({**values, **members})
 
 
 class Telemetry:
@@ -76,14 +81,14 @@ def test_a_result_is_spans_and_events_of_the_run_that_it_names() -> None:
 def test_a_trace_that_is_not_at_hand_is_found_by_its_id(trace_id: str) -> None:
     telemetry = Telemetry()
     telemetry.emit(result(trace_id).to_dict())
-    whole, _ = telemetry.spans()
+    complete, _ = telemetry.spans()
     if trace_id.startswith("a" * 32):
-        assert f"{whole.context.trace_id:032x}" == trace_id[:32]
-        assert (whole.parent is not None) == (":" in trace_id)
+        assert f"{complete.context.trace_id:032x}" == trace_id[:32]
+        assert (complete.parent is not None) == (":" in trace_id)
     else:
         replay({"trace_id": trace_id, "steps": []}, telemetry.tracers)
         root = telemetry.spans()[-1]
-        assert whole.parent.span_id == root.context.span_id
+        assert complete.parent.span_id == root.context.span_id
 
 
 def test_what_is_written_twice_is_there_once() -> None:
@@ -135,7 +140,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 def test_any_result_comes_back(assertions: list[Object], passed: bool | None) -> None:
     telemetry = Telemetry()
     replay(TRACE, telemetry.tracers)
-    given = result(passed=passed, assertion_results=assertions)
-    telemetry.emit(given, content=True)
+    value = result(passed=passed, assertion_results=assertions)
+    telemetry.emit(value, content=True)
     [rebuilt] = rebuild(records(telemetry.spans()))
-    assert rebuilt.results == [given]
+    assert rebuilt.results == [value]

@@ -32,8 +32,8 @@ def trace(**members: Any) -> ReasoningTrace:
 
 
 def case(case_id: str, *assertions: Object, **members: Any) -> EvalCase:
-    held = list(assertions) or [STATUS]
-    return EvalCase.from_dict({"case_id": case_id, "assertions": held, **members})
+    value = list(assertions) or [STATUS]
+    return EvalCase.from_dict({"case_id": case_id, "assertions": value, **members})
 
 
 def pairs(results: Iterator[EvalResult]) -> list[tuple[str, Any]]:
@@ -46,19 +46,19 @@ def test_the_example_of_the_spec_gives_its_result_except_where_it_needs_a_judge(
     document["metadata"] = {"case_id": example["case_id"]}
     expected = json.loads((SPEC / "eval-result.json").read_text())
     (result,) = evaluate(example, [ReasoningTrace.from_dict(document)])
-    made = result.to_dict()
+    value = result.to_dict()
     for name in ("eval_id", "case_id", "trace_id"):
-        assert made[name] == expected[name]
-    first, *rest = made["assertion_results"]
+        assert value[name] == expected[name]
+    first, *remainder = value["assertion_results"]
     assert first == {**expected["assertion_results"][0], "step_ids": ["step_002"]}
     kinds = [
         assertion_result["assertion_type"] for assertion_result in expected["assertion_results"][1:]
     ]
-    assert rest == [
+    assert remainder == [
         {"assertion_type": kind, "passed": None, "reason": "no judge"} for kind in kinds
     ]
-    assert made["passed"] is None
-    assert (made["composite_score"], made["evaluated"], made["total"]) == (1.0, 1, 4)
+    assert value["passed"] is None
+    assert (value["composite_score"], value["evaluated"], value["total"]) == (1.0, 1, 4)
 
 
 def test_a_trace_belongs_to_the_case_that_its_run_names() -> None:
@@ -96,15 +96,15 @@ def test_a_case_without_a_trace_is_not_evaluated() -> None:
     ],
 )
 def test_a_trace_without_a_case_is_reported_with_the_reason(members: Object, why: str) -> None:
-    told: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     results = evaluate(
         [case("a", input="?")],
         [trace(**members)],
-        unmatched=lambda t, w: told.append((t.trace_id, w)),
+        unmatched=lambda t, w: messages.append((t.trace_id, w)),
     )
     assert pairs(results) == [("a", None)]
-    assert [trace_id for trace_id, _ in told] == ["tr_1"]
-    assert why in told[0][1]
+    assert [trace_id for trace_id, _ in messages] == ["tr_1"]
+    assert why in messages[0][1]
 
 
 def test_without_a_callback_unmatched_traces_are_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -119,13 +119,13 @@ def test_assertions_alone_apply_to_every_trace() -> None:
 
 
 def test_the_score_is_the_mean_of_what_was_evaluated() -> None:
-    held: list[Object] = [
+    contents: list[Object] = [
         STATUS,
         STATUS,
         {"type": "latency", "max_ms": 1},
         {"type": "no_hallucination"},
     ]
-    (result,) = evaluate(case("a", *held, input="What is new?"), [trace()])
+    (result,) = evaluate(case("a", *contents, input="What is new?"), [trace()])
     assert (result.passed, result.composite_score) == (False, 0.667)
 
 
@@ -155,8 +155,8 @@ class Crashing(Check, frozen=True, kw_only=True):
 
 def test_a_check_that_crashes_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assertion_types, "assertion_type", lambda name: Crashing)
-    found = verdict({"type": "crashing"}, changed())
-    assert found == not_evaluated("the check could not be made: division by zero")
+    result = verdict({"type": "crashing"}, changed())
+    assert result == not_evaluated("the check could not be made: division by zero")
 
 
 def test_a_missing_library_is_reported_with_the_command_that_installs_it(

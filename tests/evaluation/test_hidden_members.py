@@ -70,15 +70,15 @@ def test_a_cut_text_in_an_object_is_a_gap(
     ],
 )
 def test_a_cut_output_object_hides_no_calls(assertion: Object) -> None:
-    whole = spans_of(changed(output={"answer": "LangSmith and Braintrust", "sources": 2}))
+    spans = spans_of(changed(output={"answer": "LangSmith and Braintrust", "sources": 2}))
     cut = [
         replace(span, attributes={**span.attributes, agentool.OUTPUT: '{"answer": "L'})
         if agentool.OUTPUT in span.attributes
         else span
-        for span in whole
+        for span in spans
     ]
-    assert cut != whole
-    (before,), (after,) = rebuild(whole), rebuild(cut)
+    assert cut != spans
+    (before,), (after,) = rebuild(spans), rebuild(cut)
     assert verdict(assertion, after).passed is verdict(assertion, before).passed is not None
 
 

@@ -32,12 +32,12 @@ NOT_SUPPORTED = {**CLAIM, "verdict": "not_supported"}
 @given(st.booleans(), st.floats(0, 1))
 def test_a_verdict_counts_if_its_score_agrees(passed: bool, score: float) -> None:
     for answer in ({"passed": passed, "score": score}, Answer(passed=passed, score=score)):
-        held = judged(POLITE, always(answer))
+        value = judged(POLITE, always(answer))
         if passed == (score >= 0.5):
-            assert (held.passed, held.score) == (passed, score)
+            assert (value.passed, value.score) == (passed, score)
         else:
-            assert held.passed is None
-            assert "the answer contradicts itself" in str(held.reason)
+            assert value.passed is None
+            assert "the answer contradicts itself" in str(value.reason)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_verdict_counts_if_its_score_agrees(passed: bool, score: float) -> Non
 def test_a_verdict_counts_if_its_claims_agree(
     passed: bool | None, claims: list[Object], agrees: bool
 ) -> None:
-    held = judged(GROUNDED, lambda _: {"passed": passed, "claims": claims})
-    assert ("contradicts itself" not in str(held.reason)) == agrees
-    assert (held.passed is not None) == agrees
+    value = judged(GROUNDED, lambda _: {"passed": passed, "claims": claims})
+    assert ("contradicts itself" not in str(value.reason)) == agrees
+    assert (value.passed is not None) == agrees
 
 
 VALUES = st.none() | st.booleans() | st.floats(0, 1) | st.text(max_size=3)
@@ -68,8 +68,8 @@ VALUES = st.none() | st.booleans() | st.floats(0, 1) | st.text(max_size=3)
 def test_a_member_that_stands_twice_makes_an_answer_unreadable(
     name: str, first: Any, second: Any
 ) -> None:
-    whole = json.loads(verdict())
-    members = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items()]
+    document = json.loads(verdict())
+    members = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in document.items()]
     twice = [f"{json.dumps(name)}: {json.dumps(value)}" for value in (first, second)]
     text = (
         "{"

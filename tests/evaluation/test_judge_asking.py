@@ -75,10 +75,10 @@ class Judge:
 def test_results_do_not_depend_on_the_number_of_concurrent_questions(
     concurrency: int, pauses: list[int], count: int
 ) -> None:
-    held = [POLITE, STATUS, RUBRIC]
+    contents = [POLITE, STATUS, RUBRIC]
     judge = Judge(concurrency, pauses)
-    expected = words(evaluate(held, traces(count), Judge(1)))
-    assert words(evaluate(held, traces(count), judge)) == expected
+    expected = words(evaluate(contents, traces(count), Judge(1)))
+    assert words(evaluate(contents, traces(count), judge)) == expected
     assert [item["trace_id"] for item in expected] == [f"tr_{n}" for n in range(count)]
     assert judge.most <= concurrency
 
@@ -100,7 +100,7 @@ def test_what_needs_no_judge_never_waits_for_one() -> None:
 
 def test_few_traces_wait_for_a_slow_judge() -> None:
     read: list[int] = []
-    found: list[int] = []
+    counts: list[int] = []
     runs = [
         rebuilt(spans_of(trace(trace_id=f"{n + 1:032x}", output=str(n)).to_dict()))
         for n in range(100)
@@ -117,11 +117,11 @@ def test_few_traces_wait_for_a_slow_judge() -> None:
             while len(read) < 33 and time.monotonic() < until:
                 time.sleep(0.001)
             time.sleep(0.02)  # for more to come, if more would
-            found.append(len(read))
+            counts.append(len(read))
         return True
 
     assert len(list(evaluate(POLITE, source(), judge))) == 100
-    assert found == [33]
+    assert counts == [33]
 
 
 def test_callables_run_concurrently_in_threads() -> None:
@@ -173,21 +173,21 @@ def test_dropping_the_results_ends_the_judges_thread_too(model: LoopbackModel) -
 
 
 def test_results_may_be_closed_from_the_judges_own_thread() -> None:
-    held: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
 
     async def judge(question: Any) -> bool:
         if question.output == "1":
-            held["closing"] = held.pop("asking").close()
+            contents["closing"] = contents.pop("asking").close()
         return True
 
-    asking = held["asking"] = JudgePool(judge)
+    asking = contents["asking"] = JudgePool(judge)
     for n in range(2):
         promised = asking.ask(OutputProperty(property="x"), asked(POLITE, output=str(n)))
         assert promised.result(LONG_S).passed is True
     until = time.monotonic() + LONG_S
     while threads() and time.monotonic() < until:
         time.sleep(0.001)
-    assert held == {"closing": None}
+    assert contents == {"closing": None}
 
 
 def test_an_error_of_the_trace_source_reaches_the_caller() -> None:

@@ -38,14 +38,15 @@ def scripted(text: str) -> str:
     return answer
 
 
-def known_to_the_spec(made: dict[str, Any]) -> dict[str, Any]:
+def known_to_the_spec(results: dict[str, Any]) -> dict[str, Any]:
     """Return a result without our further members and its time."""
-    kept = {name: made[name] for name in EXPECTED}
+    selection = {name: results[name] for name in EXPECTED}
     members = EXPECTED["assertion_results"][0]
-    kept["assertion_results"] = [
-        {name: held[name] for name in members} for held in made["assertion_results"]
+    selection["assertion_results"] = [
+        {name: assertion_result[name] for name in members}
+        for assertion_result in results["assertion_results"]
     ]
-    return {**kept, "evaluated_at": EXPECTED["evaluated_at"]}
+    return {**selection, "evaluated_at": EXPECTED["evaluated_at"]}
 
 
 def test_the_example_of_the_spec_gives_its_result(model: LoopbackModel) -> None:
@@ -53,7 +54,7 @@ def test_the_example_of_the_spec_gives_its_result(model: LoopbackModel) -> None:
     judge = OpenAIJudge("gpt-4o-mini", model.base_url, cache=None)
     run = ReasoningTrace.from_dict({**TRACE, "metadata": {"case_id": CASE["case_id"]}})
     (result,) = evaluate(CASE, [run], judge)
-    made = result.to_dict()
-    assert known_to_the_spec(made) == EXPECTED
-    assert (made["evaluated"], made["total"]) == (4, 4)
+    value = result.to_dict()
+    assert known_to_the_spec(value) == EXPECTED
+    assert (value["evaluated"], value["total"]) == (4, 4)
     assert EvalResult.from_json(result.to_json()) == result

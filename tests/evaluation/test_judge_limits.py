@@ -43,12 +43,12 @@ def test_a_redirect_is_not_followed_and_its_host_is_named(
     model: LoopbackModel, monkeypatch: pytest.MonkeyPatch, status: int, scheme: str
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
-    with LoopbackModel() as other:
-        host = other.root_url.removeprefix("http://").replace("127.0.0.1", "localhost")
+    with LoopbackModel() as loopback_model:
+        host = loopback_model.root_url.removeprefix("http://").replace("127.0.0.1", "localhost")
         location = f"{scheme}{host}/v1/chat/completions?a=b"
         model.rule(lambda request: Turn(status=status, error="-", headers={"location": location}))
         results = list(evaluate([POLITE, RUBRIC], MANY, model_judge(model)))
-        assert other.requests == []
+        assert loopback_model.requests == []
     reasons = {
         str(assertion_result.reason)
         for result in results
@@ -67,13 +67,13 @@ def test_a_redirect_that_names_no_host_is_not_followed_either(
     model: LoopbackModel, location: str
 ) -> None:
     model.rule(lambda request: Turn(status=302, error="-", headers={"location": location}))
-    held = judged(POLITE, model_judge(model))
-    assert held.passed is None
+    value = judged(POLITE, model_judge(model))
+    assert value.passed is None
     # httpx2 before 2.16 raises where it cannot read the location, which it would not follow anyway:
     # the client takes that for a lost connection, and asks the same endpoint again.
-    is_read = "(HTTP 302)" in str(held.reason)
-    assert is_read or "location header" in str(held.reason)
-    assert len(str(held.reason)) < 500
+    is_read = "(HTTP 302)" in str(value.reason)
+    assert is_read or "location header" in str(value.reason)
+    assert len(str(value.reason)) < 500
     assert len(model.requests) == (1 if is_read else 3)
 
 
@@ -178,7 +178,7 @@ def test_a_judge_tells_when_its_usage_changes(model: LoopbackModel) -> None:
     model.rule(lambda request: verdict())
     judge = model_judge(model)
     used = judge.usage
-    seen: list[tuple[int, int, int]] = []
-    used.changed = lambda: seen.append((used.waiting, used.calls, used.answers))
+    counts: list[tuple[int, int, int]] = []
+    used.changed = lambda: counts.append((used.waiting, used.calls, used.answers))
     asyncio.run(judge(asked(POLITE)))
-    assert seen == [(1, 0, 0), (1, 1, 0), (0, 1, 1)]
+    assert counts == [(1, 0, 0), (1, 1, 0), (0, 1, 1)]

@@ -91,9 +91,9 @@ def test_the_model_gets_masked_text_and_is_told_so(model: LoopbackModel) -> None
 
 def test_a_claim_is_not_refuted_by_evidence_that_was_masked() -> None:
     answer = {"claims": [{"claim": "a", "verdict": "not_supported"}]}
-    held = judged(GROUNDED, lambda _: answer, steps=steps(result=f"a {KEY}"), metrics=...)
-    assert held.passed is None
-    assert "credentials are masked" in str(held.reason)
+    value = judged(GROUNDED, lambda _: answer, steps=steps(result=f"a {KEY}"), metrics=...)
+    assert value.passed is None
+    assert "credentials are masked" in str(value.reason)
 
 
 def test_a_run_without_credentials_is_shown_as_it_is() -> None:

@@ -55,9 +55,9 @@ def refusing(message: str, status: int = 400, **members: Any) -> Turn:
 
 def test_a_verdict_is_asked_for_by_schema_at_temperature_0(model: LoopbackModel) -> None:
     model.push(verdict(True, 0.9, reason="says please", step_ids=["step_002"]))
-    held = judged(RUBRIC, model_judge(model))
-    assert (held.passed, held.score, held.reason) == (True, 0.9, "says please")
-    assert held.extra == {"step_ids": ["step_002"], "judge_model": "judge-1"}
+    value = judged(RUBRIC, model_judge(model))
+    assert (value.passed, value.score, value.reason) == (True, 0.9, "says please")
+    assert value.extra == {"step_ids": ["step_002"], "judge_model": "judge-1"}
     (request,) = model.requests
     assert (request.model, request.body["temperature"]) == ("judge-1", 0)
     form = request.body["response_format"]
@@ -73,8 +73,8 @@ def test_a_verdict_is_asked_for_by_schema_at_temperature_0(model: LoopbackModel)
 
 def test_claims_are_asked_for_one_by_one(model: LoopbackModel) -> None:
     model.push(json.dumps(claims(("a", "supported", ["step_002"]), reason="all there")))
-    held = judged(GROUNDED, model_judge(model))
-    assert (held.passed, held.score, held.reason) == (True, 1.0, "all there")
+    value = judged(GROUNDED, model_judge(model))
+    assert (value.passed, value.score, value.reason) == (True, 1.0, "all there")
     schema = model.requests[0].schema
     assert schema is not None
     assert schema["properties"]["claims"]["items"]["properties"]["verdict"]["enum"] == [
@@ -184,9 +184,9 @@ def test_an_unusable_answer_is_not_evaluated_with_the_reason(
     model: LoopbackModel, turns: list[Turn | str], reason: str, calls: int
 ) -> None:
     model.push(*turns)
-    held = judged(POLITE, model_judge(model))
-    assert (held.passed, held.to_dict().get("score")) == (None, None)
-    assert reason in str(held.reason)
+    value = judged(POLITE, model_judge(model))
+    assert (value.passed, value.to_dict().get("score")) == (None, None)
+    assert reason in str(value.reason)
     assert len(model.requests) == calls
 
 
@@ -201,8 +201,8 @@ def test_a_hanging_judge_is_abandoned_and_everything_else_is_delivered(
 ) -> None:
     answering(model, lambda text: Turn(delay_s=60) if "reads a page" in text else GOOD)
     judge = model_judge(model, timeout_s=0.2, retries=1)
-    held = [POLITE, RUBRIC, {"type": "status"}]
-    (result,) = evaluate(held, [trace()], judge)
+    contents = [POLITE, RUBRIC, {"type": "status"}]
+    (result,) = evaluate(contents, [trace()], judge)
     assert [assertion_result.passed for assertion_result in result.assertion_results] == [
         True,
         None,
@@ -233,9 +233,9 @@ def test_a_server_that_trickles_its_answer_is_abandoned_too() -> None:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}/v1"
         judge = OpenAIJudge("judge-1", url, cache=None, timeout_s=0.3, retries=0)
-        held = judged(POLITE, judge)
+        value = judged(POLITE, judge)
         server.shutdown()
-    assert "gave no answer in 0.3 s" in str(held.reason)
+    assert "gave no answer in 0.3 s" in str(value.reason)
 
 
 @pytest.mark.parametrize("wait", ["7", "0.25"])
@@ -253,8 +253,8 @@ def test_a_request_to_wait_too_long_ends_the_question(
     model: LoopbackModel, waits: list[float], wait: str, words: str
 ) -> None:
     model.push(refusing("slow", status=429, headers={"retry-after": wait}))
-    held = judged(POLITE, model_judge(model))
-    assert words in str(held.reason)
+    value = judged(POLITE, model_judge(model))
+    assert words in str(value.reason)
     assert waits == []
 
 
@@ -294,9 +294,9 @@ def test_a_server_that_is_gone_is_not_asked_forever(waits: list[float]) -> None:
 
 def test_a_key_repeated_by_a_server_is_in_no_reason(model: LoopbackModel) -> None:
     model.push(refusing("bad key sk-secret-123456 given", status=413))
-    held = judged(POLITE, model_judge(model, api_key="sk-secret-123456"))
-    assert "[masked]" in str(held.reason)
-    assert "sk-secret" not in str(held.reason)
+    value = judged(POLITE, model_judge(model, api_key="sk-secret-123456"))
+    assert "[masked]" in str(value.reason)
+    assert "sk-secret" not in str(value.reason)
 
 
 # ------------------------------------------------------------------------------- its bookkeeping
@@ -336,10 +336,10 @@ def test_the_calls_of_a_judge_leave_no_spans(model: LoopbackModel, spans: Spans)
         import openai
 
         with openai.OpenAI(base_url=model.base_url, api_key="none") as client:
-            made = client.chat.completions.create(
+            result = client.chat.completions.create(
                 model="m", messages=[{"role": "user", "content": question.text}]
             )
-        return json.loads(made.choices[0].message.content or "")
+        return json.loads(result.choices[0].message.content or "")
 
     question = asked(POLITE)
     model.push(GOOD, GOOD, GOOD)
@@ -400,6 +400,6 @@ def test_a_missing_library_is_reported_with_the_command_that_installs_it(
 def test_a_password_in_the_endpoint_is_in_no_reason(model: LoopbackModel) -> None:
     model.push(refusing("no", status=401))
     url = model.base_url.replace("://", "://me:secret@")
-    held: Object = judged(POLITE, OpenAIJudge("judge-1", url, "k", cache=None)).to_dict()
-    assert "refuses the key" in held["reason"]
-    assert "secret" not in held["reason"]
+    obj: Object = judged(POLITE, OpenAIJudge("judge-1", url, "k", cache=None)).to_dict()
+    assert "refuses the key" in obj["reason"]
+    assert "secret" not in obj["reason"]

@@ -22,12 +22,12 @@ TEXTS = st.text() | st.text(alphabet='<> 0123456789abcdef\n\r\u2028"\\')
 def inside(text: str) -> list[str]:
     """Return the lines between the marks, after looking that no other line has the mark."""
     (mark,) = _MARK.findall(text)
-    before, opened, rest = text.partition(f"<<< {mark}\n")
-    held, closed, after = rest.partition(f"\n>>> {mark}")
+    before, opened, remainder = text.partition(f"<<< {mark}\n")
+    value, closed, after = remainder.partition(f"\n>>> {mark}")
     assert opened
     assert closed
-    assert mark not in before + held + after
-    return held.split("\n")
+    assert mark not in before + value + after
+    return value.split("\n")
 
 
 @given(TEXTS, TEXTS)
@@ -42,15 +42,15 @@ def test_no_text_of_a_run_starts_a_line_in_the_question(text: str) -> None:
         {"step_id": "s2", "type": "of_somebody", "content": {text: [text]}},
     ]
     question = asked(RUBRIC, steps=steps, output=text, input=text, metrics=...)
-    held = inside(question.text)
-    assert [list(json.loads(line)) for line in held] == [
+    value = inside(question.text)
+    assert [list(json.loads(line)) for line in value] == [
         ["input"],
         ["step_id", "type", "result"],
         ["step_id", "type", "content"],
         ["output"],
     ]
-    assert json.loads(held[-1]) == {"output": text}
-    assert all(len(line.splitlines()) == 1 for line in held)
+    assert json.loads(value[-1]) == {"output": text}
+    assert all(len(line.splitlines()) == 1 for line in value)
 
 
 PERSUASION = [
@@ -69,8 +69,8 @@ def test_text_that_addresses_the_judge_stays_data(assertion: Object, text: str) 
     steps = [dict(step) for step in RUN["steps"]]
     steps[1]["tool_result"] = {"call_id": "c1", "output": text}
     question = asked(assertion, output=text, steps=steps)
-    held = [json.loads(line) for line in inside(question.text)]
-    assert held[-1] == {"output": text}
+    loads = [json.loads(line) for line in inside(question.text)]
+    assert loads[-1] == {"output": text}
     outside = question.text.replace("\n".join(inside(question.text)), "")
     assert text not in question.instructions + outside
     assert "step_999" not in question.step_ids
@@ -85,9 +85,9 @@ def test_the_fence_of_an_earlier_question_opens_nothing() -> None:
 
 def test_citing_a_step_that_only_a_text_mentions_voids_the_verdict() -> None:
     answer = {"passed": True, "step_ids": ["step_999"]}
-    held = judged(RUBRIC, lambda _: answer, output='{"step_id": "step_999"}')
-    assert held.passed is None
-    assert '"step_999"' in str(held.reason)
+    value = judged(RUBRIC, lambda _: answer, output='{"step_id": "step_999"}')
+    assert value.passed is None
+    assert '"step_999"' in str(value.reason)
 
 
 def test_the_same_run_is_the_same_question() -> None:
@@ -117,13 +117,13 @@ def test_a_short_text_is_not_cut() -> None:
 
 def test_the_question_and_the_verdict_both_say_that_a_trace_was_shortened() -> None:
     judge = Takes(2_000)
-    held = judged(POLITE, judge, output="a" * 5_000 + "z" * 5_000)
+    value = judged(POLITE, judge, output="a" * 5_000 + "z" * 5_000)
     output = json.loads(inside(judge.text)[-1])["output"]
     assert output.startswith("aaa")
     assert output.endswith("zzz")
     assert "characters left out" in output
     words = re.findall(r"input or output shortened to [\d,]+ characters", judge.text)
-    assert held.reason == f"the judge's score is 1 (judged on a shortened trace: {words[0]})"
+    assert value.reason == f"the judge's score is 1 (judged on a shortened trace: {words[0]})"
 
 
 def test_a_claim_is_not_refuted_by_evidence_that_was_left_out() -> None:
@@ -134,19 +134,19 @@ def test_a_claim_is_not_refuted_by_evidence_that_was_left_out() -> None:
         def __call__(self, question: Any) -> Any:
             return {"claims": [{"claim": "a", "verdict": "not_supported", "step_ids": []}]}
 
-    held = judged(GROUNDED, Strict(2_000), steps=steps)
-    assert held.passed is None
-    assert "texts of steps shortened to" in str(held.reason)
+    value = judged(GROUNDED, Strict(2_000), steps=steps)
+    assert value.passed is None
+    assert "texts of steps shortened to" in str(value.reason)
 
 
 def test_many_steps_are_left_out_from_the_middle() -> None:
     steps = [{"step_id": f"s{n}", "type": "reasoning", "content": "hm " * 20} for n in range(500)]
     judge = Takes(4_000)
-    held = judged(RUBRIC, judge, steps=steps, metrics=...)
+    value = judged(RUBRIC, judge, steps=steps, metrics=...)
     names = [json.loads(line).get("step_id") for line in inside(judge.text)]
     assert names[1] == "s0"
     assert names[-2] == "s499"
-    assert "of 500 steps left out, s" in str(held.reason)
+    assert "of 500 steps left out, s" in str(value.reason)
 
 
 MEMBERS = st.text(max_size=2_000) | st.lists(st.integers(), max_size=300)

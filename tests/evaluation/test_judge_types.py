@@ -73,9 +73,9 @@ NOT_ASKED: list[tuple[Object, Object, str]] = [
 def test_nothing_is_asked_about_an_output_that_cannot_be_seen(
     assertion: Object, members: Object, reason: str
 ) -> None:
-    held = judged(assertion, never_asked, **members)
-    assert held.passed is None
-    assert reason in str(held.reason)
+    value = judged(assertion, never_asked, **members)
+    assert value.passed is None
+    assert reason in str(value.reason)
 
 
 CALLABLES: list[tuple[Any, bool | None, float | None, str]] = [
@@ -102,9 +102,9 @@ CALLABLES: list[tuple[Any, bool | None, float | None, str]] = [
 def test_a_callable_may_answer_in_any_of_these_forms(
     answer: Any, passed: bool | None, score: float | None, reason: str
 ) -> None:
-    held = judged(POLITE, lambda question: answer)
-    assert (held.passed, held.to_dict().get("score")) == (passed, score), held.reason
-    assert reason in str(held.reason)
+    value = judged(POLITE, lambda question: answer)
+    assert (value.passed, value.to_dict().get("score")) == (passed, score), value.reason
+    assert reason in str(value.reason)
 
 
 def test_a_callable_may_be_async() -> None:
@@ -150,8 +150,8 @@ def test_steps_are_named_only_where_they_exist() -> None:
 
 
 def test_a_result_names_its_judge_if_there_was_one() -> None:
-    held = judged(POLITE, lambda question: True)
-    assert held.extra["judge_model"] == "<lambda>"
+    value = judged(POLITE, lambda question: True)
+    assert value.extra["judge_model"] == "<lambda>"
     assert "judge_model" not in judged(POLITE, never_asked, output=...).extra
 
 
@@ -160,8 +160,8 @@ def test_a_result_names_its_judge_if_there_was_one() -> None:
 
 def lines(question: Any) -> list[Object]:
     """Return what stands inside the fence."""
-    inside = question.text.partition("<<< ")[2].partition(">>> ")[0]
-    return [json.loads(line) for line in inside.splitlines()[1:]]
+    inner = question.text.partition("<<< ")[2].partition(">>> ")[0]
+    return [json.loads(line) for line in inner.splitlines()[1:]]
 
 
 def test_a_property_is_judged_by_input_and_output_alone() -> None:
@@ -253,15 +253,15 @@ GROUNDING: list[tuple[list[Any], Object, bool | None, float | None, str]] = [
 def test_claims_are_checked_against_the_evidence_one_by_one(
     held: list[Any], members: Object, passed: bool | None, score: float | None, reason: str
 ) -> None:
-    found = judged(GROUNDED, lambda _: claims(*held), **members)
-    assert (found.passed, found.to_dict().get("score")) == (passed, score), found.reason
-    assert reason in str(found.reason)
+    result = judged(GROUNDED, lambda _: claims(*held), **members)
+    assert (result.passed, result.to_dict().get("score")) == (passed, score), result.reason
+    assert reason in str(result.reason)
 
 
 def test_the_claims_and_their_steps_are_in_the_result() -> None:
-    found = judged(GROUNDED, lambda _: claims(SUPPORTED, WRONG))
-    assert found.extra["step_ids"] == ["step_002", "step_004"]
-    assert found.extra["claims"][1] == {
+    result = judged(GROUNDED, lambda _: claims(SUPPORTED, WRONG))
+    assert result.extra["step_ids"] == ["step_002", "step_004"]
+    assert result.extra["claims"][1] == {
         "claim": "Braintrust is dead",
         "verdict": "contradicted",
         "step_ids": ["step_004"],
@@ -293,9 +293,9 @@ def test_a_tools_error_is_evidence_and_hides_nothing() -> None:
 def test_a_claim_is_not_refuted_by_evidence_that_a_collector_masked() -> None:
     answer = claims(INVENTED)
     (result,) = evaluate(GROUNDED, [masked(RUN, RESULT, "****")], lambda _: answer)
-    (held,) = result.assertion_results
-    assert held.passed is None
-    assert "masked by a Collector" in str(held.reason)
+    (value,) = result.assertion_results
+    assert value.passed is None
+    assert "masked by a Collector" in str(value.reason)
 
 
 def test_documents_that_were_retrieved_are_evidence() -> None:

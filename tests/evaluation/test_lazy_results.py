@@ -22,14 +22,14 @@ def results(*outputs: str) -> EvalResults:
 
 
 def test_what_is_not_read_is_not_computed() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def traces() -> Iterator[ReasoningTrace]:
-        asked.append("a trace")
+        requests.append("a trace")
         yield trace("yes")
 
     lazy = evaluate(CHECK, traces())
-    assert asked == []
+    assert requests == []
     assert repr(lazy) == "<EvalResults: none is computed yet; loop over them or call list()>"
 
 

@@ -50,10 +50,10 @@ class Structure(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        whole = attrs == [("class", "whole")]
+        complete = attrs == [("class", "whole")]
         if tag == "span":
-            self._spans.append(whole)
-        if not whole and (tag, attrs) != ("wbr", []):
+            self._spans.append(complete)
+        if not complete and (tag, attrs) != ("wbr", []):
             self.found.append((tag, attrs))
 
     def handle_endtag(self, tag: str) -> None:
@@ -83,8 +83,8 @@ def test_all_text_of_a_result_is_plain_text_on_the_page(text: str) -> None:
     # A number alone is no link in a reason, since it may be any number.
     word = "7" if plain(text).isdecimal() else "x"
     harmless = Structure(written(Page, *saying(word), subject=about(word)))
-    said = Structure(written(Page, *saying(text), subject=about(text)))
-    assert said.found == harmless.found
+    structure = Structure(written(Page, *saying(text), subject=about(text)))
+    assert structure.found == harmless.found
 
 
 def test_the_page_details_what_did_not_pass_and_counts_the_rest() -> None:
@@ -156,14 +156,14 @@ def test_the_page_shows_the_run_with_marks_at_its_steps() -> None:
     for passed in (False, None):
         page = written(Page, result(passed, failed, text), subject=subject)
         assert ('run" open' in page) is (passed is False)
-        said = shown(page)
-        assert "Full run: input, 102 steps, output Input pay it s0 reasoning thought 0" in said
+        output = shown(page)
+        assert "Full run: input, 102 steps, output Input pay it s0 reasoning thought 0" in output
         # The mark alone: the reason stands once, at the top of the card.
         assert (
             '… 42 more asks tool call pay {"order":7} this call returned the error in asksr '
-            "asksr tool result pay error no ✗ failed no_tool_error … 20 more" in said
+            "asksr tool result pay error no ✗ failed no_tool_error … 20 more" in output
         )
-        assert "x… (5,000 characters) ✗ failed output_contains" in said
+        assert "x… (5,000 characters) ✗ failed output_contains" in output
         assert page.count("pay failed at") == 2  # in the list and in the card
         anchors = re.findall('pay failed at <a href="#([^"]*)">asksr</a>', page)
         assert len(anchors) == 1
@@ -232,11 +232,11 @@ def test_a_page_has_a_bounded_number_of_steps_and_values_of_a_check() -> None:
                 "differences": [{"name": at, "expected": "1", "actual": "2"} for at in ids],
             },
         )
-        said = shown(written(Page, result(False, failed)))
-        assert row in said
-        assert f"and {more} more" in said
-        assert said.count("expected 1") == 5
-        assert "… and 95 more values that differ" in said
+        text = shown(written(Page, result(False, failed)))
+        assert row in text
+        assert f"and {more} more" in text
+        assert text.count("expected 1") == 5
+        assert "… and 95 more values that differ" in text
 
 
 @given(st.text(alphabet='ab_-, "1é', max_size=80) | st.text(max_size=80))

@@ -34,14 +34,14 @@ from tests.laws import many
 
 def blocks(text: str) -> list[Any]:
     """All of a comment without its code spans."""
-    found: list[Any] = []
+    results: list[Any] = []
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         inner = [
             (child.type, child.content * (child.type != "code_inline"))
             for child in token.children or ()
         ]
-        found.append((token.type, inner or token.content))
-    return found
+        results.append((token.type, inner or token.content))
+    return results
 
 
 @given(texts)

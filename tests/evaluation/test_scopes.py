@@ -45,9 +45,9 @@ def call(name: str, at: int, **result: Any) -> list[Object]:
 
 
 def run(
-    trace_id: str, steps: Sequence[Object] = (), *, inside: str | None = None, **members: Any
+    trace_id: str, steps: Sequence[Object] = (), *, inner: str | None = None, **members: Any
 ) -> ReasoningTrace:
-    metadata = {} if inside is None else {"metadata": {"parent_trace_id": inside}}
+    metadata = {} if inner is None else {"metadata": {"parent_trace_id": inner}}
     document = {
         "trace_id": trace_id,
         "agent_id": trace_id,
@@ -61,14 +61,14 @@ def run(
     return ReasoningTrace.from_dict(document)
 
 
-def results(*runs: Any, held: Any = NO_ERROR, **options: Any) -> list[EvalResult]:
-    return list(evaluate(held, runs, **options))
+def results(*runs: Any, value: Any = NO_ERROR, **options: Any) -> list[EvalResult]:
+    return list(evaluate(value, runs, **options))
 
 
-def reasons(*runs: Any, held: Any = NO_ERROR, **options: Any) -> list[tuple[Any, Any]]:
-    found = results(*runs, held=held, **options)
+def reasons(*runs: Any, value: Any = NO_ERROR, **options: Any) -> list[tuple[Any, Any]]:
+    result = results(*runs, held=value, **options)
     return [
-        (eval_result.trace_id, eval_result.assertion_results[0].reason) for eval_result in found
+        (eval_result.trace_id, eval_result.assertion_results[0].reason) for eval_result in result
     ]
 
 
@@ -162,23 +162,23 @@ def test_a_result_has_the_run_around_it_that_is_missing() -> None:
 def test_output_status_and_duration_are_the_outermost() -> None:
     inner = run("billing", inside="support", output="no", status="error")
     top = run("support", metrics={"total_duration_ms": 5})
-    held = [
+    contents = [
         {"type": "output_equals", "value": "done"},
         {"type": "status"},
         {"type": "latency", "max_ms": 5},
     ]
-    (result,) = results(inner, top, held=held)
+    (result,) = results(inner, top, held=contents)
     assert (result.trace_id, result.passed) == ("support", True)
 
 
 def test_tokens_and_costs_are_added_up() -> None:
     used = {"total_tokens": 10, "total_cost_usd": 1}
     runs = run("support", metrics=used), run("billing", inside="support", metrics=used)
-    held = [
+    contents = [
         {"type": "context_efficiency", "max_tokens": 19},
         {"type": "max_cost_usd", "max_usd": 2},
     ]
-    (result,) = results(*runs, held=held)
+    (result,) = results(*runs, held=contents)
     assert [assertion_result.passed for assertion_result in result.assertion_results] == [
         False,
         True,
@@ -189,10 +189,10 @@ def test_unknown_tokens_of_an_inner_run_are_a_gap() -> None:
     thought = {"step_id": "s", "type": "reasoning", "content": "hm"}
     top = run("support", metrics={"total_tokens": 10})
     inner = run("billing", [thought], inside="support")
-    held = {"type": "context_efficiency", "max_tokens": 19}
-    ((_, reason),) = reasons(top, inner, held=held)
+    contents = {"type": "context_efficiency", "max_tokens": 19}
+    ((_, reason),) = reasons(top, inner, held=contents)
     assert reason.endswith("it may be more: billing: its tokens were not recorded")
-    ((_, reason),) = reasons(top, inner, held={**held, "max_tokens": 9})
+    ((_, reason),) = reasons(top, inner, held={**contents, "max_tokens": 9})
     assert reason == "the run used 10 tokens; at most 9 are allowed"
 
 
@@ -205,8 +205,8 @@ def test_a_gap_of_an_inner_run_is_a_gap_of_the_whole() -> None:
 def test_a_masked_argument_of_an_inner_run_is_a_gap() -> None:
     steps = call("pay", 2)
     steps[0]["tool_call"]["arguments"] = {"card": "[masked]"}
-    held = {"type": "no_tool_call", "tool_name": "pay", "tool_args": {"card": "7"}}
-    (result,) = results(TOP, run("billing", steps, inside="support"), held=held)
+    contents = {"type": "no_tool_call", "tool_name": "pay", "tool_args": {"card": "7"}}
+    (result,) = results(TOP, run("billing", steps, inside="support"), held=contents)
     assert result.passed is None
     assert result.assertion_results[0].extra["step_ids"] == ["billing/s1"]
 
@@ -242,8 +242,8 @@ def test_agents_of_one_name_have_numbers() -> None:
 def test_calls_of_all_runs_are_in_the_order_of_time() -> None:
     early = run("early", call("first", 1), inside="top")
     late = run("late", call("third", 3), inside="top")
-    held = {"type": "tool_sequence", "tools": ["first", "second", "third"], "mode": "exact"}
-    assert results(late, run("top", call("second", 2)), early, held=held)[0].passed is True
+    contents = {"type": "tool_sequence", "tools": ["first", "second", "third"], "mode": "exact"}
+    assert results(late, run("top", call("second", 2)), early, held=contents)[0].passed is True
 
 
 def test_runs_inside_one_another_are_one_tree() -> None:
@@ -252,8 +252,8 @@ def test_runs_inside_one_another_are_one_tree() -> None:
 
 
 def test_a_run_read_twice_is_inside_another_one_once() -> None:
-    held = {"type": "tool_call_count", "tool_name": "pay", "max_calls": 1}
-    (result,) = results(TOP, FAILED, FAILED, held=held)
+    contents = {"type": "tool_call_count", "tool_name": "pay", "max_calls": 1}
+    (result,) = results(TOP, FAILED, FAILED, held=contents)
     assert (result.passed, result.extra["runs"]) == (True, 2)
 
 
@@ -272,22 +272,22 @@ def forests(draw: st.DrawFn) -> list[ReasoningTrace]:
 
 def roots(runs: Sequence[ReasoningTrace]) -> dict[str, str]:
     parents = {trace.trace_id: (trace.metadata or {}).get("parent_trace_id") for trace in runs}
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for parent in parents:
         top = parent
         while (up := parents[top]) is not None:
             top = up
-        found[parent] = top
-    return found
+        matches[parent] = top
+    return matches
 
 
 @given(forests())
 def test_every_run_is_in_the_one_unit_of_its_outermost_run(runs: list[ReasoningTrace]) -> None:
     units = units_of(runs)
-    found = {document_of(item).trace_id: unit for unit in units for item in unit.runs}
+    matches = {document_of(item).trace_id: unit for unit in units for item in unit.runs}
     tops = roots(runs)
     assert sum(len(unit.runs) for unit in units) == len(runs)
-    assert {key: document_of(unit.runs[0]).trace_id for key, unit in found.items()} == tops
+    assert {key: document_of(unit.runs[0]).trace_id for key, unit in matches.items()} == tops
 
 
 @given(forests())
@@ -323,13 +323,13 @@ def test_rebuilt_runs_are_evaluated_as_soon_as_all_of_their_spans_have_come() ->
 
 
 def test_a_run_by_itself_has_the_number_of_runs_left_out() -> None:
-    found = dict(reasons(TOP, FAILED, scope="run"))
-    assert found["support"] == f"{NO_ERRORS} (1 run inside it left out by the scope run)"
-    assert found["billing"] == 'pay failed at s2: "declined"'
+    result = dict(reasons(TOP, FAILED, scope="run"))
+    assert result["support"] == f"{NO_ERRORS} (1 run inside it left out by the scope run)"
+    assert result["billing"] == 'pay failed at s2: "declined"'
 
 
 @pytest.mark.parametrize(
-    "held",
+    "obj",
     [
         NO_ERROR,
         {"type": "no_tool_call", "tool_name": "pay"},
@@ -339,15 +339,15 @@ def test_a_run_by_itself_has_the_number_of_runs_left_out() -> None:
         {"type": "context_efficiency", "max_tokens": 5},
     ],
 )
-def test_checks_of_absence_and_count_name_what_was_left_out(held: Object) -> None:
+def test_checks_of_absence_and_count_name_what_was_left_out(obj: Object) -> None:
     top = run("support", call("look_up", 1), metrics={"total_tokens": 5})
-    ((_, reason), _) = reasons(top, FAILED, held=held, scope="run")
+    ((_, reason), _) = reasons(top, FAILED, held=obj, scope="run")
     assert "(1 run inside it left out by the scope run)" in reason
 
 
-@pytest.mark.parametrize("held", [{"type": "output_contains", "text": "done"}, {"type": "status"}])
-def test_other_checks_do_not_name_it(held: Object) -> None:
-    assert "left out" not in str(reasons(TOP, FAILED, held=held, scope="run"))
+@pytest.mark.parametrize("obj", [{"type": "output_contains", "text": "done"}, {"type": "status"}])
+def test_other_checks_do_not_name_it(obj: Object) -> None:
+    assert "left out" not in str(reasons(TOP, FAILED, held=obj, scope="run"))
 
 
 def test_an_inner_run_is_a_result_of_its_own_where_it_is_named() -> None:

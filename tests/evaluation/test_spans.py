@@ -54,8 +54,8 @@ def spans_of(run: Object) -> list[SpanRecord]:
 
 
 def rebuilt(spans: Sequence[SpanRecord]) -> Rebuilt:
-    (found,) = rebuild(spans)
-    return found
+    (result,) = rebuild(spans)
+    return result
 
 
 def verdicts(source: ReasoningTrace | Rebuilt) -> Any:
@@ -106,16 +106,16 @@ def test_an_unrelated_step_changes_no_verdict(step: Object, at: int) -> None:
 
 
 def test_arguments_masked_by_a_collector_are_not_held_against_the_agent() -> None:
-    found = verdict(SEARCH, masked(RUN, ARGUMENTS, "****"))
-    assert found.passed is None
-    assert "masked by a Collector" in found.reason
-    assert found.step_ids == ("step_001",)
+    result = verdict(SEARCH, masked(RUN, ARGUMENTS, "****"))
+    assert result.passed is None
+    assert "masked by a Collector" in result.reason
+    assert result.step_ids == ("step_001",)
 
 
 def test_an_output_masked_by_a_collector_is_not_held_against_the_agent() -> None:
-    found = verdict({"type": "output_contains", "text": "x"}, masked(RUN, OUTPUT, "****"))
-    assert found.passed is None
-    assert "redacted" in found.reason
+    result = verdict({"type": "output_contains", "text": "x"}, masked(RUN, OUTPUT, "****"))
+    assert result.passed is None
+    assert "redacted" in result.reason
 
 
 def test_a_masked_output_does_not_hide_arguments() -> None:
@@ -129,17 +129,17 @@ def test_content_that_was_not_captured_is_not_held_against_the_agent(attribute: 
         for name in [key for key in span.attributes if key == attribute]:
             del span.attributes[name]
     assertion: Object = {"type": "output_contains", "text": "x"}
-    found = verdict(SEARCH if attribute == ARGUMENTS else assertion, rebuilt(spans))
-    assert found.passed is None, found
-    assert "captured" in found.reason
+    result = verdict(SEARCH if attribute == ARGUMENTS else assertion, rebuilt(spans))
+    assert result.passed is None, result
+    assert "captured" in result.reason
 
 
 def test_an_incomplete_run_is_not_known_to_lack_a_call() -> None:
     without_root = [span for span in spans_of(RUN) if span.parent_id is not None]
-    found: list[Verdict] = [
+    results: list[Verdict] = [
         verdict({"type": "no_tool_call", "tool_name": "rm"}, item) for item in rebuild(without_root)
     ]
-    assert [item.passed for item in found] == [None] * len(found) != []
+    assert [item.passed for item in results] == [None] * len(results) != []
 
 
 def test_one_evaluated_assertion_of_ten_makes_no_pass() -> None:

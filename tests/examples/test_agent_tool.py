@@ -64,8 +64,10 @@ def calls(ran: Any) -> dict[str, Any]:
 
 def test_every_call_ends_as_it_should_and_is_one_span(ran: Any) -> None:
     assert {name: call.get("error.type") for name, call in calls(ran).items()} == ENDS
-    told = {item["invocation_id"]: item.get("error", {}).get("error_class") for item in ran[1]}
-    assert told == {f"inv_{name}": error for name, error in ENDS.items()}
+    error_classes = {
+        item["invocation_id"]: item.get("error", {}).get("error_class") for item in ran[1]
+    }
+    assert error_classes == {f"inv_{name}": error for name, error in ENDS.items()}
 
 
 def test_the_recording_rebuilds_to_one_trajectory(ran: Any) -> None:
@@ -100,18 +102,18 @@ def test_results_refer_to_the_spans_they_are_on(ran: Any) -> None:
 
 
 def test_the_objects_come_back_and_are_valid(ran: Any) -> None:
-    found = list(objects_in_spans(ran[0].spans()))
-    assert all(findings(item) == [] for item in found)
-    kinds = {getattr(identify(item), "__name__", None) for item in found}
+    objects = list(objects_in_spans(ran[0].spans()))
+    assert all(findings(item) == [] for item in objects)
+    kinds = {getattr(identify(item), "__name__", None) for item in objects}
     assert kinds >= {"Invocation", "Result", "Hook", "InputMutation", "PermissionDecision"}
     assert kinds >= {"Progress", "ResultPersistence", "ToolDeclaration", "Event"}
     results = {
-        item["invocation_id"]: item for item in found if identify(item) is identify(ran[1][0])
+        item["invocation_id"]: item for item in objects if identify(item) is identify(ran[1][0])
     }
     for result in ran[1]:
         if result["redaction_state"] == "none":
-            given = {name: value for name, value in result.items() if name != "telemetry_refs"}
-            assert results[result["invocation_id"]] == given
+            values = {name: value for name, value in result.items() if name != "telemetry_refs"}
+            assert results[result["invocation_id"]] == values
 
 
 def test_waits_mutations_and_large_results_are_shown(ran: Any) -> None:

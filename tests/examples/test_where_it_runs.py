@@ -41,8 +41,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def environment(**more: str) -> dict[str, str]:
-    kept = ("OTEL_", "AGENTOOL_", "OPENAI_")
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(kept)}
+    results = ("OTEL_", "AGENTOOL_", "OPENAI_")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(results)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{clean['PATH']}"
     return {**clean, "PATH": path, **more}
 

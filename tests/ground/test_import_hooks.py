@@ -69,9 +69,9 @@ import {name}
 seen.append({package} is sys.modules["{package}"] and {name}.__name__)
 seen.append(type(importlib.util.find_spec("{package}").loader).__module__)
 """
-    *loaded, found, loader = events(tmp_path, code)
+    *loaded, result, loader = events(tmp_path, code)
     assert [loaded.count("first"), loaded.count(f"code of {name}".replace("plain.", ""))] == [1, 1]
-    assert (found, loader) == (name, "_frozen_importlib_external")
+    assert (result, loader) == (name, "_frozen_importlib_external")
 
 
 def test_the_first_of_several_makes_the_call_and_no_other(tmp_path: Path) -> None:

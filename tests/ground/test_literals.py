@@ -79,7 +79,7 @@ def test_the_content_of_a_printed_message_is_read_once(monkeypatch: pytest.Monke
         return value_in(text)
 
     monkeypatch.setattr(langchain_values, "value_in", counted)
-    said = " id= name= it's" * 100
-    message = langchain_values.unprinted(f"content={said!r} id='run-1'")
-    assert message == {"type": "ai", "content": said}
-    assert read == [repr(said)]
+    output = " id= name= it's" * 100
+    message = langchain_values.unprinted(f"content={output!r} id='run-1'")
+    assert message == {"type": "ai", "content": output}
+    assert read == [repr(output)]

@@ -160,19 +160,19 @@ def _links() -> list[trace.Link]:
 
 def logged_by_another_library() -> None:
     logger = _logs.get_logger("opentelemetry.instrumentation.other")
-    said = {"content": f"{CANARY} {SECRET}", "api_key": SECRET}
+    texts = {"content": f"{CANARY} {SECRET}", "api_key": SECRET}
     details: dict[str, Any] = {
-        "gen_ai.input.messages": [{"role": "user", "parts": [said]}],
+        "gen_ai.input.messages": [{"role": "user", "parts": [texts]}],
         "gen_ai.output.messages": f'[{{"content": "{CANARY} {SECRET}"}}]',
         "note": SECRET,
     }
     with trace.get_tracer("other").start_as_current_span("chat"):
         for name in ("gen_ai.user.message", "gen_ai.choice", "gen_ai.content.prompt"):
-            logger.emit(_logs.LogRecord(body=said, event_name=name))
+            logger.emit(_logs.LogRecord(body=texts, event_name=name))
             logger.emit(_logs.LogRecord(body=f"{CANARY} {SECRET}", attributes={"event.name": name}))
         name = "gen_ai.client.inference.operation.details"
         logger.emit(_logs.LogRecord(attributes=details, event_name=name))
-        logger.emit(_logs.LogRecord(body={"message": said, "n": SECRET}, event_name="other.event"))
+        logger.emit(_logs.LogRecord(body={"message": texts, "n": SECRET}, event_name="other.event"))
         logger.emit(_logs.LogRecord(body=f"login with password={SECRET}", attributes=details))
         logger.emit(_logs.LogRecord(body=WRITTEN))
         logger.emit(_logs.LogRecord(body=[WRITTEN, SECRET, SECRET.encode(), {"token": SECRET}]))

@@ -33,13 +33,13 @@ def silent(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     with caplog.at_level(logging.WARNING):
         yield
         gc.collect()
-    told = [
+    messages = [
         record.getMessage()
         for when in ("setup", "call")
         for record in caplog.get_records(when)
         if record.levelno >= logging.WARNING
     ]
-    assert not told, told
+    assert not messages, messages
 
 
 @pytest.fixture

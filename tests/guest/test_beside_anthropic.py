@@ -57,10 +57,10 @@ def their(name: str) -> str:
 @pytest.fixture(params=sorted(MODULES))
 def name(request: pytest.FixtureRequest) -> str:
     try:
-        found = importlib.util.find_spec(MODULES[request.param])
+        spec = importlib.util.find_spec(MODULES[request.param])
     except ModuleNotFoundError:
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
 
@@ -117,8 +117,8 @@ def test_a_call_in_one_recording_twice_counts_once(
             folder, "\n".join([*order, "with agentool_otel.run('clerk'): said = ask()"]), _CALLS
         )
         [trace] = load(folder / ".agentool")
-        told = trace.to_dict()
-        counted.append((told["metrics"]["total_tokens"], len(told["steps"])))
+        message = trace.to_dict()
+        counted.append((message["metrics"]["total_tokens"], len(message["steps"])))
     [(tokens, steps), (tokens_of_both, steps_of_both)] = counted
     # OpenLLMetry adds the number in a stream's first event to the real one, and the inner span of
     # a call is the one that knows.

@@ -68,10 +68,10 @@ def together(name: str, ours_first: bool) -> Answer:
 @pytest.fixture(params=sorted(TRACERS))
 def name(request: pytest.FixtureRequest) -> str:
     try:
-        found = importlib.util.find_spec(TRACERS[request.param])
+        spec = importlib.util.find_spec(TRACERS[request.param])
     except ModuleNotFoundError:
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
 

@@ -21,10 +21,10 @@ pytest.importorskip("agents.tracing")
 
 def _installed() -> bool:
     try:
-        found = importlib.util.find_spec("openinference.instrumentation.openai_agents")
+        spec = importlib.util.find_spec("openinference.instrumentation.openai_agents")
     except ModuleNotFoundError:
         return False
-    return found is not None
+    return spec is not None
 
 
 if not _installed():
@@ -117,8 +117,8 @@ def test_a_rebuild_of_both_together_counts_each_call_once(ours_first: bool) -> N
     ours = OURS.replace("instrument()", "instrument(content=True)")
     order = ours + theirs if ours_first else theirs + ours
     with TemporaryDirectory() as folder:
-        said: Any = program(Path(folder), f"{_ONE_PROVIDER}{order}{_ASK}{_REBUILT}").said
-    assert any(scope.startswith("openinference") for scope in said["scopes"])
-    (trace,) = said["traces"]
+        text: Any = program(Path(folder), f"{_ONE_PROVIDER}{order}{_ASK}{_REBUILT}").said
+    assert any(scope.startswith("openinference") for scope in text["scopes"])
+    (trace,) = text["traces"]
     steps = [step["type"] for step in trace["steps"]]
     assert steps == ["tool_call", "tool_result"], json.dumps(trace, indent=1)

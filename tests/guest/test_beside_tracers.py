@@ -76,8 +76,8 @@ def ours_first(request: pytest.FixtureRequest) -> bool:
 
 
 def test_the_user_gets_the_same_answers(name: str, ours_first: bool) -> None:
-    said = together(name, ours_first).said
-    assert said["answers"] == said["answers after"] == alone(name).said
+    text = together(name, ours_first).said
+    assert text["answers"] == text["answers after"] == alone(name).said
 
 
 def test_no_span_of_theirs_is_lost_or_doubled(name: str, ours_first: bool) -> None:
@@ -88,8 +88,8 @@ def test_no_span_of_theirs_is_lost_or_doubled(name: str, ours_first: bool) -> No
 
 def test_ours_are_recorded_once_until_uninstrument(name: str, ours_first: bool) -> None:
     """In our recording, or where the provider that we have joined sends them."""
-    found = together(name, ours_first)
-    assert len(found.recorded) == 2 or (not ours_first and len(found.ours()) in (0, 2))
+    result = together(name, ours_first)
+    assert len(result.recorded) == 2 or (not ours_first and len(result.ours()) in (0, 2))
 
 
 def test_their_provider_is_not_replaced(name: str) -> None:
@@ -97,10 +97,10 @@ def test_their_provider_is_not_replaced(name: str) -> None:
 
 
 def test_uninstrument_leaves_the_wrappers_of_others(name: str, ours_first: bool) -> None:
-    said = together(name, ours_first).said
-    assert said["around"] == said["around after"]
-    somebody_stands_on_ours = ours_first and bool(said["around"])
-    assert said["outermost stays"] is somebody_stands_on_ours
+    text = together(name, ours_first).said
+    assert text["around"] == text["around after"]
+    somebody_stands_on_ours = ours_first and bool(text["around"])
+    assert text["outermost stays"] is somebody_stands_on_ours
 
 
 def test_status_names_who_else_wraps_a_call(name: str, ours_first: bool) -> None:
@@ -123,9 +123,9 @@ def test_doctor_names_the_other_instrumentors_of_a_framework() -> None:
 
 
 def test_a_healthy_run_prints_nothing_of_ours(name: str, ours_first: bool) -> None:
-    said = together(name, ours_first).stderr.splitlines()
+    lines = together(name, ours_first).stderr.splitlines()
     expected = ("content is no longer captured", "the application's own tracer provider")
-    ours = [line for line in said if "agentool" in line]
+    ours = [line for line in lines if "agentool" in line]
     assert [line for line in ours if not any(item in line for item in expected)] == []
 
 

@@ -47,9 +47,9 @@ def leave(folder: Path, mode: str, *arguments: str, **environ: str) -> bytes:
     return b"\n".join([done.stdout, done.stderr, *(path.read_bytes() for path in files)])
 
 
-def around(data: bytes, what: bytes) -> bytes:
+def around(data: bytes, description: bytes) -> bytes:
     """Return the surroundings of a match, for the message of a failure."""
-    at = data.find(what)
+    at = data.find(description)
     return b"" if at < 0 else data[max(0, at - 300) : at + 60]
 
 

@@ -102,8 +102,8 @@ def test_yielded_values_are_recorded(spans: Any) -> None:
 
     assert list(rows()) == [{"a": 1}, [2]]
     assert asyncio.run(read()) == [3]
-    said = [span.attributes["gen_ai.tool.call.result"] for span in spans.finished()]
-    assert said == ['{"result":[{"a":1},[2]]}', '{"result":[3]}']
+    attributes = [span.attributes["gen_ai.tool.call.result"] for span in spans.finished()]
+    assert attributes == ['{"result":[{"a":1},[2]]}', '{"result":[3]}']
 
 
 # --------------------------------------------------------------------------------------- left early
@@ -156,13 +156,13 @@ def test_a_broken_async_generator_logs_no_different_context(
         await rows.__anext__()
 
     async def main() -> None:
-        closed, dropped, kept = forever(), forever(), forever()
-        for rows in (closed, dropped, kept):
+        closed, dropped, result = forever(), forever(), forever()
+        for rows in (closed, dropped, result):
             await asyncio.create_task(first(rows))
         await asyncio.create_task(closed.aclose())
         del rows, dropped
         await asyncio.create_task(collect())
-        others.append(kept)  # until the loop closes it
+        others.append(result)  # until the loop closes it
 
     async def collect() -> None:
         gc.collect()

@@ -138,8 +138,8 @@ def test_self_is_kept_out_of_the_recorded_input(spans: Any) -> None:
     Box().lift(1)
     Box.make(1)
     asyncio.run(Box().drop(1))
-    said = {span.attributes["gen_ai.tool.call.arguments"] for span in spans.finished()}
-    assert said == {'{"weight":1}'}
+    attributes = {span.attributes["gen_ai.tool.call.arguments"] for span in spans.finished()}
+    assert attributes == {'{"weight":1}'}
 
 
 def test_partials_and_callable_objects_can_be_decorated(spans: Any, decorator: Decorator) -> None:
@@ -171,16 +171,16 @@ class Hostile:
 
 
 def circular() -> list[Any]:
-    made: list[Any] = [{}]
-    made[0]["again"] = made
-    return made
+    results: list[Any] = [{}]
+    results[0]["again"] = results
+    return results
 
 
 def deep() -> list[Any]:
-    made: list[Any] = []
+    results: list[Any] = []
     for _ in range(5000):
-        made = [made]
-    return made
+        results = [results]
+    return results
 
 
 def passes(spans: Any, decorator: Decorator, value: Any) -> None:
@@ -188,7 +188,7 @@ def passes(spans: Any, decorator: Decorator, value: Any) -> None:
 
     How it is written is the encoder's affair, and has tests of its own.
     """
-    assert decorator(lambda given: given)(value) is value
+    assert decorator(lambda value: value)(value) is value
     assert spans.only().status.is_unset
     spans.forget()
 
@@ -228,8 +228,8 @@ def test_input_is_recorded_as_it_was_before_the_call(spans: Any) -> None:
 
     clear([1, 2])
     asyncio.run(clear_later([1, 2]))
-    said = [span.attributes["gen_ai.tool.call.arguments"] for span in spans.finished()]
-    assert said == ['{"items":[1,2]}'] * 2
+    attributes = [span.attributes["gen_ai.tool.call.arguments"] for span in spans.finished()]
+    assert attributes == ['{"items":[1,2]}'] * 2
 
 
 def test_a_decorated_call_in_a_fresh_context_leaves_nothing_behind(

@@ -27,9 +27,9 @@ def search(query: str) -> str:
 
 def parents(spans: Spans) -> dict[str, str | None]:
     """The name of each span's parent, None for a root or a parent that is not here."""
-    found = spans.finished()
-    names = {item.context.span_id: item.name for item in found if item.context is not None}
-    return {item.name: names.get(item.parent.span_id) if item.parent else None for item in found}
+    finished = spans.finished()
+    names = {item.context.span_id: item.name for item in finished if item.context is not None}
+    return {item.name: names.get(item.parent.span_id) if item.parent else None for item in finished}
 
 
 def test_the_nearest_of_ours_is_the_parent(spans: Spans, theirs: Any) -> None:

@@ -50,8 +50,8 @@ def _generator_tool(value: Any) -> Any:
     def give(value: Any) -> Generator[Any, Any, None]:
         yield value
 
-    [given] = give(value)
-    return given
+    [argument] = give(value)
+    return argument
 
 
 def _async_generator_tool(value: Any) -> Any:
@@ -60,8 +60,8 @@ def _async_generator_tool(value: Any) -> Any:
         yield value
 
     async def first() -> Any:
-        [given] = [item async for item in give(value)]
-        return given
+        [argument] = [item async for item in give(value)]
+        return argument
 
     return _awaited(first)
 
@@ -169,13 +169,13 @@ def test_a_tool_returns_the_very_object_and_none_of_its_methods_is_called(
     spans: Any, kind: str
 ) -> None:
     value = CORPUS[kind]()
-    held = sys.getrefcount(value)
+    getrefcount = sys.getrefcount(value)
     assert _tool(value) is value
     assert TOUCHED == []
     for name in ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"):
         json.loads(spans.attributes()[name], parse_constant=pytest.fail)
     gc.collect()
-    assert sys.getrefcount(value) == held, "the value is kept alive"
+    assert sys.getrefcount(value) == getrefcount, "the value is kept alive"
 
 
 @pytest.mark.thorough

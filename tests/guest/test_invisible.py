@@ -98,10 +98,10 @@ def test_code_and_defaults_of_a_suspended_function_are_the_originals(fn: Any) ->
 
 
 def test_a_coroutine_or_generator_is_named_after_its_function(spans: Any) -> None:
-    made: Any = coroutine(1)
-    assert made.__qualname__ == "coroutine"
-    assert inspect.iscoroutine(made)
-    made.close()
+    result: Any = coroutine(1)
+    assert result.__qualname__ == "coroutine"
+    assert inspect.iscoroutine(result)
+    result.close()
     assert repr(generator(1)).startswith("<generator object generator at")
 
 

@@ -115,9 +115,9 @@ def test_a_class_with_an_inherited_init_or_new(spans: Any) -> None:
         n: typing.ClassVar[int]
 
         def __new__(cls, n: int) -> Any:
-            made = super().__new__(cls)
-            made.__dict__["n"] = n
-            return made
+            new = super().__new__(cls)
+            new.__dict__["n"] = n
+            return new
 
         def __init__(self, n: int): ...
 

@@ -71,12 +71,14 @@ def test_a_task_cancelled_before_it_starts_makes_no_span(spans: Any) -> None:
 
 
 def test_a_coroutine_that_is_never_awaited_is_warned_of_once(spans: Any) -> None:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as catch_warnings:
         warnings.simplefilter("always")
-        made: Any = coroutine(1)
-        del made
+        result: Any = coroutine(1)
+        del result
         gc.collect()
-    assert [str(warning.message) for warning in told] == ["coroutine 'coroutine' was never awaited"]
+    assert [str(warning.message) for warning in catch_warnings] == [
+        "coroutine 'coroutine' was never awaited"
+    ]
 
 
 def test_context_managers_made_of_generators(spans: Any, decorator: Decorator) -> None:
@@ -144,17 +146,17 @@ def test_generators_handle_throw_and_close_themselves(spans: Any, drive: str) ->
             yield 1
         raise OSError("later")
 
-    made: Any = tool if drive == "decorated" else lambda fn: fn
-    item = made(stubborn)()
+    result: Any = tool if drive == "decorated" else lambda fn: fn
+    item = result(stubborn)()
     next(item)
     assert item.throw(GeneratorExit) == "no"
-    closing = made(stubborn)()
+    closing = result(stubborn)()
     next(closing)
     with pytest.raises(RuntimeError, match="generator ignored GeneratorExit"):
         closing.close()
     with pytest.raises(RuntimeError, match="generator raised StopIteration"):
-        made(lambda: (next(iter(())) for _ in "a"))().__next__()
-    item = made(failing)()
+        result(lambda: (next(iter(())) for _ in "a"))().__next__()
+    item = result(failing)()
     next(item)
     with pytest.raises(OSError, match="later") as raised:
         item.throw(KeyError())
@@ -172,11 +174,11 @@ def test_async_generators_handle_asend_athrow_and_aclose_themselves(spans: Any) 
 
     async def main() -> list[Any]:
         talk = echo()
-        heard = [await talk.__anext__(), await talk.asend("hello"), await talk.athrow(KeyError())]
+        event = [await talk.__anext__(), await talk.asend("hello"), await talk.athrow(KeyError())]
         await talk.aclose()
         with pytest.raises(StopAsyncIteration):
             await talk.__anext__()
-        return heard
+        return event
 
     assert asyncio.run(main()) == ["ready", "hello", "caught"]
     assert spans.json("gen_ai.tool.call.result") == {"result": ["ready", "hello", "caught"]}
@@ -220,9 +222,9 @@ def test_a_coroutine_collected_in_the_middle_restores_no_foreign_context(spans: 
     waiting: Any = loop.create_task(hang())
     loop.call_soon(loop.stop)
     loop.run_forever()
-    made: Any = waiting.get_coro()
+    coro: Any = waiting.get_coro()
     waiting._log_destroy_pending = False
-    made.close()  # by us, outside of the task's context
+    coro.close()  # by us, outside of the task's context
     loop.close()
     assert spans.attributes()["agentool.interrupted"] == "closed"
 
@@ -254,8 +256,8 @@ def test_values_beyond_the_limit_are_counted(spans: Any) -> None:
             yield "x" * 10_000
 
     list(rows())
-    kept = spans.json("gen_ai.tool.call.result")["result"]
-    assert kept[-1] == f"... {100 - (len(kept) - 1)} more"
+    result = spans.json("gen_ai.tool.call.result")["result"]
+    assert result[-1] == f"... {100 - (len(result) - 1)} more"
 
 
 def test_yielded_values_are_not_encoded_if_nothing_is_recorded(spans: Any) -> None:
@@ -266,5 +268,5 @@ def test_yielded_values_are_not_encoded_if_nothing_is_recorded(spans: Any) -> No
             raise AssertionError("looked at")
 
     settings.enabled = False
-    made = agent(lambda: (Value() for _ in range(2)))
-    assert len(list(made())) == 2
+    result = agent(lambda: (Value() for _ in range(2)))
+    assert len(list(result())) == 2

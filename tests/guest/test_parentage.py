@@ -88,11 +88,11 @@ def test_pool_threads_do_not_stay_in_the_run_that_started_them(spans: Any) -> No
 @pytest.mark.parametrize("give", ["apply", "map", "starmap", "imap", "imap_unordered", "map_async"])
 def test_the_thread_pool_of_multiprocessing_keeps_the_parent(spans: Any, give: str) -> None:
     with multiprocessing.pool.ThreadPool(1) as pool, run("a"):
-        given: Any = getattr(pool, give)(work, [(1,)] if give == "starmap" else [1])
+        value: Any = getattr(pool, give)(work, [(1,)] if give == "starmap" else [1])
         if give == "map_async":
-            given.get()
+            value.get()
         elif give != "apply":
-            list(given)
+            list(value)
     assert spans.tree() == BELOW
 
 
@@ -100,10 +100,10 @@ def test_the_thread_pool_of_multiprocessing_keeps_the_parent(spans: Any, give: s
 
 
 def pool_of(kind: str, method: str) -> Any:
-    made = multiprocessing.get_context(method)
+    result = multiprocessing.get_context(method)
     if kind == "executor":
-        return concurrent.futures.ProcessPoolExecutor(1, mp_context=made)
-    return made.Pool(1)
+        return concurrent.futures.ProcessPoolExecutor(1, mp_context=result)
+    return result.Pool(1)
 
 
 @pytest.mark.usefixtures("carrying")
@@ -117,12 +117,12 @@ def test_a_process_pool_works_below_the_span_that_submits(
         submit: Callable[..., Any] = getattr(pool, "submit", None) or pool.apply
         for _ in range(2):
             with tracer.start_as_current_span("submits") as span:
-                found = submit(where)
-                there, parent = found.result() if kind == "executor" else found
-            assert there != os.getpid()
+                result = submit(where)
+                target, parent = result.result() if kind == "executor" else result
+            assert target != os.getpid()
             assert parent == format(span.get_span_context().span_id, "016x")
-        found = submit(where)
-        _, parent = found.result() if kind == "executor" else found
+        result = submit(where)
+        _, parent = result.result() if kind == "executor" else result
         assert parent == "0" * 16, "the worker stays in the run it was started in"
         assert len(list(pool.map(where, range(2)))) == 2
 
@@ -146,22 +146,22 @@ class Answering(SpawnProcess):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("kind", ["fork", "spawn", "forkserver", "subclass"])
 def test_a_process_begins_below_the_span_that_starts_it(spans: Any, tracer: Any, kind: str) -> None:
-    made: Any = multiprocessing.get_context("spawn" if kind == "subclass" else kind)
-    answers = made.SimpleQueue()
+    result: Any = multiprocessing.get_context("spawn" if kind == "subclass" else kind)
+    answers = result.SimpleQueue()
     span: Any
-    for inside in (True, False):
+    for inner in (True, False):
         process: Any = (
             Answering(answers)
             if kind == "subclass"
-            else made.Process(target=answer, args=(answers,))
+            else result.Process(target=answer, args=(answers,))
         )
-        with tracer.start_as_current_span("starts") if inside else nullcontext() as span:
+        with tracer.start_as_current_span("starts") if inner else nullcontext() as span:
             process.start()
-        there, parent = answers.get()
+        target, parent = answers.get()
         process.join()
         assert "run" not in vars(process)
-        assert there == process.pid
-        assert parent == (format(span.get_span_context().span_id, "016x") if inside else "0" * 16)
+        assert target == process.pid
+        assert parent == (format(span.get_span_context().span_id, "016x") if inner else "0" * 16)
 
 
 @pytest.mark.usefixtures("carrying")
@@ -265,12 +265,12 @@ def test_a_thousand_interleaved_runs_never_mix(spans: Any, seed: int) -> None:
         asyncio.run(main())
     sessions: dict[int, set[str]] = {}
     for span in spans.finished():
-        said = sessions.setdefault(span.context.trace_id, set())
-        said.add(span.attributes["gen_ai.conversation.id"])
+        text = sessions.setdefault(span.context.trace_id, set())
+        text.add(span.attributes["gen_ai.conversation.id"])
         if span.name != "invoke_agent one":
-            said.add(span.attributes["gen_ai.tool.call.arguments"].split('"')[3])
+            text.add(span.attributes["gen_ai.tool.call.arguments"].split('"')[3])
     assert len(sessions) == 1000
-    assert all(len(said) == 1 for said in sessions.values())
+    assert all(len(session) == 1 for session in sessions.values())
     spans.forget()
 
 
@@ -378,24 +378,24 @@ def test_beside_opentelemetrys_own_instrumentation_nothing_is_doubled(spans: Any
 def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) -> None:
     with tracer.start_as_current_span("parent") as span:
         token = context.attach(baggage.set_baggage("tenant", "t1"))
-        told = child_environment({})
+        environment = child_environment({})
         context.detach(token)
-    seen: list[Any] = []
+    log: list[Any] = []
 
     @tool
     def look() -> None:
-        seen.append(baggage.get_baggage("tenant"))
+        log.append(baggage.get_baggage("tenant"))
 
-    settings.inherited = inherited(told)
+    settings.inherited = inherited(environment)
     contextvars.Context().run(look)
     assert spans.tree() == "parent\n  execute_tool look"
     assert spans.finished()[-1].parent.span_id == span.get_span_context().span_id
-    assert seen == ["t1"]
+    assert log == ["t1"]
 
 
-@pytest.mark.parametrize("said", [{}, {"TRACEPARENT": "nonsense"}, {"TRACEPARENT": ""}])
-def test_an_environment_without_a_valid_trace_is_ignored(spans: Any, said: dict[str, str]) -> None:
-    settings.inherited = inherited(said)
+@pytest.mark.parametrize("texts", [{}, {"TRACEPARENT": "nonsense"}, {"TRACEPARENT": ""}])
+def test_an_environment_without_a_valid_trace_is_ignored(spans: Any, texts: dict[str, str]) -> None:
+    settings.inherited = inherited(texts)
     work()
     assert spans.only().parent is None
 

@@ -141,12 +141,12 @@ def program(folder: Path, code: str, calls: str = _CALLS) -> Answer:
         bodies = [
             body for path, each in receiver.bodies.items() if "trace" in path for body in each
         ]
-    said = json.loads(done.stdout.splitlines()[-1])
+    document = json.loads(done.stdout.splitlines()[-1])
     spans = sorted(pair for body in bodies for pair in _spans(body))
-    kept = folder / ".agentool"
-    recorded = list(open_source(str(kept)).spans()) if kept.exists() else []
+    result = folder / ".agentool"
+    recorded = list(open_source(str(result)).spans()) if result.exists() else []
     names = [span.name for span in recorded if (span.scope or "").startswith("agentool")]
-    return Answer(said, spans, names, done.stderr)
+    return Answer(document, spans, names, done.stderr)
 
 
 def _spans(body: bytes) -> list[tuple[str, str]]:

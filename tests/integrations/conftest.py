@@ -27,17 +27,17 @@ class Calls:
             "max_retries": 0,
         }
 
-    def chat(self, **asked: Any) -> Any:
-        asked = {"model": "gpt-5", "messages": HELLO, **asked}
-        return self._call(lambda client: client.chat.completions.create(**asked), asked)
+    def chat(self, **requests: Any) -> Any:
+        requests = {"model": "gpt-5", "messages": HELLO, **requests}
+        return self._call(lambda client: client.chat.completions.create(**requests), requests)
 
-    def responses(self, **asked: Any) -> Any:
-        asked = {"model": "gpt-5", "input": "Hello", **asked}
-        return self._call(lambda client: client.responses.create(**asked), asked)
+    def responses(self, **requests: Any) -> Any:
+        requests = {"model": "gpt-5", "input": "Hello", **requests}
+        return self._call(lambda client: client.responses.create(**requests), requests)
 
-    def embeddings(self, **asked: Any) -> Any:
-        asked = {"model": "embed", "input": ["a", "b"], **asked}
-        return self._call(lambda client: client.embeddings.create(**asked), asked)
+    def embeddings(self, **requests: Any) -> Any:
+        requests = {"model": "embed", "input": ["a", "b"], **requests}
+        return self._call(lambda client: client.embeddings.create(**requests), requests)
 
     def run(self, use: Callable[[Any], Any], **options: Any) -> Any:
         """Give a client to a function, or to a coroutine function if it is an async one."""
@@ -52,9 +52,9 @@ class Calls:
 
         return asyncio.run(used())
 
-    def _call(self, call: Callable[[Any], Any], asked: dict[str, Any]) -> Any:
-        options = asked.pop("client", {})
-        streams = asked.get("stream") is True
+    def _call(self, call: Callable[[Any], Any], requests: dict[str, Any]) -> Any:
+        options = requests.pop("client", {})
+        streams = requests.get("stream") is True
 
         def use(client: Any) -> Any:
             result = call(client)
@@ -90,5 +90,5 @@ def client(instrumented: None, model: LoopbackModel) -> Iterator[Any]:
     """A sync client."""
     import openai
 
-    with openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0) as made:
-        yield made
+    with openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0) as ai:
+        yield ai

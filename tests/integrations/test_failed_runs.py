@@ -19,8 +19,8 @@ BROKEN = Turn(status=500, error="the disk is full")
 
 
 def rebuilt(spans: Any) -> dict[str, Any]:
-    [found] = rebuild(records(spans.finished()))
-    return found.trace.to_dict()
+    [result] = rebuild(records(spans.finished()))
+    return result.trace.to_dict()
 
 
 def error_of(spans: Any) -> Any:
@@ -118,8 +118,8 @@ def test_a_broken_provider_ends_the_agent_around_it(
 
 def test_a_cancelled_stream_ends_a_bare_call(calls: Any, spans: Any, model: LoopbackModel) -> None:
     async def use(client: Any) -> None:
-        asked = [{"role": "user", "content": "Hello"}]
-        stream = await client.chat.completions.create(model="gpt-5", messages=asked, stream=True)
+        requests = [{"role": "user", "content": "Hello"}]
+        stream = await client.chat.completions.create(model="gpt-5", messages=requests, stream=True)
         with pytest.raises(asyncio.TimeoutError):
             async with stream:
                 await asyncio.wait_for(drain(stream), 0.1)

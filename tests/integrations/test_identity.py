@@ -105,11 +105,11 @@ def test_a_run_inside_a_tool_wins_over_the_config_that_langchain_hands_down(
     model.push(call("search", query="OTel"), "Inside.", "Done.")
     agent = an_agent(chat, searcher(body=body), name="helper")
     agent.invoke(ASKED, {"metadata": {"thread_id": "s1", "user_id": "u1"}})
-    found = [
+    results = [
         (span.name, span.attributes[AGENT], span.attributes[CONVERSATION], span.attributes[USER])
         for span in spans.finished()
     ]
-    assert found == [
+    assert results == [
         ("chat gpt-5", "helper", "s1", "u1"),
         ("chat gpt-5", "inner", "s2", "u1"),
         ("invoke_agent inner", "inner", "s2", "u1"),
@@ -154,8 +154,8 @@ def test_a_retriever_is_named_by_its_config(spans: Any) -> None:
             return []
 
     Shelf().invoke("q", {"metadata": {"session_id": "s1", "user_id": "u1"}})
-    [found] = identities(spans).values()
-    assert found == {CONVERSATION: "s1", USER: "u1"}
+    [result] = identities(spans).values()
+    assert result == {CONVERSATION: "s1", USER: "u1"}
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -167,8 +167,8 @@ def test_calls_of_a_client_carry_them(spans: Any, model: Any, stream: bool) -> N
         openai.OpenAI(**options) as client,
         run("helper", session_id="s1", user_id="u1"),
     ):
-        asked: Any = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hello"}]}
-        answer: Any = client.chat.completions.create(**asked, stream=stream)
+        request: Any = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hello"}]}
+        answer: Any = client.chat.completions.create(**request, stream=stream)
         _ = list(answer) if stream else answer
         answer = client.responses.create(model="gpt-5", input="Hello", stream=stream)
         _ = list(answer) if stream else answer

@@ -59,8 +59,8 @@ def chat_agent(ask: Any) -> None:
     with agentool_otel.run("stylist", input="What should I wear?") as run:
         messages: list[Any] = list(QUESTION)
         while True:
-            said = ask(model=MODEL, messages=messages, tools=CHAT_TOOLS, temperature=0.5)
-            reply = said["choices"][0]["message"]
+            text = ask(model=MODEL, messages=messages, tools=CHAT_TOOLS, temperature=0.5)
+            reply = text["choices"][0]["message"]
             messages.append(reply)
             if not reply.get("tool_calls"):
                 run.output = reply["content"]
@@ -73,25 +73,25 @@ def chat_agent(ask: Any) -> None:
 
 def responses_agent(ask: Any) -> None:
     with agentool_otel.run("stylist", input="What should I wear?") as run:
-        given: list[Any] = [{"role": "user", "content": "What should I wear in Paris?"}]
+        values: list[Any] = [{"role": "user", "content": "What should I wear in Paris?"}]
         while True:
-            said = ask(model=MODEL, input=given, tools=RESPONSES_TOOLS, max_output_tokens=99)
-            calls = [item for item in said["output"] if item["type"] == "function_call"]
-            given += said["output"]
+            text = ask(model=MODEL, input=values, tools=RESPONSES_TOOLS, max_output_tokens=99)
+            calls = [item for item in text["output"] if item["type"] == "function_call"]
+            values += text["output"]
             if not calls:
-                run.output = said["output"][0]["content"][0]["text"]
+                run.output = text["output"][0]["content"][0]["text"]
                 return
             for call in calls:
                 result = get_weather(**json.loads(call["arguments"]))
                 answer = {"call_id": call["call_id"], "output": json.dumps(result)}
-                given.append({"type": "function_call_output", **answer})
+                values.append({"type": "function_call_output", **answer})
 
 
 def essence(spans: Any) -> list[Any]:
     """Return the rebuilt trace and the spans' attributes, without ids and times."""
-    [found] = rebuild(records(spans.finished()))
-    said = [(span.name, span.kind.name, dict(span.attributes)) for span in spans.finished()]
-    return [without_times(found.trace.to_dict()), without_times(said)]
+    [result] = rebuild(records(spans.finished()))
+    texts = [(span.name, span.kind.name, dict(span.attributes)) for span in spans.finished()]
+    return [without_times(result.trace.to_dict()), without_times(texts)]
 
 
 def without_times(value: Any) -> Any:
@@ -120,14 +120,14 @@ def test_a_chat_reported_by_hand_is_the_chat_of_the_openai_client(
     spans: Any, client: Any, model: LoopbackModel
 ) -> None:
     model.push(*TURNS)
-    chat_agent(lambda **asked: client.chat.completions.create(**asked).to_dict())
+    chat_agent(lambda **request: client.chat.completions.create(**request).to_dict())
     expected = essence(spans)
     spans.forget()
 
-    def ask(**asked: Any) -> Any:
-        named = {key: asked[key] for key in ("model", "messages", "tools", "temperature")}
+    def ask(**request: Any) -> Any:
+        named = {key: request[key] for key in ("model", "messages", "tools", "temperature")}
         with agentool_otel.model_call(**named, provider="openai", url=model.base_url) as call:
-            response = post(model, "/chat/completions", asked)
+            response = post(model, "/chat/completions", request)
             call.output(response)
         return response
 
@@ -142,20 +142,20 @@ def test_a_response_reported_by_hand_is_the_response_of_the_openai_client(
     if not hasattr(client, "responses"):
         pytest.skip("older than the Responses API")
     model.push(*TURNS)
-    responses_agent(lambda **asked: client.responses.create(**asked).to_dict())
+    responses_agent(lambda **request: client.responses.create(**request).to_dict())
     expected = essence(spans)
     spans.forget()
 
-    def by_hand(**asked: Any) -> Any:
+    def by_hand(**request: Any) -> Any:
         with agentool_otel.model_call(
-            asked["model"],
-            messages=asked["input"],
-            tools=asked["tools"],
-            max_tokens=asked["max_output_tokens"],
+            request["model"],
+            messages=request["input"],
+            tools=request["tools"],
+            max_tokens=request["max_output_tokens"],
             provider="openai",
             url=model.base_url,
         ) as call:
-            response = post(model, "/responses", asked)
+            response = post(model, "/responses", request)
             call.output(response)
         return response
 
@@ -168,9 +168,9 @@ def test_a_stream_whose_chunks_are_reported_is_the_stream_of_the_openai_client(
     spans: Any, client: Any, model: LoopbackModel
 ) -> None:
     options = {"stream": True, "stream_options": {"include_usage": True}}
-    asked: dict[str, Any] = {"model": MODEL, "messages": QUESTION, **options}
+    requests: dict[str, Any] = {"model": MODEL, "messages": QUESTION, **options}
     model.push(TURNS[1], TURNS[1])
-    chunks = [chunk.to_dict() for chunk in client.chat.completions.create(**asked)]
+    chunks = [chunk.to_dict() for chunk in client.chat.completions.create(**requests)]
     expected = streamed(spans.attributes())
     spans.forget()
     with agentool_otel.model_call(

@@ -136,13 +136,13 @@ rows = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def silent(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Ours and OpenTelemetry's logs; asyncio may complain of HTTP clients that are not closed."""
     yield
-    told = [
+    messages = [
         record.getMessage()
         for record in caplog.get_records("call")
         if record.levelno >= logging.WARNING
         and (record.name != "asyncio" or "steps" in record.getMessage())
     ]
-    assert not told
+    assert not messages
 
 
 def play(case: Case, use: Callable[[Callable[[Any], Any]], Any], asynchronous: bool) -> None:
@@ -177,13 +177,13 @@ def test_a_stream_of_openai(
     # What it says of HTTP clients that are not closed would hold the stream, by its traceback.
     caplog.set_level(logging.CRITICAL, "asyncio")
     model.push(case.turn)
-    asked: dict[str, Any] = {"model": "gpt-5", "stream": True}
+    requests: dict[str, Any] = {"model": "gpt-5", "stream": True}
 
     def create(client: Any) -> Any:
         if api == "responses":
-            return client.responses.create(input="Hello", **asked)
-        said = [{"role": "user", "content": "Hello"}]
-        return client.chat.completions.create(messages=said, **asked)
+            return client.responses.create(input="Hello", **requests)
+        texts = [{"role": "user", "content": "Hello"}]
+        return client.chat.completions.create(messages=texts, **requests)
 
     def use(reader: Callable[[Any], Any]) -> Any:
         def sync(client: Any) -> None:
@@ -199,8 +199,8 @@ def test_a_stream_of_openai(
         return calls.run(later if calls.asynchronous else sync)
 
     if api == "responses" and case.turn.error_after is not None:
-        told = int(openai.__version__.split(".")[0]) > 1  # openai 1 drops the event
-        case = case._replace(raises=None, status="ERROR" if told else "UNSET")
+        message = int(openai.__version__.split(".")[0]) > 1  # openai 1 drops the event
+        case = case._replace(raises=None, status="ERROR" if message else "UNSET")
     play(case, use, calls.asynchronous)
     judge(spans, case)
 
@@ -212,8 +212,8 @@ def test_a_stream_of_openai_has_every_attribute_it_had(
     def create(client: Any) -> Any:
         if api == "responses":
             return client.responses.create(input="Hello", model="gpt-5", stream=True)
-        said = [{"role": "user", "content": "Hello"}]
-        return client.chat.completions.create(messages=said, model="gpt-5", stream=True)
+        texts = [{"role": "user", "content": "Hello"}]
+        return client.chat.completions.create(messages=texts, model="gpt-5", stream=True)
 
     def same(stream: Any, base: type) -> None:
         inner = stream.__wrapped__
@@ -251,8 +251,8 @@ def chat(spans: Any, model: LoopbackModel) -> Iterator[Any]:
 
     LangChainInstrumentor().instrument()
     OpenAIInstrumentor().instrument()
-    given: Any = {"model": "gpt-5", "base_url": model.base_url, "api_key": "none"}
-    yield langchain_openai.ChatOpenAI(max_retries=0, **given)
+    value: Any = {"model": "gpt-5", "base_url": model.base_url, "api_key": "none"}
+    yield langchain_openai.ChatOpenAI(max_retries=0, **value)
     LangChainInstrumentor().uninstrument()
     OpenAIInstrumentor().uninstrument()
     assert len(_runs) == 0, "a run was never forgotten"

@@ -88,8 +88,8 @@ class OpenAI:
 
     async def ask_async(self) -> list[Asked]:
         """Call the model with the asynchronous client."""
-        made = import_module("openai").AsyncOpenAI(base_url=self._url, api_key="none")
-        async with made as client:
+        async_open_ai = import_module("openai").AsyncOpenAI(base_url=self._url, api_key="none")
+        async with async_open_ai as client:
             return self._read(await client.chat.completions.create(**self._request()))
 
     def take(self, results: list[tuple[str, str]]) -> None:
@@ -121,8 +121,10 @@ class Anthropic:
 
     async def ask_async(self) -> list[Asked]:
         """Call the model with the asynchronous client."""
-        made = import_module("anthropic").AsyncAnthropic(base_url=self._url, api_key="none")
-        async with made as client:
+        async_anthropic = import_module("anthropic").AsyncAnthropic(
+            base_url=self._url, api_key="none"
+        )
+        async with async_anthropic as client:
             return self._read(await client.messages.create(**self._request()))
 
     def take(self, results: list[tuple[str, str]]) -> None:

@@ -59,10 +59,10 @@ def played(
 
 
 def check(
-    found: list[Any], count: int, times: int, alike: bool, fails: bool, content: bool
+    matches: list[Any], count: int, times: int, alike: bool, fails: bool, content: bool
 ) -> None:
     """Hold rebuilt runs to what the program did."""
-    traces = [item.trace for item in found]
+    traces = [item.trace for item in matches]
     assert len(traces) == count
     for each in traces:
         calls = [step.tool_call for step in each.steps if step.tool_call is not UNSET]

@@ -63,8 +63,8 @@ def test_every_object_comes_back_as_it_was(data: tuple[type[Versioned], dict[str
 
 @given(members=st.dictionaries(st.sampled_from(["result_id", "status", "error", "x"]), values))
 def test_a_schema_takes_what_can_be_read(members: dict[str, Any]) -> None:
-    found = [finding for finding in findings(members, Result) if finding.level == "error"]
-    assert jsonschema.Draft202012Validator(shipped(Result)).is_valid(members) == (not found)
+    results = [finding for finding in findings(members, Result) if finding.level == "error"]
+    assert jsonschema.Draft202012Validator(shipped(Result)).is_valid(members) == (not results)
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def members(field: Field) -> st.SearchStrategy[Any]:
 def documents(cls: type[Document]) -> st.SearchStrategy[dict[str, Any]]:
     """JSON objects of every shape `cls` allows, with unknown members beside the known ones."""
     fields = fields_of(cls)
-    known = {field.name for field in fields}
-    unknown = st.dictionaries(st.text().filter(lambda name: name not in known), values, max_size=2)
+    names = {field.name for field in fields}
+    unknown = st.dictionaries(st.text().filter(lambda name: name not in names), values, max_size=2)
     mine = st.fixed_dictionaries(
         {field.name: members(field) for field in fields if field.required},
         optional={field.name: members(field) for field in fields if not field.required},

@@ -111,9 +111,9 @@ def pages(text: str) -> list[str]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_is_markup(text: str) -> None:
     harmless = [Page(page) for page in pages("harmless")]
-    for html, other in zip(pages(text), harmless, strict=True):
+    for html, second in zip(pages(text), harmless, strict=True):
         page = Page(html)
-        assert page.tags == other.tags
+        assert page.tags == second.tags
         assert page.tags <= TAGS
         assert page.attributes == {("class", "tex2jax_ignore mathjax_ignore")}
         assert page.open == []
@@ -191,8 +191,8 @@ def test_a_trace_and_its_calls_print_in_one_line_each(
         ],
     )
     print(trace)
-    for asked, result in trace.pairs():
-        print(asked, "→", result)
+    for request, result in trace.pairs():
+        print(request, "→", result)
     assert capsys.readouterr().out.splitlines() == [
         "researcher: success, 3 steps, 2 tool calls [t1]",
         'search(query="news", limit=5) → ["a"]',
@@ -224,8 +224,8 @@ def test_no_record_of_which_little_is_known_shows_an_absent_member(cls: type[Any
         required = [field.name for field in msgspec.structs.fields(cls) if field.required]
     else:
         required = [field for field in cls._fields if field not in cls._field_defaults]
-    made = cls(**dict.fromkeys(required, UNSET if cls is evaluation.Call else None))
-    assert "UNSET" not in repr(made)
+    result = cls(**dict.fromkeys(required, UNSET if cls is evaluation.Call else None))
+    assert "UNSET" not in repr(result)
 
 
 def test_a_module_lists_its_public_names_only() -> None:

@@ -43,9 +43,13 @@ class Spec:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_dict(self) -> dict[str, Any]:
-        made = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        results = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+        }
         optional = {"returns": self.returns, "metadata": self.metadata}
-        return made | {name: value for name, value in optional.items() if value}
+        return results | {name: value for name, value in optional.items() if value}
 
 
 @dataclass
@@ -76,20 +80,20 @@ class TraceStep:
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_dict(self) -> dict[str, Any]:
-        made: dict[str, Any] = {"step_id": self.step_id, "type": self.type.value}
-        made["timestamp"] = self.timestamp.isoformat()
+        results: dict[str, Any] = {"step_id": self.step_id, "type": self.type.value}
+        results["timestamp"] = self.timestamp.isoformat()
         for name in ("content", "context_tokens", "query", "results"):
             if getattr(self, name):
-                made[name] = getattr(self, name)
+                results[name] = getattr(self, name)
         if self.tool_call:
-            made["tool_call"] = self.tool_call.to_dict()
+            results["tool_call"] = self.tool_call.to_dict()
         if self.to_agent:
-            made |= {"to_agent": self.to_agent, "message": self.handoff_message}
+            results |= {"to_agent": self.to_agent, "message": self.handoff_message}
         if self.memory_key:
-            made["key"] = self.memory_key
+            results["key"] = self.memory_key
         if self.memory_content:
-            made["content"] = self.memory_content
-        return made | self.extra
+            results["content"] = self.memory_content
+        return results | self.extra
 
 
 @dataclass

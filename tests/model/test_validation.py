@@ -104,9 +104,9 @@ def test_a_document_object_is_checked_like_its_json() -> None:
 
 
 def paths(data: dict[str, Any]) -> list[str]:
-    found = findings(data)
-    assert {finding.level for finding in found} == {"warning"}
-    return [finding.path for finding in found]
+    result = findings(data)
+    assert {finding.level for finding in result} == {"warning"}
+    return [finding.path for finding in result]
 
 
 def test_a_repeated_step_id_is_a_warning() -> None:

@@ -28,7 +28,7 @@ def official(*records: LogRecord) -> ExportLogsServiceRequest:
     """Return the request of the official encoder for the same records."""
 
     def one(ours: LogRecord) -> ReadableLogRecord:
-        said: Any = _logs.LogRecord(
+        log_record: Any = _logs.LogRecord(
             timestamp=ours.time_ns,
             observed_timestamp=ours.observed_ns,
             severity_text=ours.severity_text,
@@ -37,8 +37,12 @@ def official(*records: LogRecord) -> ExportLogsServiceRequest:
             attributes=ours.attributes,
             event_name=ours.event_name,
         )
-        said.trace_id, said.span_id, said.trace_flags = ours.trace_id, ours.span_id, ours.flags
-        return ReadableLogRecord(said, ours.resource, ours.scope)
+        log_record.trace_id, log_record.span_id, log_record.trace_flags = (
+            ours.trace_id,
+            ours.span_id,
+            ours.flags,
+        )
+        return ReadableLogRecord(log_record, ours.resource, ours.scope)
 
     request = encode_logs([one(ours) for ours in records])
     for group in request.resource_logs:
@@ -64,9 +68,9 @@ def test_an_empty_record_is_encoded_like_the_official_encoder_does() -> None:
     assert parse(encode_log(bare)) == official(bare)
 
 
-@pytest.mark.parametrize("made", [everything(), record(body="text", timestamp=5)])
-def test_json_and_protobuf_hold_the_same(made: LogRecord) -> None:
-    assert from_json(encode_json(made)) == parse(encode_log(made))
+@pytest.mark.parametrize("log_record", [everything(), record(body="text", timestamp=5)])
+def test_json_and_protobuf_hold_the_same(log_record: LogRecord) -> None:
+    assert from_json(encode_json(log_record)) == parse(encode_log(log_record))
 
 
 def test_records_are_merged_into_one_request() -> None:
@@ -76,15 +80,15 @@ def test_records_are_merged_into_one_request() -> None:
 
 @given(st.binary(max_size=60))
 def test_bytes_that_are_not_a_request_are_recognised(data: bytes) -> None:
-    whole = encode_log(everything())
-    assert is_whole(whole)
-    assert not is_whole(whole[:-1])
+    log = encode_log(everything())
+    assert is_whole(log)
+    assert not is_whole(log[:-1])
     assert not is_whole(b"\x00" + data)
 
 
 @given(values)
 def test_any_body_is_encoded_like_the_official_encoder_does(body: Any) -> None:
-    made = record(body=body)
-    if "nan" not in repr(made.body):
-        assert parse(encode_log(made)) == official(made)
-        assert from_json(encode_json(made)) == parse(encode_log(made))
+    result = record(body=body)
+    if "nan" not in repr(result.body):
+        assert parse(encode_log(result)) == official(result)
+        assert from_json(encode_json(result)) == parse(encode_log(result))

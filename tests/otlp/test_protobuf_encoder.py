@@ -52,7 +52,9 @@ def test_the_span_inside_a_request_can_be_read_alone() -> None:
     assert Span.FromString(span_of(encode_span(span))).name == "chat gpt-5"
 
 
-@given(st.dictionaries(st.text(min_size=1), values).filter(lambda found: "nan" not in repr(found)))
+@given(
+    st.dictionaries(st.text(min_size=1), values).filter(lambda result: "nan" not in repr(result))
+)
 def test_any_attributes_are_encoded_like_the_official_encoder_does(
     attributes: dict[str, Any],
 ) -> None:

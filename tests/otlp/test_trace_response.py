@@ -45,20 +45,20 @@ def test_a_recorded_answer_is_read_with_its_truncated_value(suffix: str) -> None
     value = tool.attributes[RESULT]
     assert value.endswith("\ufffd")
     assert len(value[:-1].encode()) in range(2045, 2049)
-    (found,) = rebuild([run, tool])
-    notes = [note.outcome for note in found.fidelity.notes if note.attribute == RESULT]
+    (result,) = rebuild([run, tool])
+    notes = [note.outcome for note in result.fidelity.notes if note.attribute == RESULT]
     assert notes == ["truncated"]
 
 
 def test_protobuf_and_json_give_the_same_spans() -> None:
-    one, other = (
+    one, second = (
         list(open_source(STORES / f"tempo-3.1-defaults.v2.{suffix}").spans())
         for suffix in ("pb", "json")
     )
     (damaged,) = (span for span in one if span.damaged)
     assert damaged.damaged == (Damage(f"attributes.{RESULT}", cut=True),)
     damaged.damaged = ()
-    assert [repr(span) for span in one] == [repr(span) for span in other]
+    assert [repr(span) for span in one] == [repr(span) for span in second]
 
 
 @pytest.mark.parametrize("trailing", [(), (METRICS,), (METRICS, b"\x18\x00")])
@@ -75,10 +75,10 @@ def test_a_partial_answer_is_reported_with_the_reason() -> None:
 
 
 def test_a_partial_answer_in_json_is_reported_with_the_reason() -> None:
-    whole: dict[str, Any] = {"trace": tempo(SPANS), "metrics": {}}
+    complete: dict[str, Any] = {"trace": tempo(SPANS), "metrics": {}}
     for more in ({"status": "COMPLETE"}, {}):
-        assert read(json.dumps({**whole, **more}).encode())[1] == []
-    data = json.dumps({**whole, "status": "PARTIAL", "message": "too large"}, indent=1).encode()
+        assert read(json.dumps({**complete, **more}).encode())[1] == []
+    data = json.dumps({**complete, "status": "PARTIAL", "message": "too large"}, indent=1).encode()
     spans, (problem,) = read(data)
     assert len(spans) == 3
     assert "Tempo gave a part of the trace only: too large; hint: " in problem

@@ -110,9 +110,9 @@ class Server:
 
 def free_port() -> int:
     """Return a port of the loopback interface that nobody listens on now."""
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        return int(result.getsockname()[1])
 
 
 def ask(url: str, body: Any = None) -> Any:
@@ -128,8 +128,8 @@ def ask(url: str, body: Any = None) -> Any:
         ) as answer:
             return json.load(answer)
     except HTTPError as error:
-        said = error.read(500).decode(errors="replace")
-        raise NotReady(f"{url} answered {error.code}: {said}") from error
+        text = error.read(500).decode(errors="replace")
+        raise NotReady(f"{url} answered {error.code}: {text}") from error
 
 
 def warm_up(endpoint: str, headers: Mapping[str, str]) -> None:

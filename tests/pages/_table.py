@@ -61,14 +61,14 @@ def print_figures(sent: Mapping[str, Mapping[str, Sent]]) -> None:
     table = Table("program", "mode", "spans", "bytes a span", "attributes", "own", "own share")
     for mode, programs in sent.items():
         for program, value in programs.items():
-            own = value.own.total()
+            total = value.own.total()
             figures = (
                 str(value.spans),
                 f"{value.bytes_per_span:,.0f}",
                 str(value.attributes),
-                str(own),
+                str(total),
             )
-            table.add_row(program, mode, *figures, f"{own / max(1, value.attributes):.1%}")
+            table.add_row(program, mode, *figures, f"{total / max(1, value.attributes):.1%}")
     console = Console(width=120)
     console.print(table)
     counts: Counter[str] = sum((item.own for item in sent["without"].values()), Counter())

@@ -42,8 +42,8 @@ def missing(judged: dict[str, bool]) -> list[str]:
 
 
 def _every(things: Iterable[T], test: Callable[[T], bool]) -> bool:
-    found = list(things)
-    return bool(found) and all(map(test, found))
+    result = list(things)
+    return bool(result) and all(map(test, result))
 
 
 def _marked(spans: list[Span], kind: Kind) -> bool:
@@ -133,9 +133,9 @@ def _first_token(shown: Shown) -> bool:
 @_cell("run input")
 def _run_input(shown: Shown) -> bool:
     """The list of runs shows the input as it was written."""
-    asked = {"decorated": "What is new in tracing?", "graph": "Book me a night train."}
+    requests = {"decorated": "What is new in tracing?", "graph": "Book me a night train."}
     return _every(
-        asked.items(),
+        requests.items(),
         lambda item: _every(shown.runs(item[0]), lambda run: run.listed_input == item[1]),
     )
 
@@ -182,8 +182,8 @@ def _tool_arguments(shown: Shown) -> bool:
 @_cell("tool result")
 def _tool_result(shown: Shown) -> bool:
     """A tool shows what it gave."""
-    found = shown.everywhere("execute_tool search")
-    return _every(found, lambda item: "spans for agents" in item.output) and (
+    everywhere = shown.everywhere("execute_tool search")
+    return _every(everywhere, lambda item: "spans for agents" in item.output) and (
         _every(shown.everywhere("execute_tool look_up"), lambda item: _DOCUMENTS[0] in item.output)
     )
 
@@ -229,9 +229,9 @@ def _failed(spans: list[Span], words: str) -> bool:
 @_cell("retriever")
 def _retriever(shown: Shown) -> bool:
     """A retrieval is marked as one and shows its query."""
-    found = shown.everywhere("retrieval")
-    return _marked(found, "retriever") and _every(
-        found, lambda item: "What does a trip need?" in item.input
+    everywhere = shown.everywhere("retrieval")
+    return _marked(everywhere, "retriever") and _every(
+        everywhere, lambda item: "What does a trip need?" in item.input
     )
 
 

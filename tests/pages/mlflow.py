@@ -48,8 +48,8 @@ class MLflow:
     def place(self, name: str) -> dict[str, str]:
         """Make an experiment and return the headers by which spans get into it."""
         if name not in self._places:
-            made = ask(f"{self.url}/api/2.0/mlflow/experiments/create", {"name": name})
-            self._places[name] = made["experiment_id"]
+            result = ask(f"{self.url}/api/2.0/mlflow/experiments/create", {"name": name})
+            self._places[name] = result["experiment_id"]
         return {"x-mlflow-experiment-id": self._places[name]}
 
     def pages(self, name: str) -> dict[str, str]:
@@ -99,7 +99,7 @@ def _span(span: dict[str, Any]) -> Span:
     attributes = {
         attribute["key"]: _plain(attribute["value"]) for attribute in span.get("attributes", [])
     }
-    given, gave = attributes.get("mlflow.spanInputs"), attributes.get("mlflow.spanOutputs")
+    value, gave = attributes.get("mlflow.spanInputs"), attributes.get("mlflow.spanOutputs")
     kind = _KINDS.get(attributes.get("mlflow.spanType", ""), "other")
     usage = attributes.get("mlflow.chat.tokenUsage", {})
     # The page marks a span by its exception event alone; the status is a word in a panel.
@@ -107,9 +107,9 @@ def _span(span: dict[str, Any]) -> Span:
     return Span(
         name=span["name"],
         kind=kind,
-        input=_text(given),
+        input=_text(value),
         output=_text(gave),
-        asked=_chat(given),
+        asked=_chat(value),
         answered=_chat(gave),
         documents=_documents(gave) if kind == "retriever" else (),
         model=attributes.get("mlflow.llm.model", ""),
@@ -176,6 +176,6 @@ def _said(message: dict[str, Any]) -> str:
 
 def _documents(value: Any) -> tuple[str, ...]:
     """Return the texts of documents, which the page lists by this name alone."""
-    found: list[Any] = value if isinstance(value, list) else []
-    listed = [item for item in found if isinstance(item, dict) and "page_content" in item]
+    results: list[Any] = value if isinstance(value, list) else []
+    listed = [item for item in results if isinstance(item, dict) and "page_content" in item]
     return tuple(_text(item["page_content"]) for item in listed)

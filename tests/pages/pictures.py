@@ -58,10 +58,10 @@ def main(only: tuple[str, ...], environments: Path) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         output = _on_terminal(folder, "demo")
-        said = [make(folder, output) for name, make in makers.items() if name in (only or makers)]
-    for words in said:
+        texts = [make(folder, output) for name, make in makers.items() if name in (only or makers)]
+    for words in texts:
         click.echo(words, err=True)
-    raise SystemExit(any(words.startswith("no picture") for words in said))
+    raise SystemExit(any(words.startswith("no picture") for words in texts))
 
 
 def _terminal(folder: Path, output: str) -> str:
@@ -110,19 +110,19 @@ def _settled(name: str, page: str) -> str:
 
 def sections(output: str) -> str:
     """Return the parts of the demo's output that are in the picture."""
-    kept: list[str] = []
+    results: list[str] = []
     wanted = True
     for line in output.splitlines():
         rule = _RULE.fullmatch(Text.from_ansi(line).plain)
         if rule is not None:
             before, wanted = wanted, rule[1] in _SECTIONS
             if before and not wanted:
-                kept += ["…", ""]
+                results += ["…", ""]
         if wanted:
-            kept.append(line)
-    while kept[-1] in ("", "…"):
-        kept.pop()
-    return "\n".join(kept)
+            results.append(line)
+    while results[-1] in ("", "…"):
+        results.pop()
+    return "\n".join(results)
 
 
 def svg_of(command: str, output: str) -> str:
@@ -180,9 +180,9 @@ def _command(*arguments: str) -> list[str]:
 
 def _environment(**variables: str) -> dict[str, str]:
     settings = ("OTEL_", "AGENTOOL_", "NO_COLOR", "FORCE_COLOR")
-    own = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
-    path = os.pathsep.join((str(Path(sys.executable).parent), own.get("PATH", "")))
-    return {**own, "PATH": path, **variables}  # hints name a program on PATH as it is typed
+    values = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
+    path = os.pathsep.join((str(Path(sys.executable).parent), values.get("PATH", "")))
+    return {**values, "PATH": path, **variables}  # hints name a program on PATH as it is typed
 
 
 def _span_count(folder: Path) -> int:

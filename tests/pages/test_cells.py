@@ -40,12 +40,12 @@ def agent(name: str) -> Span:
     )
 
 
-def tool(name: str, given: str = "", gave: str = "", error: str = "") -> Span:
-    return Span(name=f"execute_tool {name}", kind="tool", input=given, output=gave, error=error)
+def tool(name: str, value: str = "", gave: str = "", error: str = "") -> Span:
+    return Span(name=f"execute_tool {name}", kind="tool", input=value, output=gave, error=error)
 
 
-def run(program: str, asked: str, *spans: Span) -> tuple[Run, ...]:
-    return (Run(listed_input=asked, session=f"s-{program}", user="ada", spans=spans),)
+def run(program: str, request: str, *spans: Span) -> tuple[Run, ...]:
+    return (Run(listed_input=request, session=f"s-{program}", user="ada", spans=spans),)
 
 
 FULL = Shown(
@@ -85,9 +85,9 @@ FULL = Shown(
 
 def without(program: str, at: int, **less: Any) -> Shown:
     """Everything, but one span of a program shows less."""
-    (whole,) = FULL.programs[program]
-    spans = [replace(span, **less) if n == at else span for n, span in enumerate(whole.spans)]
-    return Shown({**FULL.programs, program: (replace(whole, spans=tuple(spans)),)})
+    (complete,) = FULL.programs[program]
+    spans = [replace(span, **less) if n == at else span for n, span in enumerate(complete.spans)]
+    return Shown({**FULL.programs, program: (replace(complete, spans=tuple(spans)),)})
 
 
 def test_there_are_23_cells_and_each_says_what_a_person_sees() -> None:
@@ -134,8 +134,8 @@ def test_one_span_that_shows_less_costs_its_cell(
 def test_a_floor_that_is_not_reached_names_the_missing_cells() -> None:
     most = dict.fromkeys(CELLS, True) | {"time to first token": False}
     fewer = most | {"documents": False}
-    said = failures({("Phoenix", "beside"): most, ("MLflow", "beside"): fewer})
-    assert said == []
+    text = failures({("Phoenix", "beside"): most, ("MLflow", "beside"): fewer})
+    assert text == []
     (line,) = failures({("Phoenix", "beside"): fewer})
     assert "21 of 23" in line
     assert line.endswith("missing: time to first token, documents")

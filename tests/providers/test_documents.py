@@ -34,8 +34,8 @@ def test_an_id_is_the_documents_own_or_a_digest_of_its_content(
 
 
 def test_a_credential_is_not_to_be_found_by_its_digest() -> None:
-    one, other = (f"password=hunter{n}hunter" for n in (2, 3))
-    assert identified({"content": one})["id"] == identified({"content": other})["id"]
+    one, second = (f"password=hunter{n}hunter" for n in (2, 3))
+    assert identified({"content": one})["id"] == identified({"content": second})["id"]
 
 
 @pytest.mark.parametrize("name", ["score", "relevance_score", "similarity_score"])
@@ -49,8 +49,8 @@ def test_a_score_is_never_made_up(metadata: dict[str, Any]) -> None:
 
 
 def test_documents_reported_by_hand_conform(spans: Any) -> None:
-    with agentool_otel.retrieval("otel", "wiki") as found:
-        found.documents(["a text", {"score": None, "text": "b"}])
-    said = spans.json("gen_ai.retrieval.documents")
-    assert [item["id"] for item in said] == [digest("a text"), digest("b")]
+    with agentool_otel.retrieval("otel", "wiki") as retrieval:
+        retrieval.documents(["a text", {"score": None, "text": "b"}])
+    text = spans.json("gen_ai.retrieval.documents")
+    assert [item["id"] for item in text] == [digest("a text"), digest("b")]
     assert check_all(spans.finished()) == []

@@ -90,9 +90,9 @@ def test_a_thought_keeps_its_signature(read: Any, block: Any) -> None:
     {"type": "file", "data": "aGk=", "mediaType": "image/png", "detail": "low"},
 ])  # fmt: skip
 def test_a_medium_keeps_what_else_is_known_of_it(read: Any, block: Any) -> None:
-    (asked,) = read([{"role": "user", "content": [block]}], "user")
+    (request,) = read([{"role": "user", "content": [block]}], "user")
     blob = {"type": "blob", "content": "aGk=", "modality": "image", "mime_type": "image/png"}
-    assert parts_of(asked) == [{**blob, "detail": "low"}]
+    assert parts_of(request) == [{**blob, "detail": "low"}]
 
 
 @LIVE_AND_RECORDED

@@ -53,9 +53,9 @@ class Found:
     runs: int = 0
 
     def add(self, aspect: str, *item: Any) -> None:
-        known = self.items[aspect]
-        assert known is not None
-        known.append(item)
+        entries = self.items[aspect]
+        assert entries is not None
+        entries.append(item)
 
 
 class Answer(NamedTuple):
@@ -90,11 +90,11 @@ def answers() -> list[Answer]:
     return sorted(read, key=lambda answer: (answer.dialect, answer.fixture))
 
 
-def compared(expected: Found, found: Found) -> dict[str, Share | None]:
+def compared(expected: Found, result: Found) -> dict[str, Share | None]:
     """Return the share of every aspect; None where the reader has no place for it."""
     shares: dict[str, Share | None] = {}
     for aspect in ASPECTS:
-        wanted, got = expected.items[aspect], found.items[aspect]
+        wanted, got = expected.items[aspect], result.items[aspect]
         if got is None or wanted is None:
             shares[aspect] = None
         elif aspect == "LLM calls":
@@ -105,37 +105,37 @@ def compared(expected: Found, found: Found) -> dict[str, Share | None]:
     return shares
 
 
-def _matches(wanted: Iterable[Item], found: Iterable[Item]) -> int:
-    left = list(found)
+def _matches(wanted: Iterable[Item], items: Iterable[Item]) -> int:
+    left = list(items)
     right = 0
     for item in wanted:
-        match = next((n for n, other in enumerate(left) if _same(list(item), list(other))), None)
+        match = next((n for n, second in enumerate(left) if _same(list(item), list(second))), None)
         if match is not None:
             right += 1
             del left[match]
     return right
 
 
-def _same(wanted: Any, found: Any) -> bool:
+def _same(wanted: Any, result: Any) -> bool:
     if isinstance(wanted, str) and wanted.endswith("…"):
-        text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         return text.startswith(wanted[:-1])
-    wanted, found = _value(wanted), _value(found)
-    if isinstance(wanted, list) and isinstance(found, list):
-        return len(wanted) == len(found) and all(map(_same, wanted, found))
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return wanted.keys() == found.keys() and all(_same(wanted[k], found[k]) for k in wanted)
-    return bool(wanted == found)
+    wanted, result = _value(wanted), _value(result)
+    if isinstance(wanted, list) and isinstance(result, list):
+        return len(wanted) == len(result) and all(map(_same, wanted, result))
+    if isinstance(wanted, dict) and isinstance(result, dict):
+        return wanted.keys() == result.keys() and all(_same(wanted[k], result[k]) for k in wanted)
+    return bool(wanted == result)
 
 
-def _value(said: Any) -> Any:
+def _value(text: Any) -> Any:
     """A value, also where it came as the JSON text of one: tools and providers differ in that."""
-    if isinstance(said, str) and said[:1] in ("{", "[") and not said.endswith("…"):
+    if isinstance(text, str) and text[:1] in ("{", "[") and not text.endswith("…"):
         try:
-            return json.loads(said)
+            return json.loads(text)
         except ValueError:
-            return said
-    return said
+            return text
+    return text
 
 
 def without_class(error: str) -> str:
@@ -144,22 +144,24 @@ def without_class(error: str) -> str:
 
 
 def _read(path: Path) -> Answer:
-    said = json.loads(path.read_text())
-    found = Found(runs=len(said["runs"]))
-    for run in said["runs"]:
-        found.add("LLM calls", run.get("llm_calls", 0))
+    document = json.loads(path.read_text())
+    result = Found(runs=len(document["runs"]))
+    for run in document["runs"]:
+        result.add("LLM calls", run.get("llm_calls", 0))
         for aspect, member in (("tokens", "tokens"), ("input", "input"), ("output", "output"),
                                ("sessions", "session")):  # fmt: skip
             if member in run:
-                found.add(aspect, run[member])
+                result.add(aspect, run[member])
         for target in run.get("handoffs", ()):
-            found.add("handoffs", target)
+            result.add("handoffs", target)
         for call in run.get("tools", ()):
             if "name" in call:
-                found.add("tool calls", call["name"])
+                result.add("tool calls", call["name"])
             for aspect, member in (("arguments", "arguments"), ("results", "result"),
                                    ("errors", "error")):  # fmt: skip
                 if member in call:
                     value = without_class(call[member]) if member == "error" else call[member]
-                    found.add(aspect, call.get("name"), value)
-    return Answer(FIXTURES / said["fixture"], said["dialect"], found, said.get("wanting", {}))
+                    result.add(aspect, call.get("name"), value)
+    return Answer(
+        FIXTURES / document["fixture"], document["dialect"], result, document.get("wanting", {})
+    )

@@ -15,40 +15,40 @@ __all__ = ["read"]
 
 def read(path: Path) -> Found:
     """Rebuild a file's traces and take them apart."""
-    found = Found()
+    result = Found()
     source = open_source(path)
     documents: list[ReasoningTrace] = []
     source.document = documents.append
     for rebuilt in rebuild(source.spans()):
-        _take(rebuilt.trace.to_dict(), found)
-        found.add("LLM calls", rebuilt.fidelity.model_calls)
+        _take(rebuilt.trace.to_dict(), result)
+        result.add("LLM calls", rebuilt.fidelity.model_calls)
     for trace in documents:
-        _take(trace.to_dict(), found)
-    return found
+        _take(trace.to_dict(), result)
+    return result
 
 
-def _take(trace: dict[str, Any], found: Found) -> None:
-    found.runs += 1
+def _take(trace: dict[str, Any], match: Found) -> None:
+    match.runs += 1
     for aspect, member in (("input", "input"), ("output", "output"), ("sessions", "session_id")):
         if trace.get(member) is not None:
-            found.add(aspect, trace[member])
+            match.add(aspect, trace[member])
     tokens = (trace.get("metrics") or {}).get("total_tokens")
     if tokens is not None:
-        found.add("tokens", tokens)
+        match.add("tokens", tokens)
     names: dict[Any, str] = {}
     for step in trace["steps"]:
         if step["type"] == "handoff":
-            found.add("handoffs", step.get("to_agent"))
+            match.add("handoffs", step.get("to_agent"))
         elif step["type"] == "tool_call":
             call = step["tool_call"]
             names[call.get("id")] = call["name"]
-            found.add("tool calls", call["name"])
+            match.add("tool calls", call["name"])
             if "arguments" in call:
-                found.add("arguments", call["name"], call["arguments"])
+                match.add("arguments", call["name"], call["arguments"])
         elif step["type"] == "tool_result":
             result = step["tool_result"]
             name = names.get(result.get("call_id"))
             if result.get("error") is not None:
-                found.add("errors", name, without_class(result["error"]))
+                match.add("errors", name, without_class(result["error"]))
             if "output" in result:
-                found.add("results", name, result["output"])
+                match.add("results", name, result["output"])

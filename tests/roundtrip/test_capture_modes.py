@@ -104,8 +104,8 @@ def record(folder: Path, mode: str, size: Any = 1, **environ: str) -> Path:
 
 def spans_of(folder: Path) -> list[SpanRecord]:
     """The spans of a recording by themselves."""
-    found = open_source(folder / ".agentool").spans()
-    return [span for span in found if span.start_ns is not None]
+    spans = open_source(folder / ".agentool").spans()
+    return [span for span in spans if span.start_ns is not None]
 
 
 MODES = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT")
@@ -116,7 +116,7 @@ def on_spans(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The traces that come back from the baseline with content on spans."""
     traces = rebuilt(record(tmp_path_factory.mktemp("baseline") / "spans", "SPAN_ONLY"))
     assert [len(trace["steps"]) for trace in traces] == [9, 10]
-    assert all(said in str(traces) for said in CONTENT if said != "Be brief.")
+    assert all(text in str(traces) for text in CONTENT if text != "Be brief.")
     return traces
 
 
@@ -162,9 +162,9 @@ def test_before_1_37_messages_are_events_each(tmp_path: Path) -> None:
         *("gen_ai.system.message", "gen_ai.user.message", "gen_ai.choice")
     ]
     assert not any("messages" in name for span in (first, second) for name in span.attributes)
-    asked, answered = second.events[1:]
-    assert asked.attributes["gen_ai.system"] == "openai"
-    assert asked.attributes["content"] == "what?"
+    request, answered = second.events[1:]
+    assert request.attributes["gen_ai.system"] == "openai"
+    assert request.attributes["content"] == "what?"
     assert answered.attributes["finish_reason"] == "stop"
     assert answered.attributes["message"] == {"content": "done"}
 
@@ -189,7 +189,7 @@ def test_spans_hold_no_content_in_event_only_mode(tmp_path: Path) -> None:
     assert len(spans) == 16
     assert check_all(spans, content=False) == []
     error = "no luck"  # of an exception: not content
-    assert not any(said in str(spans) for said in CONTENT if said != error)
+    assert not any(text in str(spans) for text in CONTENT if text != error)
 
 
 def test_the_events_conform_to_the_conventions(tmp_path: Path) -> None:
@@ -200,8 +200,8 @@ def test_the_events_conform_to_the_conventions(tmp_path: Path) -> None:
     (event,) = first.events
     assert event.name == gen_ai.EVENT_INFERENCE_DETAILS
     assert event.attributes[gen_ai.REQUEST_MODEL] == "gpt-5"
-    (asked,) = event.attributes[gen_ai.INPUT_MESSAGES]
-    assert asked["parts"] == [{"type": "text", "content": "what?"}]
+    (request,) = event.attributes[gen_ai.INPUT_MESSAGES]
+    assert request["parts"] == [{"type": "text", "content": "what?"}]
     (tool,) = (span for span in spans if span.name == "execute_tool find")
     assert [event.name for event in tool.events] == [agentool.EVENT_DETAILS]
 
@@ -209,14 +209,14 @@ def test_the_events_conform_to_the_conventions(tmp_path: Path) -> None:
 def test_events_come_while_their_span_is_open(tmp_path: Path) -> None:
     folder = record(tmp_path / "events", "EVENT_ONLY")
     spans = joined(folder)
-    told = [
+    messages = [
         (span.start_ns or 0, event.time_ns or 0, span.end_ns or 0)
         for span in spans
         for event in span.events
         if event.name in (gen_ai.EVENT_INFERENCE_DETAILS, agentool.EVENT_DETAILS)
     ]
-    assert len(told) > 9
-    assert all(start <= time <= end for start, time, end in told)
+    assert len(messages) > 9
+    assert all(start <= time <= end for start, time, end in messages)
 
 
 def test_without_content_there_are_no_events(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_the_error_is_read_back_if_a_store_drops_our_attributes() -> None:
     root = root_of(FAILED)
     for name in [name for name in root.attributes if name.startswith("agentool.")]:
         del root.attributes[name]
-    [found] = rebuild([root])
-    assert found.document["metadata"]["error"] == {**ERROR, "span_id": root.span_id}
+    [result] = rebuild([root])
+    assert result.document["metadata"]["error"] == {**ERROR, "span_id": root.span_id}
 
 
 @pytest.mark.parametrize("metadata", [{"error": ERROR}, {"note": 1}, {}])
@@ -196,8 +196,8 @@ def replayed(document: dict[str, Any]) -> list[SpanRecord]:
 
 def test_every_span_names_its_agent_session_and_user() -> None:
     keys = ("gen_ai.agent.name", "gen_ai.conversation.id", "user.id")
-    found = [tuple(map(span.attributes.get, keys)) for span in replayed(NAMED)]
-    assert found == [("a", "s1", "u1")] * 6
+    results = [tuple(map(span.attributes.get, keys)) for span in replayed(NAMED)]
+    assert results == [("a", "s1", "u1")] * 6
 
 
 def test_every_tool_span_has_the_type_of_the_tool() -> None:
@@ -215,8 +215,8 @@ def test_labels_of_a_run_are_read_back_if_a_store_drops_its_metadata() -> None:
     spans = replayed(NAMED)
     for span in spans:
         span.attributes.pop("agentool.metadata", None)
-    [found] = rebuild(spans)
-    assert found.document["metadata"] == {"user_id": "u1", "case_id": "c1", "tags": ["x", "y"]}
+    [result] = rebuild(spans)
+    assert result.document["metadata"] == {"user_id": "u1", "case_id": "c1", "tags": ["x", "y"]}
 
 
 @pytest.mark.parametrize("tags", ["x", ["x", 1], [""], [], {"a": 1}, None])

@@ -37,7 +37,7 @@ def replayed(value: Any) -> list[str]:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(memory)
     replay(value, provider)
-    return [found.trace_id for found in rebuild(AgentTraces(memory).spans())]
+    return [result.trace_id for result in rebuild(AgentTraces(memory).spans())]
 
 
 @pytest.mark.parametrize(

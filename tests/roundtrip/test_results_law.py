@@ -63,14 +63,14 @@ results = with_unknown(
 
 
 def run() -> tuple[list[SpanRecord], Rebuilt]:
-    made = Collected()
-    made.add(AgentInvocation(agent_name="researcher"))
-    (found,) = rebuild(made.spans)
-    return made.spans, found
+    spans = Collected()
+    spans.add(AgentInvocation(agent_name="researcher"))
+    (result,) = rebuild(spans.spans)
+    return spans.spans, result
 
 
 def there_and_back(
-    *given: dict[str, Any],
+    *originals: dict[str, Any],
     content: bool = True,
     parts: tuple[str, ...] = ("spans", "events"),
     dialect: str = "gen_ai",
@@ -81,20 +81,20 @@ def there_and_back(
     assert judged.anchor is not None
     readable, words = Readable(), writing_dialect(dialect)
     lines = [encode_spans([*map(readable, spans)])]
-    for result in given:
-        made = written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
+    for result in originals:
+        value = written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
         if "spans" in parts:
             lines += [
-                encode_spans([readable(converted(span, words)) for span in made.spans])
+                encode_spans([readable(converted(span, words)) for span in value.spans])
             ] * times
         if "events" in parts:
-            lines += [*map(encode_log, made.events)] * times
+            lines += [*map(encode_log, value.events)] * times
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "run.jsonl").write_bytes(b"\n".join(lines))
-        (found,) = rebuild(open_source(folder).spans())
-    assert exact(found.trace.to_dict()) == exact(judged.trace.to_dict())
-    assert found.scores == []
-    return [result.to_dict() for result in found.results]
+        (match,) = rebuild(open_source(folder).spans())
+    assert exact(match.trace.to_dict()) == exact(judged.trace.to_dict())
+    assert match.scores == []
+    return [result.to_dict() for result in match.results]
 
 
 slow = settings(max_examples=many(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -131,22 +131,22 @@ def test_of_a_result_written_twice_the_fuller_copy_counts() -> None:
     assert judged.anchor is not None
     for content in (True, False):
         spans += written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content).spans
-    (found,) = rebuild(spans)
-    assert [result.to_dict() for result in found.results] == [result]
+    (match,) = rebuild(spans)
+    assert [result.to_dict() for result in match.results] == [result]
 
 
 def test_without_content_no_reason_and_no_unknown_member_is_written() -> None:
     assertion = {"assertion_type": "status", "passed": False, "score": 0.0}
     bare = {"case_id": "c", "passed": False, "composite_score": 0.5, "evaluated": 1, "total": 1}
-    said = {**assertion, "reason": "secret", "step_ids": ["step_001"], "quote": "secret"}
-    result = {**bare, "notes": "secret", "input": "secret", "assertion_results": [said]}
-    kept = {**assertion, "step_ids": ["step_001"]}
-    assert there_and_back(result, content=False) == [{**bare, "assertion_results": [kept]}]
+    texts = {**assertion, "reason": "secret", "step_ids": ["step_001"], "quote": "secret"}
+    result = {**bare, "notes": "secret", "input": "secret", "assertion_results": [texts]}
+    results = {**assertion, "step_ids": ["step_001"]}
+    assert there_and_back(result, content=False) == [{**bare, "assertion_results": [results]}]
     _, judged = run()
     assert judged.anchor is not None
-    made = written(EvalResult.from_dict(result), judged.anchor, RESOURCE)
-    assert "secret" not in repr(made)
-    assert_conformant(made.spans, content=False)
+    value = written(EvalResult.from_dict(result), judged.anchor, RESOURCE)
+    assert "secret" not in repr(value)
+    assert_conformant(value.spans, content=False)
 
 
 def test_the_spans_of_results_conform_to_the_conventions() -> None:
@@ -163,20 +163,20 @@ def test_the_spans_of_results_conform_to_the_conventions() -> None:
             ],
         }
     )
-    made = written(result, judged.anchor, RESOURCE, content=True)
-    assert_conformant(made.spans)
-    assert [(span.name, span.status) for span in made.spans] == [
+    value = written(result, judged.anchor, RESOURCE, content=True)
+    assert_conformant(value.spans)
+    assert [(span.name, span.status) for span in value.spans] == [
         ("evaluate composite_score", "UNSET"),
         ("evaluate rubric", "UNSET"),
         ("evaluate status", "UNSET"),
     ]
-    labels = [span.attributes["gen_ai.evaluation.score.label"] for span in made.spans]
+    labels = [span.attributes["gen_ai.evaluation.score.label"] for span in value.spans]
     assert labels == ["not_evaluated", "not_evaluated", "pass"]
-    values = [span.attributes.get("gen_ai.evaluation.score.value") for span in made.spans]
+    values = [span.attributes.get("gen_ai.evaluation.score.value") for span in value.spans]
     assert values == [None, None, 1.0]
-    assert len(made.spans[2].attributes["gen_ai.evaluation.explanation"]) == 2048
-    assert {event.event_name for event in made.events} == {"gen_ai.evaluation.result"}
-    assert {(event.trace_id, event.span_id) for event in made.events} == {(1, 1)}
-    assert {(span.parent_id, span.start_ns, span.end_ns) for span in made.spans} == {
+    assert len(value.spans[2].attributes["gen_ai.evaluation.explanation"]) == 2048
+    assert {event.event_name for event in value.events} == {"gen_ai.evaluation.result"}
+    assert {(event.trace_id, event.span_id) for event in value.events} == {(1, 1)}
+    assert {(span.parent_id, span.start_ns, span.end_ns) for span in value.spans} == {
         (judged.anchor.span_id, judged.anchor.end_ns, judged.anchor.end_ns)
     }

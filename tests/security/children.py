@@ -51,24 +51,24 @@ def in_child(folder: Path, program: Callable[[], object], user: str = "me") -> N
 def folder() -> Iterator[Path]:
     """A folder that everybody may enter, unlike pytest's own."""
     above = Path(tempfile.mkdtemp(prefix="agentool-test-"))
-    made = above / "work"
-    made.mkdir()
+    result = above / "work"
+    result.mkdir()
     if os.name == "posix":
-        for item in (above, made):
+        for item in (above, result):
             item.chmod(0o777)
-    yield made
+    yield result
     shutil.rmtree(above, ignore_errors=True)
 
 
 def descriptors_below(folder: Path) -> list[int]:
     """Return the numbers under which files in a folder are open in this process."""
     files = [path.stat() for path in folder.rglob("*")]
-    found: list[int] = []
+    counts: list[int] = []
     for number in range(3, 2048):
         try:
             opened = os.fstat(number)
         except OSError:
             continue
         if any(os.path.samestat(opened, file) for file in files):
-            found.append(number)
-    return found
+            counts.append(number)
+    return counts

@@ -35,8 +35,8 @@ class Example(NamedTuple):
 def made(length: int, alphabet: str = ALNUM) -> str:
     """Return random characters, the same in every run; the ends are letters or digits."""
     ends = [item for item in alphabet if item.isalnum()]
-    inside = _RANDOM.choices(alphabet, k=length - 2)
-    return "".join((_RANDOM.choice(ends), *inside, _RANDOM.choice(ends)))
+    choices = _RANDOM.choices(alphabet, k=length - 2)
+    return "".join((_RANDOM.choice(ends), *choices, _RANDOM.choice(ends)))
 
 
 def leaks(example: Example, text: str) -> bool:

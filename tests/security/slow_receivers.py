@@ -24,10 +24,10 @@ slowly.
 """
 
 
-def _after_request(said: bytes) -> Script:
+def _after_request(data: bytes) -> Script:
     def script(connection: socket.socket) -> bytes:
         connection.recv(65_536)
-        return said
+        return data
 
     return script
 

@@ -41,8 +41,8 @@ class Raising:
 
 
 def span(number: int, name: str, operation: str, **attributes: str) -> dict[str, Any]:
-    said = {"gen_ai.operation.name": operation, "gen_ai.agent.name": name, **attributes}
-    values = [{"key": k, "value": {"stringValue": value}} for k, value in said.items()]
+    texts = {"gen_ai.operation.name": operation, "gen_ai.agent.name": name, **attributes}
+    values = [{"key": k, "value": {"stringValue": value}} for k, value in texts.items()]
     one = {"traceId": f"{number:032x}", "spanId": f"{number:016x}", "attributes": values,
            "name": f"{operation} {name}", "startTimeUnixNano": str(number),
            "endTimeUnixNano": str(number + 1)}  # fmt: skip
@@ -53,8 +53,8 @@ def written(path: Path, **of_bad: str) -> Path:
     """Write three runs, the second with some attributes more, and its output cut."""
     with path.open("w") as file:
         for number, name in enumerate(["good", "bad", "fine"], 1):
-            said = {"gen_ai.output.messages": '[{"role":"assistant","par'} if name == "bad" else {}
-            more = {**said, **of_bad} if name == "bad" else {}
+            text = {"gen_ai.output.messages": '[{"role":"assistant","par'} if name == "bad" else {}
+            more = {**text, **of_bad} if name == "bad" else {}
             file.write(json.dumps(span(number, name, "invoke_agent", **more)) + "\n")
     return path
 
@@ -104,8 +104,8 @@ def test_a_trace_that_cannot_be_rebuilt_costs_itself_alone(
         f"{number:032x}" for number in (1, 3)
     ]
     assert f"problem: trace {BAD}: left out" in done.stderr
-    said = "RuntimeError: as nobody has foreseen; raised in raising, which is no part of"
-    assert said in done.stderr
+    text = "RuntimeError: as nobody has foreseen; raised in raising, which is no part of"
+    assert text in done.stderr
 
 
 # ----------------------------------------------------------- what is read of the spans once more
@@ -158,10 +158,10 @@ def test_a_trace_without_readable_verdicts_is_shown_without_them(
 ) -> None:
     path = tmp_path / "judged.jsonl"
     one = span(2, "bad", "invoke_agent")
-    [told] = one["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    [message] = one["resourceSpans"][0]["scopeSpans"][0]["spans"]
     named = [{"key": "gen_ai.evaluation.name", "value": {"stringValue": "tone"}}]
     event = {"name": "gen_ai.evaluation.result", "timeUnixNano": "3", "attributes": named}
-    told["events"] = [event, event | {"timeUnixNano": "4"}]
+    message["events"] = [event, event | {"timeUnixNano": "4"}]
     path.write_text(json.dumps(one))
     result = invoked("show", path)
     assert "bad" in result.stdout
@@ -171,9 +171,9 @@ def test_a_trace_without_readable_verdicts_is_shown_without_them(
 def test_a_check_that_needs_a_report_that_fails_is_not_evaluated(
     failing: Path, cases: Path
 ) -> None:
-    found = [json.loads(line) for line in invoked("eval", cases, failing).stdout.splitlines()]
-    assert [item["trace_id"] for item in found] == [f"{number:032x}" for number in (1, 2, 3)]
-    [result] = found[1]["assertion_results"]
+    loads = [json.loads(line) for line in invoked("eval", cases, failing).stdout.splitlines()]
+    assert [item["trace_id"] for item in loads] == [f"{number:032x}" for number in (1, 2, 3)]
+    [result] = loads[1]["assertion_results"]
     assert (result["passed"], "as nobody has foreseen" in result["reason"]) == (None, True)
 
 
@@ -209,8 +209,8 @@ def test_a_run_that_its_dialect_cannot_arrange_costs_itself_alone(
     arranged: Callable[[list[SpanRecord]], Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    known = linking_dialects()
-    more = {**known, "arranging": Arranging(arranged)}
+    dialects = linking_dialects()
+    more = {**dialects, "arranging": Arranging(arranged)}
     monkeypatch.setattr(linked_traces, "linking_dialects", lambda: more)
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "good"}
     crew = {"crew_id": "x", "crew_output": "done", "crewai_version": "1"}
@@ -220,7 +220,7 @@ def test_a_run_that_its_dialect_cannot_arrange_costs_itself_alone(
     ]
     spans = [SpanRecord("1" * 32, "1" * 16, start_ns=1, attributes=agent), *of_run]
     problems: list[Problem] = []
-    found = [item.trace_id for item in rebuild(spans, report=problems.append)]
-    assert found == ["1" * 32]
+    trace_ids = [item.trace_id for item in rebuild(spans, report=problems.append)]
+    assert trace_ids == ["1" * 32]
     assert [problem.where for problem in problems] == [f"trace {'2' * 32}"]
     assert words in problems[0].message

@@ -133,10 +133,10 @@ def test_recover_sends_credentials_to_an_endpoint_that_somebody_has_named(named:
 
 
 def test_run_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
-    other = down()
-    leave_for(other)
+    second = down()
+    leave_for(second)
     Path("app.py").write_text(AGENT)
-    with HttpReceiver() as receiver, again_at(other) as attacker:
+    with HttpReceiver() as receiver, again_at(second) as attacker:
         done = agentool(
             "run", "--endpoint", receiver.endpoint, "--", sys.executable, "app.py",
             OTEL_EXPORTER_OTLP_HEADERS=HEADERS,
@@ -144,14 +144,14 @@ def test_run_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
         assert done.returncode == 0
         assert (attacker.names(), attacker.headers) == ([], [])
     assert len(receiver.names()) == 3
-    assert f"waits in {Path('.agentool').absolute()} for {other}" in done.stderr
+    assert f"waits in {Path('.agentool').absolute()} for {second}" in done.stderr
     assert "`agentool-otel recover` sends" in done.stderr
 
 
 def test_instrument_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
-    other = down()
-    leave_for(other)
-    with HttpReceiver() as receiver, again_at(other) as attacker:
+    second = down()
+    leave_for(second)
+    with HttpReceiver() as receiver, again_at(second) as attacker:
         text = f"{AGENT.partition('if __name__')[0]}\nagentool_otel.instrument()\nadd(1, 2)\n"
         done = program(
             text,
@@ -160,7 +160,7 @@ def test_instrument_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
         )
         assert (attacker.names(), attacker.headers) == ([], [])
         assert receiver.names() == ["execute_tool add"]
-    assert done.stderr.count(f"for {other}: `agentool-otel recover` sends") == 1
+    assert done.stderr.count(f"for {second}: `agentool-otel recover` sends") == 1
 
 
 URLS = [
@@ -176,21 +176,21 @@ def test_secrets_of_a_url_are_used_and_shown_and_stored_nowhere(url: str) -> Non
     with HttpReceiver() as receiver:
         port = int(receiver.endpoint.rpartition(":")[2])
         endpoint = url.format(secret=SECRET, port=port)
-        said = [
+        texts = [
             agentool("doctor", "--endpoint", endpoint),
             agentool("doctor", "--json", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint),
         ]
         Path("app.py").write_text(f"{AGENT}\nprint(agentool_otel.status())")
-        said.append(agentool("run", "--endpoint", endpoint, "--", sys.executable, "app.py"))
-        assert "sent to http://127.0.0.1" in said[-1].stderr
+        texts.append(agentool("run", "--endpoint", endpoint, "--", sys.executable, "app.py"))
+        assert "sent to http://127.0.0.1" in texts[-1].stderr
         got = f"{receiver.headers}{receiver.paths}"
     assert "/v1/traces" in got
     assert SECRET in got or "dXNlcjpodW50ZXIyVE9QU0VDUkVU" in got  # the latter is Basic
-    said.append(agentool("run", "--endpoint", endpoint, "--", sys.executable, "app.py"))
+    texts.append(agentool("run", "--endpoint", endpoint, "--", sys.executable, "app.py"))
     assert list(Path(".agentool").glob("*.open")), "nobody answers by now: they wait"
-    said.append(agentool("recover", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint))
-    said.append(agentool("recover", "--endpoint", endpoint))
-    for done in said:
+    texts.append(agentool("recover", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint))
+    texts.append(agentool("recover", "--endpoint", endpoint))
+    for done in texts:
         assert SECRET not in done.stdout + done.stderr, done.args
     for file in Path(".agentool").rglob("*"):
         assert SECRET.encode() not in file.read_bytes()

@@ -47,9 +47,9 @@ def hangs_up_in_time(sender: Sender, receiver: SlowReceiver) -> None:
     assert receiver.longest < IN_TIME
 
 
-@pytest.mark.parametrize("what", SCRIPTS)
-def test_an_attempt_ends_however_slowly_it_is_answered(what: str) -> None:
-    with SlowReceiver(SCRIPTS[what]) as receiver:
+@pytest.mark.parametrize("description", SCRIPTS)
+def test_an_attempt_ends_however_slowly_it_is_answered(description: str) -> None:
+    with SlowReceiver(SCRIPTS[description]) as receiver:
         hangs_up_in_time(to(f"http://{receiver.endpoint}"), receiver)
 
 
@@ -62,8 +62,8 @@ def test_an_attempt_ends_if_nobody_reads_the_request() -> None:
         assert not done.is_alive()
 
 
-@pytest.mark.parametrize("what", ["a body", "headers", "chunks", "nothing"])
-def test_an_attempt_over_tls_ends_too(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("description", ["a body", "headers", "chunks", "nothing"])
+def test_an_attempt_over_tls_ends_too(description: str, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     with authority.cert_pem.tempfile() as path:
         monkeypatch.setenv(otlp_settings.variable("CERTIFICATE"), path)
@@ -71,7 +71,7 @@ def test_an_attempt_over_tls_ends_too(what: str, monkeypatch: pytest.MonkeyPatch
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("127.0.0.1").configure_cert(context)
-        with SlowReceiver(SCRIPTS[what], context) as receiver:
+        with SlowReceiver(SCRIPTS[description], context) as receiver:
             hangs_up_in_time(to(f"https://{receiver.endpoint}"), receiver)
 
 
@@ -80,9 +80,9 @@ def test_a_slow_tls_handshake_ends_the_attempt() -> None:
         hangs_up_in_time(to(f"https://{receiver.endpoint}"), receiver)
 
 
-@pytest.mark.parametrize("what", ["a status line", "headers", "nothing"])
-def test_a_slow_proxy_ends_the_attempt(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with SlowReceiver(SCRIPTS[what]) as proxy:
+@pytest.mark.parametrize("description", ["a status line", "headers", "nothing"])
+def test_a_slow_proxy_ends_the_attempt(description: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SlowReceiver(SCRIPTS[description]) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy.endpoint}")
         hangs_up_in_time(to("https://collector.example:4318"), proxy)
 
@@ -102,8 +102,10 @@ def test_addresses_of_a_host_share_the_time(monkeypatch: pytest.MonkeyPatch) -> 
         tried.append((address[0], timeout_s))
         raise TimeoutError
 
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"192.0.2.{n}", 4318)) for n in range(3)]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: found)
+    results = [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"192.0.2.{n}", 4318)) for n in range(3)
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: results)
     monkeypatch.setattr(socket, "create_connection", connecting)
     assert to("http://collector.example:4318").send(REQUEST, 30).verdict == "later"
     assert [host for host, _ in tried] == ["192.0.2.0", "192.0.2.1", "192.0.2.2"]

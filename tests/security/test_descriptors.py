@@ -249,6 +249,6 @@ def test_whatever_happens_to_our_numbers_every_call_is_recorded_once(steps: list
         assert recorded() == questions(len(steps) + 1)
 
     with tempfile.TemporaryDirectory() as above:
-        made = Path(above) / "work"
-        made.mkdir()
-        in_child(made, program)
+        result = Path(above) / "work"
+        result.mkdir()
+        in_child(result, program)

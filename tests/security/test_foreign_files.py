@@ -295,76 +295,76 @@ def test_what_is_damaged_is_set_aside_and_not_tried_again(
 ) -> None:
     from agentool_otel.tracing.export.disk.recovery import complete_recordings
 
-    here = folder / ".agentool"
-    journal(here / "a.open", line(), **{"from": 1 << 40})
-    (here / "a.jsonl").write_bytes(line(spanId="01"))
-    survey = RecoveryReport(here)
-    assert complete_recordings(here, survey) == 0
-    (said,) = survey.sentences()
-    assert said.startswith(f"{here}/a.open.damaged is damaged and set aside: it begins at byte")
-    again = RecoveryReport(here)
-    assert complete_recordings(here, again) == 0
+    place = folder / ".agentool"
+    journal(place / "a.open", line(), **{"from": 1 << 40})
+    (place / "a.jsonl").write_bytes(line(spanId="01"))
+    survey = RecoveryReport(place)
+    assert complete_recordings(place, survey) == 0
+    (text,) = survey.sentences()
+    assert text.startswith(f"{place}/a.open.damaged is damaged and set aside: it begins at byte")
+    again = RecoveryReport(place)
+    assert complete_recordings(place, again) == 0
     assert list(again.sentences()) == []
 
 
 def test_a_journal_that_came_by_a_clone_is_never_taken_up(folder: Path) -> None:
     """Everything about it is right but that it lies in another file than the one that was made."""
-    made = folder / "made"
-    journal(made / "a.open", line())
-    (made / "a.jsonl").write_bytes(line(spanId="01"))
-    here = folder / ".agentool"
-    shutil.copytree(made, here)
-    before = {file.name: file.read_bytes() for file in here.iterdir()}
+    result = folder / "made"
+    journal(result / "a.open", line())
+    (result / "a.jsonl").write_bytes(line(spanId="01"))
+    place = folder / ".agentool"
+    shutil.copytree(result, place)
+    before = {file.name: file.read_bytes() for file in place.iterdir()}
     with HttpReceiver() as receiver:
-        done = recover(here, OtlpTarget.at(receiver.endpoint, {}))
+        done = recover(place, OtlpTarget.at(receiver.endpoint, {}))
         assert receiver.names() == []
     assert not done.incomplete
-    assert {file.name: file.read_bytes() for file in here.iterdir()} == before
+    assert {file.name: file.read_bytes() for file in place.iterdir()} == before
 
 
 def test_what_is_left_alone_is_said_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    here = folder / ".agentool"
-    here.mkdir()
+    place = folder / ".agentool"
+    place.mkdir()
     for name in ("a", "b", "c"):
-        (here / f"{name}.open").symlink_to("nowhere")
+        (place / f"{name}.open").symlink_to("nowhere")
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             pipeline = Pipeline()
-            pipeline.record(here)
+            pipeline.record(place)
             pipeline.shutdown()
     assert caplog.messages == [
-        f"3 files in {here} are not made here by this user's programs and left alone; "
+        f"3 files in {place} are not made here by this user's programs and left alone; "
         "a.open: it is a symbolic link"
     ]
 
 
 @needs_root
 def test_files_of_another_user_are_left_alone(folder: Path) -> None:
-    here = folder / ".agentool"
-    journal(here / "a.open", line())
-    journal(here / "b.open", line(name="ours"))
-    os.chown(here / "a.open", NOBODY, NOBODY)
-    recover(here)
-    assert sorted(path.name for path in here.iterdir()) == ["a.open", "b.jsonl"]
+    place = folder / ".agentool"
+    journal(place / "a.open", line())
+    journal(place / "b.open", line(name="ours"))
+    os.chown(place / "a.open", NOBODY, NOBODY)
+    recover(place)
+    assert sorted(path.name for path in place.iterdir()) == ["a.open", "b.jsonl"]
 
 
 @needs_root
 def test_a_recording_of_another_user_is_not_completed(folder: Path) -> None:
-    here = folder / ".agentool"
-    journal(here / "a.open", line())
-    (here / "a.jsonl").write_bytes(line(spanId="01"))
-    os.chown(here / "a.jsonl", NOBODY, NOBODY)
-    recover(here)
-    assert (here / "a.jsonl").read_bytes() == line(spanId="01")
+    place = folder / ".agentool"
+    journal(place / "a.open", line())
+    (place / "a.jsonl").write_bytes(line(spanId="01"))
+    os.chown(place / "a.jsonl", NOBODY, NOBODY)
+    recover(place)
+    assert (place / "a.jsonl").read_bytes() == line(spanId="01")
 
 
 @needs_root
 def test_in_a_folder_of_another_user_nothing_is_recovered(folder: Path) -> None:
-    here = folder / ".agentool"
-    journal(here / "a.open", line())
-    os.chown(here, NOBODY, NOBODY)
-    recover(here)
-    assert [path.name for path in here.iterdir()] == ["a.open"]
+    place = folder / ".agentool"
+    journal(place / "a.open", line())
+    os.chown(place, NOBODY, NOBODY)
+    recover(place)
+    assert [path.name for path in place.iterdir()] == ["a.open"]
 
 
 @users
@@ -391,15 +391,15 @@ def test_whatever_bytes_stand_in_files_of_ours_recovery_returns(
     from agentool_otel.tracing.export.disk.recovery import complete_recordings, destinations
 
     with tempfile.TemporaryDirectory() as name:
-        here = Path(name)
+        path = Path(name)
         for stem, more in (
             ("a", {}),
             ("b", {"destination": "http://127.0.0.1:9", "protocol": "http/protobuf"}),
         ):
-            journal(here / f"{stem}.open", first + b"\n", line(), second, **more)
-            (here / f"{stem}.jsonl").write_bytes(second)
-            (here / f"{stem}.spool").write_bytes(spooled)
-        survey = RecoveryReport(here)
-        complete_recordings(here, survey)
-        destinations(here, survey)
-        recover(here, OtlpTarget.at("http://127.0.0.1:9", {}))
+            journal(path / f"{stem}.open", first + b"\n", line(), second, **more)
+            (path / f"{stem}.jsonl").write_bytes(second)
+            (path / f"{stem}.spool").write_bytes(spooled)
+        survey = RecoveryReport(path)
+        complete_recordings(path, survey)
+        destinations(path, survey)
+        recover(path, OtlpTarget.at("http://127.0.0.1:9", {}))

@@ -96,34 +96,34 @@ def test_what_lies_around_and_below_is_what_a_walk_finds(data: st.DataObject, si
     parents = [data.draw(st.none() | st.integers(0, size)) for _ in range(size)]
     nodes = grow([span(n, "plain", parent) for n, parent in enumerate(parents)])
     for node in nodes:
-        around = walked(node)
-        assert node.lineage.top(node) is [node, *around][-1]
+        outer = walked(node)
+        assert node.lineage.top(node) is [node, *outer][-1]
         for depth in (0, 1, 3):
 
             def is_outer(up: Node, most: int = depth) -> bool:
                 return len(walked(up)) <= most
 
-            assert node.lineage.lowest(node, is_outer) is next(filter(is_outer, around), None)
-        for other in nodes[:8]:
-            assert node.is_below(other) == (other in around)
-        below = sum(node in walked(other) for other in nodes)
+            assert node.lineage.lowest(node, is_outer) is next(filter(is_outer, outer), None)
+        for second in nodes[:8]:
+            assert node.is_below(second) == (second in outer)
+        below = sum(node in walked(second) for second in nodes)
         assert node.lineage.count(lambda _: ("all",), "all", below=node) == below
 
 
 def walked(node: Node) -> list[Node]:
-    around: list[Node] = []
+    nodes: list[Node] = []
     while node.parent is not None:
-        around.append(node := node.parent)
-    return around
+        nodes.append(node := node.parent)
+    return nodes
 
 
 def test_how_many_runs_may_wait_at_once_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of calls without messages, all of which wait for tools at once, with none nearer to any."""
-    asked: list[int] = []
+    counts: list[int] = []
     may_share = unknown_messages._may_share_conversation
 
     def counted(run: Any, node: Node) -> bool:
-        asked.append(1)
+        counts.append(1)
         return may_share(run, node)
 
     monkeypatch.setattr(unknown_messages, "_may_share_conversation", counted)
@@ -134,8 +134,8 @@ def test_how_many_runs_may_wait_at_once_is_bounded(monkeypatch: pytest.MonkeyPat
         one.scope = f"some.sdk.{number}"
         one.attributes = {**one.attributes, "gen_ai.conversation.id": f"c{number}"}
     list(rebuild(spans))
-    assert unknown_messages._OPEN * (calls - 2 * unknown_messages._OPEN) < len(asked)
-    assert len(asked) <= unknown_messages._OPEN * calls
+    assert unknown_messages._OPEN * (calls - 2 * unknown_messages._OPEN) < len(counts)
+    assert len(counts) <= unknown_messages._OPEN * calls
 
 
 # ------------------------------------------------------------------------------------ its own loss

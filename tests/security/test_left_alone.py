@@ -66,8 +66,8 @@ def module(folder: Path, name: str) -> str:
 def test_modules(name: str, itself: str, below: str, tmp_path: Path) -> None:
     path = module(tmp_path, name)
     for options in ([], ["-X", "dev"]):
-        seen = run(tmp_path, sys.executable, *options, "-m", name, "more", path=path)
-        assert seen == [itself, below]
+        result = run(tmp_path, sys.executable, *options, "-m", name, "more", path=path)
+        assert result == [itself, below]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="scripts are programs of their own there")

@@ -122,5 +122,5 @@ def test_secret_members_of_a_web_key_are_masked(name: str, secret: str, first: b
     key = {name: secret, "kty": "RSA"} if first else {"kty": "RSA", "e": "AQAB", name: secret}
     assert json.loads(masked(json.dumps({"keys": [key]})))["keys"][0][name] == MASK
     assert secret not in mask_text(f"loaded {key!r}")
-    other = {name: secret, "kind": "RSA"}
-    assert json.loads(masked(json.dumps(other))) == other
+    second = {name: secret, "kind": "RSA"}
+    assert json.loads(masked(json.dumps(second))) == second

@@ -43,8 +43,8 @@ class Loud(Exception):
 # ------------------------------------------------------------------------- what a program reports
 
 
-def call(**given: Any) -> None:
-    agentool_otel.tool(lambda **_: None)(**given)
+def call(**value: Any) -> None:
+    agentool_otel.tool(lambda **_: None)(**value)
 
 
 def gives(value: Any) -> Callable[[], None]:
@@ -68,8 +68,8 @@ def in_run(use: Callable[[Any], Any]) -> Callable[[], None]:
 
 def run_of(**options: Any) -> Callable[[], None]:
     def run() -> None:
-        given: dict[str, Any] = {"name": "agent", **options}
-        with agentool_otel.run(**given):
+        values: dict[str, Any] = {"name": "agent", **options}
+        with agentool_otel.run(**values):
             pass
 
     return run
@@ -167,9 +167,9 @@ CALLS: dict[str, Callable[[], None]] = {
 def test_what_a_program_reports_holds_no_credential(place: str, spans: Any) -> None:
     CALLS[place]()
     masking = Masking(Policy(capture=True))
-    found = spans.finished()
-    assert found
-    assert SECRET not in "".join(masking(span).to_json() for span in found)
+    finished = spans.finished()
+    assert finished
+    assert SECRET not in "".join(masking(span).to_json() for span in finished)
 
 
 # ------------------------------------------------------------------- what another library's span is
@@ -231,14 +231,14 @@ def test_a_span_of_another_library_holds_no_credential(place: str) -> None:
 # ------------------------------------------------------------------------------------ log records
 
 
-def record(**given: Any) -> LogRecord:
-    known: dict[str, Any] = {
+def record(**value: Any) -> LogRecord:
+    names: dict[str, Any] = {
         "resource": RESOURCE,
         "scope": SCOPE,
         "attributes": {},
         "observed_ns": 1,
     }
-    return LogRecord(**{**known, **given})
+    return LogRecord(**{**names, **value})
 
 
 LOGS: dict[str, dict[str, Any]] = {

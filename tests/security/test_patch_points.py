@@ -58,11 +58,11 @@ def states() -> dict[str, str]:
     return {patch.target: patch.state for patch in threads.patches()}
 
 
-@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("description", ODD)
 def test_a_thread_class_that_is_not_as_known_is_left_alone(
-    what: str, monkeypatch: pytest.MonkeyPatch
+    description: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threading, "Thread", ODD[what])
+    monkeypatch.setattr(threading, "Thread", ODD[description])
     attach((), threads=True)
     assert states()["threading.Thread.start"] == "failed"
     assert states()["concurrent.futures.thread.ThreadPoolExecutor.submit"] == "attached"
@@ -99,16 +99,16 @@ def test_a_subclass_in_the_place_of_a_class_carries_the_context_too(
 
     monkeypatch.setattr(threading, "Thread", Replaced)
     threads.carry_into_threads()
-    seen: list[object] = []
+    log: list[object] = []
     token = make_current(set_value("key", "value"))
     try:
         for cls in (Replaced, Older, first):
-            thread = cls(target=lambda: seen.append(get_value("key")))
+            thread = cls(target=lambda: log.append(get_value("key")))
             thread.start()
             thread.join()
     finally:
         detach(token)
-    assert seen == ["value"] * 3
+    assert log == ["value"] * 3
     threads.stop_carrying()
     assert "start" not in vars(Replaced)
 
@@ -145,16 +145,16 @@ def odd_modules() -> dict[str, Any]:
     return {"lazy": lazy, "no dict": slots, "sealed": sealed}
 
 
-@pytest.mark.parametrize("what", odd_modules())
+@pytest.mark.parametrize("description", odd_modules())
 def test_a_framework_that_is_not_as_known_is_imported_as_without_us(
-    what: str, monkeypatch: pytest.MonkeyPatch
+    description: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unchanged(call: Any, _instance: Any, args: Any, options: Any) -> Any:
         return call(*args, **options)
 
-    module = odd_modules()[what]
+    module = odd_modules()[description]
     module.fine = lambda: None
-    attribute = "start" if what == "sealed" else "run"
+    attribute = "start" if description == "sealed" else "run"
 
     class Instrumentor(AgentInstrumentor):
         framework = "odd"
@@ -189,11 +189,11 @@ def test_an_instrumentor_that_fails_keeps_the_others_in_force(
         def instrument(self) -> None:
             self.enabled = True
 
-    whole = Whole()
+    complete = Whole()
     monkeypatch.setattr(settings, "strict", False)
-    known = {"broken": Broken(), "whole": whole}
-    monkeypatch.setattr(frameworks, "_loaded", known)
-    monkeypatch.setattr(frameworks, "_points", known)
+    names = {"broken": Broken(), "whole": complete}
+    monkeypatch.setattr(frameworks, "_loaded", names)
+    monkeypatch.setattr(frameworks, "_points", names)
     attach(("broken", "whole"), threads=False)
-    assert whole.enabled
+    assert complete.enabled
     assert "attaching to broken" in caplog.text

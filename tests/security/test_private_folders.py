@@ -185,10 +185,10 @@ def test_no_command_takes_the_file_for_a_recording(command: str) -> None:
 
 def test_a_folder_with_the_file_alone_has_no_recording() -> None:
     make_private_folder(Path(".agentool"))
-    code, _, said = answer("show")
+    code, _, text = answer("show")
     assert code != 0
-    assert "no recording in .agentool" in said
-    assert ".gitignore" not in said
+    assert "no recording in .agentool" in text
+    assert ".gitignore" not in text
 
 
 def test_a_glob_over_the_folder_does_not_meet_the_file() -> None:

@@ -24,9 +24,9 @@ from agentool_otel.semconv import agentool
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="pipes and links of POSIX")
 
 
-def noted(stored: object, data: bytes, **other: object) -> dict[str, Any]:
+def noted(stored: object, data: bytes, **second: object) -> dict[str, Any]:
     """Return the attributes of a text that was stored somewhere."""
-    note = {"stored": stored, "sha256": sha256(data).hexdigest(), "bytes": len(data), **other}
+    note = {"stored": stored, "sha256": sha256(data).hexdigest(), "bytes": len(data), **second}
     return {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
 
 
@@ -44,8 +44,8 @@ def secret(tmp_path: Path) -> bytes:
 def test_only_the_folder_of_the_recording_is_looked_into(tmp_path: Path, secret: bytes) -> None:
     content = tmp_path / "recordings" / "content"
     for stored in (tmp_path / "secret", content / ".." / ".." / "secret", "secret", "/dev/zero"):
-        said = noted(str(stored), secret)
-        assert rehydrated(said) is said
+        text = noted(str(stored), secret)
+        assert rehydrated(text) is text
 
 
 def test_a_text_is_found_by_its_hash_wherever_the_recording_was_moved_to(
@@ -63,10 +63,10 @@ def test_a_url_is_read_below_the_offload_under_the_hash_alone(
     pytest.importorskip("fsspec")
     (tmp_path / "off").mkdir()
     monkeypatch.setenv("AGENTOOL_OFFLOAD", f"file://{tmp_path}/off")
-    said = noted(where.format(tmp_path), secret)
-    assert rehydrated(said) is said
+    text = noted(where.format(tmp_path), secret)
+    assert rehydrated(text) is text
     (tmp_path / "off" / sha256(secret).hexdigest()).write_bytes(secret)
-    assert rehydrated(said) == {"a": secret.decode()}
+    assert rehydrated(text) == {"a": secret.decode()}
 
 
 def test_of_a_url_no_more_is_read_than_was_stored(
@@ -76,8 +76,8 @@ def test_of_a_url_no_more_is_read_than_was_stored(
     monkeypatch.setenv("AGENTOOL_OFFLOAD", f"file://{tmp_path}")
     with (tmp_path / sha256(secret).hexdigest()).open("wb") as endless:
         endless.truncate(1 << 40)
-    said = noted("anywhere", secret)
-    assert rehydrated(said) is said
+    text = noted("anywhere", secret)
+    assert rehydrated(text) is text
 
 
 @needs_posix
@@ -100,8 +100,8 @@ def test_what_stands_under_the_hash_is_a_plain_file_of_that_size(
     else:
         with place.open("wb") as sparse:
             sparse.truncate(6 << 30)
-    said = noted(str(place), secret)
-    assert rehydrated(said) is said
+    text = noted(str(place), secret)
+    assert rehydrated(text) is text
 
 
 def test_a_size_beyond_the_limit_is_not_read(tmp_path: Path, secret: bytes) -> None:
@@ -109,8 +109,8 @@ def test_a_size_beyond_the_limit_is_not_read(tmp_path: Path, secret: bytes) -> N
         place = tmp_path / "recordings" / "content" / sha256(secret).hexdigest()
         with place.open("wb") as sparse:
             sparse.truncate(int(size) if size == offloaded.LARGEST + 1 else 1)
-        said = noted(str(place), secret, bytes=size)
-        assert rehydrated(said) is said
+        text = noted(str(place), secret, bytes=size)
+        assert rehydrated(text) is text
 
 
 json_values = st.recursive(
@@ -123,5 +123,5 @@ json_values = st.recursive(
     {}, optional={"stored": json_values, "sha256": json_values, "bytes": json_values}
 )}))  # fmt: skip
 def test_whatever_a_span_says_nothing_is_raised_and_nothing_made_up(note: Any) -> None:
-    said = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps(note)}
-    assert rehydrated(said) is said
+    texts = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps(note)}
+    assert rehydrated(texts) is texts

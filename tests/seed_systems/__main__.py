@@ -16,8 +16,8 @@ from tests.seed_systems.table import FOLDER, lines, outcomes_here, rows, run
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--outcomes"]:
         with contextlib.redirect_stdout(sys.stderr):
-            found = outcomes_here(FOLDER / arguments[1])
-        print(json.dumps({number: sorted(of) for number, of in found.of.items()}))
+            result = outcomes_here(FOLDER / arguments[1])
+        print(json.dumps({number: sorted(of) for number, of in result.of.items()}))
         return 0
     if arguments:
         print(__doc__, file=sys.stderr)

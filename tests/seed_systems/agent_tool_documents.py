@@ -167,9 +167,9 @@ PARTIAL: list[tuple[str, Object]] = [
 
 def generated(cls: type[Versioned]) -> st.SearchStrategy[Object]:
     """Return a strategy of objects of a type: known members of any value, and unknown ones."""
-    known = {field.name: _of(field) for field in fields_of(cls)}
-    required = {field.name: known.pop(field.name) for field in fields_of(cls) if field.required}
-    mine = st.fixed_dictionaries(required, optional=known)
+    names = {field.name: _of(field) for field in fields_of(cls)}
+    required = {field.name: names.pop(field.name) for field in fields_of(cls) if field.required}
+    mine = st.fixed_dictionaries(required, optional=names)
     unknown = st.dictionaries(
         st.sampled_from(["x", "ü", "extra", "-", "some_ref"]), values, max_size=2
     )
@@ -178,8 +178,10 @@ def generated(cls: type[Versioned]) -> st.SearchStrategy[Object]:
 
 def of(cls: type[Document]) -> st.SearchStrategy[Object]:
     """Return a strategy of the objects inside others."""
-    known = st.fixed_dictionaries({}, optional={field.name: _of(field) for field in fields_of(cls)})
-    return st.tuples(objects, known).map(lambda drawn: {**drawn[0], **drawn[1]})
+    fixed_dictionaries = st.fixed_dictionaries(
+        {}, optional={field.name: _of(field) for field in fields_of(cls)}
+    )
+    return st.tuples(objects, fixed_dictionaries).map(lambda drawn: {**drawn[0], **drawn[1]})
 
 
 def _of(field: Field) -> st.SearchStrategy[Any]:

@@ -50,8 +50,8 @@ class Call:
     def result(self, seconds: float = 3, **members: Any) -> Object:
         """Record its result."""
         about = {"result_id": f"result_of_{self.id}", "invocation_id": self.id}
-        given = {"status": "succeeded", "created_at": at(seconds), "redaction_state": "none"}
-        return self.emitter.record({**VERSION, **about, **given, **members})
+        values = {"status": "succeeded", "created_at": at(seconds), "redaction_state": "none"}
+        return self.emitter.record({**VERSION, **about, **values, **members})
 
     def decision(self, behavior: str, seconds: float, **members: Any) -> Object:
         """Record a decision about it."""
@@ -63,14 +63,14 @@ class Call:
     def progress(self, sequence: int, seconds: float, **members: Any) -> Object:
         """Record its progress."""
         about = {"progress_id": f"progress_{sequence}", "invocation_id": self.id}
-        given = {"sequence": sequence, "status": "running", "timestamp": at(seconds)}
-        return self.emitter.record({**VERSION, **about, **given, **members})
+        values = {"sequence": sequence, "status": "running", "timestamp": at(seconds)}
+        return self.emitter.record({**VERSION, **about, **values, **members})
 
     def persistence(self, strategy: str, seconds: float = 2, **members: Any) -> Object:
         """Record the persistence of its result."""
         about = {"decision_id": "persistence_1", "invocation_id": self.id}
-        given = {"strategy": strategy, "created_at": at(seconds)}
-        return self.emitter.record({**VERSION, **about, **given, **members})
+        values = {"strategy": strategy, "created_at": at(seconds)}
+        return self.emitter.record({**VERSION, **about, **values, **members})
 
     def done(self, state: str = "succeeded", /, **result: Any) -> None:
         """Record its end."""

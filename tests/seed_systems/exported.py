@@ -39,7 +39,11 @@ class Exported(NamedTuple):
     @property
     def documents(self) -> list[Document]:
         """The documents again: each trace with its results."""
-        return [item for found in self.rebuilt for item in (found.trace, *found.results)]
+        return [
+            item
+            for rebuilt_trace in self.rebuilt
+            for item in (rebuilt_trace.trace, *rebuilt_trace.results)
+        ]
 
     @property
     def judgements(self) -> list[SpanRecord]:

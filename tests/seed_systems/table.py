@@ -62,10 +62,10 @@ class Outcomes:
 
     def add(self, of: Mapping[str, list[str]]) -> None:
         """Add the outcomes of another environment, which stand for what was skipped here."""
-        for number, found in of.items():
-            self.of[int(number)] |= {*found}
+        for number, value in of.items():
+            self.of[int(number)] |= {*value}
             self.reasons.pop(int(number), None)
-            if "skipped" in found:
+            if "skipped" in value:
                 self.reasons[int(number)] = _ELSEWHERE
 
 
@@ -110,8 +110,8 @@ def run() -> Outcomes:
 def rows(outcomes: Outcomes) -> Iterator[Row]:
     """Yield how each check stands."""
     for number in PROMISES:
-        found = outcomes.of.get(number, set())
-        worst = next((word for word in _RANK if word in found), None)
+        value = outcomes.of.get(number, set())
+        worst = next((word for word in _RANK if word in value), None)
         why = CANNOT.get(number) or outcomes.reasons.get(number, "")
         if worst == "failed":
             yield Row(number, "fails")

@@ -34,6 +34,6 @@ def test_check_43_an_object_that_is_written_is_valid(example: dict[str, Any]) ->
 def test_check_44_other_versions_and_unknown_members_are_kept(
     example: dict[str, Any], version: str | None
 ) -> None:
-    other = {**example, "schema_version": version, "of_tomorrow": {"a": [None]}}
-    assert read(other).to_dict() == other
-    assert {finding.level for finding in findings(other)} == {"warning"}
+    second = {**example, "schema_version": version, "of_tomorrow": {"a": [None]}}
+    assert read(second).to_dict() == second
+    assert {finding.level for finding in findings(second)} == {"warning"}

@@ -111,16 +111,16 @@ def test_check_31_sensitive_fields_are_in_no_byte(path: str, spans: Any) -> None
     call = Call()
     contract = {"sensitive_fields": [path]}
     call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
-    given = {"user": {"pin": CANARY}, "city": "Rome"}
+    values = {"user": {"pin": CANARY}, "city": "Rome"}
     call.invocation(
-        model_input=given,
-        observable_input=given,
-        permission_input=[given],
+        model_input=values,
+        observable_input=values,
+        permission_input=[values],
         call_input={"nested": [{"pin": [CANARY, 1234567]}], "city": "Rome"},
         call_input_ref=f"store:{CANARY}",
     )
     call.event("tool.hook.pre.completed", 1, message=f"with {CANARY} and 1234567")
-    call.decision("allow", 1, updated_input=given, accept_feedback=f"{CANARY}, yes")
+    call.decision("allow", 1, updated_input=values, accept_feedback=f"{CANARY}, yes")
     call.progress(1, 1, message=f"looking for {CANARY}")
     call.done("failed", error={"error_class": "timeout", "message": f"no {CANARY}"},
               content=[{"type": "text", "text": f"nothing for {CANARY} 1234567"}])  # fmt: skip
@@ -166,21 +166,21 @@ def test_check_33_persistence_keeps_strategy_sizes_and_references(
     strategy: str, spans: Any
 ) -> None:
     spans.without_content()
-    kept: dict[str, Any] = {
+    results: dict[str, Any] = {
         "original_size_bytes": 481_204,
         "preview_size_bytes": 2048,
         "persisted_ref": {"uri": "store:1", "media_type": "text/plain", "digest": "sha256:a"},
     }
     call = Call()
-    call.persistence(strategy, **kept)
+    call.persistence(strategy, **results)
     call.done(persistence_refs=["persistence_1"])
     span = call_span(spans)
     event = told(span, "tool.result.persisted")
     assert event["agenttool.persistence.strategy"] == strategy
     assert span.attributes["agenttool.result.size_bytes"] == 481_204
-    found = {obj.get("strategy"): obj for obj in objects(spans)}
-    assert found[strategy].items() >= kept.items()
-    assert found[None].get("persistence_refs", ["persistence_1"]) == ["persistence_1"]
+    matches = {obj.get("strategy"): obj for obj in objects(spans)}
+    assert matches[strategy].items() >= results.items()
+    assert matches[None].get("persistence_refs", ["persistence_1"]) == ["persistence_1"]
 
 
 @pytest.mark.parametrize("strategy", ["ref_only", "redact", "drop_with_reason", "never_persist"])

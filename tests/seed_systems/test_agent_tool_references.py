@@ -38,8 +38,8 @@ def test_check_28_telemetry_refs_are_those_of_the_exported_span(spans: Any) -> N
 
 def test_check_28_nothing_is_referred_to_where_nothing_is_recorded() -> None:
     call = Call()
-    given = EXAMPLES["Invocation"]
-    assert call.emitter.record(given) == given
+    invocation = EXAMPLES["Invocation"]
+    assert call.emitter.record(invocation) == invocation
 
 
 def test_check_29_incoming_references_are_links_and_stay_as_they_are(spans: Any) -> None:
@@ -51,9 +51,9 @@ def test_check_29_incoming_references_are_links_and_stay_as_they_are(spans: Any)
     [link] = call_span(spans).links
     ids = f"{link.context.trace_id:032x}", f"{link.context.span_id:016x}"
     assert ids == (TRACE, SPAN)
-    found = objects(spans)
-    assert found[0]["telemetry_refs"] == incoming
-    assert found[1]["trace_refs"] == [{**incoming[0], "x": 1}]
+    result = objects(spans)
+    assert result[0]["telemetry_refs"] == incoming
+    assert result[1]["trace_refs"] == [{**incoming[0], "x": 1}]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,6 @@ def test_check_43_what_is_written_back_is_valid(spans: Any) -> None:
 
 @pytest.mark.parametrize("version", ["0.1.1", "7.0"])
 def test_check_44_another_version_comes_back_with_unknown_members(version: str, spans: Any) -> None:
-    other = {"schema_version": version, "of_tomorrow": {"a": [None]}}
-    Call().done(**other)
-    assert objects(spans)[-1].items() >= other.items()
+    second = {"schema_version": version, "of_tomorrow": {"a": [None]}}
+    Call().done(**second)
+    assert objects(spans)[-1].items() >= second.items()

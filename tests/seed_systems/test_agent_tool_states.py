@@ -30,8 +30,8 @@ def test_check_21_each_event_class_is_exported_under_its_name(name: str, spans: 
     call.emitter.flush()
     [span] = spans.finished()
     assert [event.name for event in span.events] == [name]
-    [held] = [obj for obj in objects(spans) if obj.get("event_type") == name]
-    assert findings(held) == []
+    [value] = [obj for obj in objects(spans) if obj.get("event_type") == name]
+    assert findings(value) == []
 
 
 def test_check_21_an_event_class_of_tomorrow_is_exported_too(spans: Any) -> None:

@@ -36,8 +36,8 @@ Object = dict[str, Any]
 
 
 def example(name: str) -> Object:
-    found: Object = json.loads((FIXTURES / "spec" / f"{name}.json").read_text())
-    return found
+    obj: Object = json.loads((FIXTURES / "spec" / f"{name}.json").read_text())
+    return obj
 
 
 def back(*documents: Document) -> list[Object]:
@@ -51,8 +51,8 @@ def trace(**members: Any) -> ReasoningTrace:
 
 def test_check_01_the_example_trace_comes_back_byte_for_byte() -> None:
     document = example("reasoning-trace")
-    [found] = back(ReasoningTrace.from_dict(document))
-    assert canonical(found) == canonical(document)
+    [result] = back(ReasoningTrace.from_dict(document))
+    assert canonical(result) == canonical(document)
 
 
 EXAMPLES: dict[str, type[Document]] = {
@@ -67,38 +67,38 @@ EXAMPLES: dict[str, type[Document]] = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_check_02_each_document_comes_back_from_the_spans_of_export(name: str) -> None:
     document = EXAMPLES[name].from_dict(example(name))
-    [found] = through_commands(document)
-    assert canonical(found) == canonical(example(name))
+    [result] = through_commands(document)
+    assert canonical(result) == canonical(example(name))
 
 
 @pytest.mark.parametrize("name", ["tool_call", "tool_result"])
 def test_check_02_a_call_or_result_alone_comes_back_from_the_spans_of_export(name: str) -> None:
     document = example("tool-exchange")[name]
     cls = ToolCall if name == "tool_call" else ToolResult
-    [found] = through_commands(cls.from_dict(document))
-    assert canonical(found) == canonical(document)
+    [result] = through_commands(cls.from_dict(document))
+    assert canonical(result) == canonical(document)
 
 
 def test_check_02_all_documents_together_come_back_from_the_spans_of_export() -> None:
-    held = [cls.from_dict(example(name)) for name, cls in EXAMPLES.items()]
+    dicts = [cls.from_dict(example(name)) for name, cls in EXAMPLES.items()]
     run = ReasoningTrace.from_dict({**example("reasoning-trace"), "trace_id": "tr_xyz789"})
-    found = {canonical(command) for command in through_commands(*held, run)}
-    assert found == {canonical(item.to_dict()) for item in (*held, run)}
+    canonicals = {canonical(command) for command in through_commands(*dicts, run)}
+    assert canonicals == {canonical(item.to_dict()) for item in (*dicts, run)}
 
 
 def test_check_02_a_call_and_its_result_come_back() -> None:
     exchange = example("tool-exchange")
     steps = [{"type": name, name: exchange[name]} for name in ("tool_call", "tool_result")]
-    [found] = back(trace(steps=steps))
-    assert canonical(found["steps"]) == canonical(steps)
+    [result] = back(trace(steps=steps))
+    assert canonical(result["steps"]) == canonical(steps)
 
 
 @pytest.mark.parametrize("as_events", [False, True], ids=["spans", "events"])
 def test_check_02_a_result_comes_back(as_events: bool) -> None:
     document = example("eval-result")
     documents = [trace(trace_id=document["trace_id"]), EvalResult.from_dict(document)]
-    _, found = exported(documents, as_events=as_events).documents
-    assert canonical(found.to_dict()) == canonical(document)
+    _, result = exported(documents, as_events=as_events).documents
+    assert canonical(result.to_dict()) == canonical(document)
 
 
 def test_check_03_unknown_members_survive_at_every_level_of_a_trace() -> None:
@@ -144,8 +144,8 @@ def test_check_04_unknown_words_are_carried() -> None:
     assertion = {"assertion_type": "of_tomorrow", "passed": None}
     result: Object = {"case_id": "c", "trace_id": "tr_1", "passed": None}
     result["assertion_results"] = [assertion]
-    given = [trace(status="bored", steps=steps), EvalResult.from_dict(result)]
-    assert back(*given) == [item.to_dict() for item in given]
+    values = [trace(status="bored", steps=steps), EvalResult.from_dict(result)]
+    assert back(*values) == [item.to_dict() for item in values]
 
 
 STEPS: dict[str, tuple[Object, str | None]] = {
@@ -181,18 +181,18 @@ def test_check_06_steps_keep_their_order_whatever_their_times(time: str | None) 
         }
         for n, kind in enumerate(kinds)
     ]
-    [found] = back(trace(steps=steps))
-    assert found["steps"] == steps
+    [result] = back(trace(steps=steps))
+    assert result["steps"] == steps
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_check_07_a_status_is_an_otel_status_and_comes_back(status: str) -> None:
-    found = exported([trace(status=status)])
-    [span] = found.spans
+    result = exported([trace(status=status)])
+    [span] = result.spans
     failed = status not in ("success", "in_progress")
     assert span.status == ("ERROR" if failed else "UNSET")
     assert span.attributes.get(core.ERROR_TYPE) == (status if failed else None)
-    assert found.rebuilt[0].trace.status == status
+    assert result.rebuilt[0].trace.status == status
 
 
 @pytest.mark.parametrize("as_events", [False, True], ids=["spans", "events"])
@@ -205,14 +205,14 @@ def test_check_08_every_assertion_type_comes_back_from_its_evaluation(
     assertion = {"assertion_type": kind, "passed": False, "score": 0.25, "reason": "so"}
     result: Object = {"case_id": "c", "trace_id": "tr_1", "passed": False}
     result["assertion_results"] = [assertion]
-    found = exported([trace(), EvalResult.from_dict(result)], as_events=as_events)
-    assert found.documents[1].to_dict() == result
+    match = exported([trace(), EvalResult.from_dict(result)], as_events=as_events)
+    assert match.documents[1].to_dict() == result
     commanded = through_commands(trace(), EvalResult.from_dict(result), EvalCase.from_dict(case))
     assert commanded == [trace().to_dict(), result, case]
     if not as_events:
         [judged] = [
             judgement
-            for judgement in found.judgements
+            for judgement in match.judgements
             if judgement.attributes[gen_ai.EVALUATION_NAME] == kind
         ]
         assert judged.attributes[gen_ai.EVALUATION_SCORE_VALUE] == 0.25
@@ -228,8 +228,8 @@ def call(call_id: str | None, name: str = "t") -> Object:
 
 
 def answer(call_id: str | None, output: Any = None) -> Object:
-    held = {"output": output, **({"call_id": call_id} if call_id else {})}
-    return {"type": "tool_result", "tool_result": held}
+    contents = {"output": output, **({"call_id": call_id} if call_id else {})}
+    return {"type": "tool_result", "tool_result": contents}
 
 
 @pytest.mark.parametrize(
@@ -249,10 +249,10 @@ def answer(call_id: str | None, output: Any = None) -> Object:
 def test_check_09_calls_and_results_are_paired_and_none_is_lost(
     steps: list[Object], names: list[str]
 ) -> None:
-    found = exported([trace(steps=steps)])
-    tools = [span for span in found.spans if span.name.startswith("execute_tool")]
+    result = exported([trace(steps=steps)])
+    tools = [span for span in result.spans if span.name.startswith("execute_tool")]
     assert [tool.attributes[gen_ai.TOOL_NAME] for tool in tools] == names
-    assert found.rebuilt[0].trace.to_dict()["steps"] == steps
+    assert result.rebuilt[0].trace.to_dict()["steps"] == steps
 
 
 def test_check_10_an_error_of_a_tool_is_one_of_its_span_and_odd_figures_stay() -> None:
@@ -261,12 +261,12 @@ def test_check_10_an_error_of_a_tool_is_one_of_its_span_and_odd_figures_stay() -
         {**call("a"), "timestamp": "2026-03-01T10:00:00Z"},
         {"type": "tool_result", "tool_result": result, "timestamp": "2026-03-01T10:00:01Z"},
     ]
-    found = exported([trace(steps=steps)])
-    [span] = [span for span in found.spans if span.name == "execute_tool t"]
+    match = exported([trace(steps=steps)])
+    [span] = [span for span in match.spans if span.name == "execute_tool t"]
     assert (span.status, span.status_message) == ("ERROR", "no route")
     assert span.attributes[core.ERROR_TYPE] == "tool_error"
     assert (span.end_ns or 0) - (span.start_ns or 0) == 1_000_000_000
-    assert found.rebuilt[0].trace.to_dict()["steps"] == steps
+    assert match.rebuilt[0].trace.to_dict()["steps"] == steps
 
 
 def test_check_11_metrics_stay_exact_and_are_no_token_usage() -> None:
@@ -277,10 +277,10 @@ def test_check_11_metrics_stay_exact_and_are_no_token_usage() -> None:
         "step_count": 99,
         "tool_call_count": 0,
     }
-    found = exported([trace(metrics=metrics)])
-    assert canonical(found.rebuilt[0].trace.to_dict()["metrics"]) == canonical(metrics)
+    result = exported([trace(metrics=metrics)])
+    assert canonical(result.rebuilt[0].trace.to_dict()["metrics"]) == canonical(metrics)
     assert not [
-        attribute for span in found.spans for attribute in span.attributes if "usage" in attribute
+        attribute for span in result.spans for attribute in span.attributes if "usage" in attribute
     ]
 
 
@@ -313,8 +313,8 @@ TIMES = (
 @pytest.mark.parametrize("time", TIMES)
 def test_check_13_a_time_keeps_its_text(time: str) -> None:
     step = {"type": "reasoning", "content": "hm", "timestamp": time}
-    given = trace(started_at=time, finished_at=time, steps=[step])
-    assert back(given) == [given.to_dict()]
+    value = trace(started_at=time, finished_at=time, steps=[step])
+    assert back(value) == [value.to_dict()]
 
 
 @dataclass
@@ -346,25 +346,25 @@ class _Trace:
 
 def test_check_14_objects_of_the_reference_package_are_taken_as_they_are() -> None:
     live = _Trace("tr_1", "lead", [_Step("handoff", "go on", "writer", {"mood": "calm"})])
-    [found] = back(ReasoningTrace.from_dict(live))  # type: ignore[arg-type]
-    assert found["steps"] == [
+    [result] = back(ReasoningTrace.from_dict(live))  # type: ignore[arg-type]
+    assert result["steps"] == [
         {"type": "handoff", "to_agent": "writer", "message": "go on", "mood": "calm"}
     ]
     assert "agentool" not in sys.modules
 
 
 def test_check_15_a_trace_that_is_sent_twice_is_one_trace() -> None:
-    given = trace(steps=[call("a"), answer("a", 1)])
-    spans = [*exported([given]).spans, *exported([given]).spans]
+    value = trace(steps=[call("a"), answer("a", 1)])
+    spans = [*exported([value]).spans, *exported([value]).spans]
     assert len({span.span_id for span in spans}) == len(spans) / 2
     assert {span.trace_id for span in spans} == {spans[0].trace_id}
 
 
 def test_check_15_a_trace_in_progress_is_sent_as_far_as_it_is() -> None:
-    given = trace(status="in_progress", started_at=TIMES[0], finished_at=None, steps=[call("a")])
-    found = exported([given])
-    assert all(span.end_ns for span in found.spans)
-    assert found.rebuilt[0].trace == given
+    value = trace(status="in_progress", started_at=TIMES[0], finished_at=None, steps=[call("a")])
+    result = exported([value])
+    assert all(span.end_ns for span in result.spans)
+    assert result.rebuilt[0].trace == value
 
 
 def test_check_16_documents_load_nothing_but_the_api() -> None:
@@ -393,13 +393,13 @@ def test_check_17_spans_of_others_become_valid_traces(name: str) -> None:
     """Current conventions, OpenInference, and the deprecated `gen_ai.system` of AutoGen."""
     traces = list(load(FIXTURES / "spans" / f"{name}.jsonl"))
     assert traces
-    for found in traces:
-        errors = [finding for finding in findings(found.to_dict()) if finding.level == "error"]
+    for result in traces:
+        errors = [finding for finding in findings(result.to_dict()) if finding.level == "error"]
         assert not errors
-    assert any(found.steps for found in traces)
+    assert any(result.steps for result in traces)
 
 
-def analyses(given: ReasoningTrace) -> Object:
+def analyses(value: ReasoningTrace) -> Object:
     """Return the analyses that a consumer makes of a trace."""
     assertions: list[Object] = [
         {"type": "no_loop"},
@@ -409,14 +409,14 @@ def analyses(given: ReasoningTrace) -> Object:
         {"type": "context_efficiency", "max_tokens": 10},
     ]
     case = EvalCase.from_dict({"case_id": "c", "assertions": assertions, "input": "?"})
-    [result] = evaluate([case], [given])
+    [result] = evaluate([case], [value])
     return {
         "verdicts": [
             (assertion_result.passed, assertion_result.score)
             for assertion_result in result.assertion_results
         ],
-        "calls": [tool_call.to_dict() for tool_call in given.tool_calls()],
-        "pairs": [(bool(one), bool(other)) for one, other in given.pairs()],
+        "calls": [tool_call.to_dict() for tool_call in value.tool_calls()],
+        "pairs": [(bool(one), bool(second)) for one, second in value.pairs()],
     }
 
 
@@ -443,8 +443,8 @@ def test_check_20_content_of_handoffs_and_memory_needs_permission(spans: Any) ->
         live.handoff("writer", "a secret task")
         live.memory_read("a secret question", ["a secret record"])
         live.memory_write("a secret note", key="topic")
-    found = records(spans.finished())
-    assert "secret" not in repr(found)
-    names = {str(item.attributes.get(agentool.TRANSFER_TARGET)) for item in found}
+    result = records(spans.finished())
+    assert "secret" not in repr(result)
+    names = {str(item.attributes.get(agentool.TRANSFER_TARGET)) for item in result}
     assert "writer" in names
-    assert {item.name for item in found} >= {"search_memory", "upsert_memory"}
+    assert {item.name for item in result} >= {"search_memory", "upsert_memory"}

@@ -60,19 +60,19 @@ def test_check_41_a_declaration_of_any_kind_and_state_comes_back(kind: str, life
 
 def test_check_41_a_declaration_is_a_tool_spec() -> None:
     [spec] = to_agentool(TOOLS["agent-tool"])
-    found = spec.to_dict()
-    assert found["parameters"] == TOOLS["agent-tool"][0]["input_contract"]["schema"]
-    assert found["returns"] == {"type": "array"}
-    assert found["metadata"]["category"] == "retrieval"
-    assert found["metadata"]["side_effects"] is False
-    assert found["metadata"]["agent-tool"]["tool_id"] == "desk.search"
+    result = spec.to_dict()
+    assert result["parameters"] == TOOLS["agent-tool"][0]["input_contract"]["schema"]
+    assert result["returns"] == {"type": "array"}
+    assert result["metadata"]["category"] == "retrieval"
+    assert result["metadata"]["side_effects"] is False
+    assert result["metadata"]["agent-tool"]["tool_id"] == "desk.search"
 
 
 def test_check_41_either_name_of_the_schema_is_read() -> None:
     declaration = dict(TOOLS["agent-tool"][0])
     contract = declaration.pop("input_contract")
-    other = {"model_input_schema": contract["schema"]}
-    [spec] = to_agentool([{**declaration, "input_contract": other}])
+    second = {"model_input_schema": contract["schema"]}
+    [spec] = to_agentool([{**declaration, "input_contract": second}])
     assert spec.to_dict()["parameters"] == contract["schema"]
 
 
@@ -122,8 +122,8 @@ def test_check_69_a_tool_of_any_type_comes_back(kind: str) -> None:
 
 def test_check_69_inputs_are_parameters_and_outputs_what_is_returned() -> None:
     [spec] = to_agentool(TOOLS["agent-spec"])
-    found = spec.to_dict()
-    assert found["parameters"] == {
+    result = spec.to_dict()
+    assert result["parameters"] == {
         "type": "object",
         "properties": {
             "query": {"type": "string"},
@@ -131,11 +131,11 @@ def test_check_69_inputs_are_parameters_and_outputs_what_is_returned() -> None:
         },
         "required": ["query"],
     }
-    assert found["returns"]["properties"] == {
+    assert result["returns"]["properties"] == {
         "hits": {"type": "array"},
         "total": {"type": "integer"},
     }
-    assert found["metadata"]["requires_confirmation"] is True
+    assert result["metadata"]["requires_confirmation"] is True
 
 
 def test_check_69_headers_that_are_secret_go_nowhere() -> None:
@@ -156,12 +156,12 @@ def test_check_69_a_name_that_agent_spec_does_not_take_is_refused() -> None:
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_check_84_any_format_converts_into_any_other_and_back(source: str, target: str) -> None:
     original = converter_named(source).normal(TOOLS[source])
-    there = convert(original, target, source)
-    back = convert(there.value, source, target)
+    place = convert(original, target, source)
+    back = convert(place.value, source, target)
     if converter_named(target).lossless:
         assert back.value == original
-        assert not there.losses
-    for loss in there.losses:
+        assert not place.losses
+    for loss in place.losses:
         assert loss.path.startswith("$")
 
 

@@ -75,15 +75,15 @@ def test_check_85_what_is_not_sampled_is_not_exported(tmp_path: Path) -> None:
 
 
 def test_check_85_after_shutdown_spans_are_refused() -> None:
-    kept = InMemorySpanExporter()
+    result = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(result))
     replay(TRACE, provider)
     exporter = AgentoolSpanExporter()
-    assert exporter.export(kept.get_finished_spans()) is SpanExportResult.SUCCESS
+    assert exporter.export(result.get_finished_spans()) is SpanExportResult.SUCCESS
     assert exporter.force_flush()
     exporter.shutdown()
-    assert exporter.export(kept.get_finished_spans()) is SpanExportResult.FAILURE
+    assert exporter.export(result.get_finished_spans()) is SpanExportResult.FAILURE
 
 
 NO_SDK = """
@@ -146,14 +146,14 @@ def cut(tmp_path: Path, limit: int) -> Rebuilt:
     """Return a trace whose attributes a store has cut after so many characters."""
     deep = {"list": [{"name": f"member {n}", "value": "x" * 40} for n in range(9)]}
     call = {"id": "c", "name": "search", "arguments": deep}
-    given = {"trace_id": "tr_1", "metadata": {"k": deep}, "owner": deep, "input": "a" * 400}
+    values = {"trace_id": "tr_1", "metadata": {"k": deep}, "owner": deep, "input": "a" * 400}
     limits = SpanLimits(max_span_attribute_length=limit)
     provider = TracerProvider(shutdown_on_exit=False, span_limits=limits)
     provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(tmp_path)))
-    replay({**given, "steps": [{"type": "tool_call", "tool_call": call}]}, provider)
+    replay({**values, "steps": [{"type": "tool_call", "tool_call": call}]}, provider)
     provider.shutdown()
-    [found] = rebuild(open_source(tmp_path).spans())
-    return found
+    [result] = rebuild(open_source(tmp_path).spans())
+    return result
 
 
 @pytest.mark.parametrize("limit", range(20, 300, 7))
@@ -169,8 +169,8 @@ def test_check_87_json_that_was_cut_is_never_read_as_if_it_were_whole(
 CUT = {"agentool.metadata", "agentool.extra", "gen_ai.tool.call.arguments"}
 
 
-def noticed(found: Rebuilt) -> set[str | None]:
-    return {note.attribute for note in found.fidelity.notes if note.outcome == "truncated"}
+def noticed(rebuilt_trace: Rebuilt) -> set[str | None]:
+    return {note.attribute for note in rebuilt_trace.fidelity.notes if note.outcome == "truncated"}
 
 
 @pytest.mark.parametrize("limit", range(20, 300, 7))

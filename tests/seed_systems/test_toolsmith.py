@@ -157,16 +157,16 @@ def test_check_77_any_case_that_expects_a_tool_can_be_a_task_and_comes_back() ->
 @pytest.mark.parametrize("as_events", [False, True], ids=["spans", "events"])
 @pytest.mark.parametrize("version", RUNS)
 def test_check_78_a_run_comes_back_from_its_spans_and_events(version: str, as_events: bool) -> None:
-    found = exported(to_agentool(RUNS[version]), as_events=as_events)
-    back = from_agentool(found.documents, "toolsmith")
+    result = exported(to_agentool(RUNS[version]), as_events=as_events)
+    back = from_agentool(result.documents, "toolsmith")
     assert canonical(back) == canonical(RUNS[version])
 
 
 @pytest.mark.parametrize("version", RUNS)
 def test_check_78_a_run_comes_back_from_what_the_commands_write(version: str) -> None:
-    found = through_commands(*to_agentool(RUNS[version]))
-    kinds = [EvalResult if "assertion_results" in item else ReasoningTrace for item in found]
-    documents = [kind.from_dict(item) for kind, item in zip(kinds, found, strict=True)]
+    commands = through_commands(*to_agentool(RUNS[version]))
+    kinds = [EvalResult if "assertion_results" in item else ReasoningTrace for item in commands]
+    documents = [kind.from_dict(item) for kind, item in zip(kinds, commands, strict=True)]
     back = from_agentool(documents, "toolsmith")
     assert canonical(back) == canonical(RUNS[version])
 
@@ -175,12 +175,12 @@ def test_check_78_a_run_comes_back_from_what_the_commands_write(version: str) ->
 def test_check_79_a_category_is_the_label_of_its_evaluation(category: str) -> None:
     run = copy.deepcopy(RUN)
     run["results"] = [{**run["results"][3], "failureCategory": category}]
-    found = exported(to_agentool(run))
+    result = exported(to_agentool(run))
     labels = {
-        judgement.attributes[LABEL] for judgement in found.judgements if judgement.name != WHOLE
+        judgement.attributes[LABEL] for judgement in result.judgements if judgement.name != WHOLE
     }
     assert labels == {category}
-    assert canonical(from_agentool(found.documents, "toolsmith")) == canonical(run)
+    assert canonical(from_agentool(result.documents, "toolsmith")) == canonical(run)
 
 
 WHOLE = "evaluate composite_score"
@@ -272,18 +272,18 @@ def test_check_82_the_score_follows_from_what_was_exported() -> None:
 
 
 def test_check_82_the_breakdown_stands_beside_every_trace() -> None:
-    for found in exported(to_agentool(RUN)).rebuilt:
-        assert isinstance(found.trace.metadata, dict)
-        run = found.trace.metadata["toolsmith_run"]["run"]
+    for result in exported(to_agentool(RUN)).rebuilt:
+        assert isinstance(result.trace.metadata, dict)
+        run = result.trace.metadata["toolsmith_run"]["run"]
         assert run["summary"]["scoreBreakdown"] == RUN["summary"]["scoreBreakdown"]
 
 
 def test_check_82_the_confusion_matrix_follows_from_what_was_exported() -> None:
     matrix: Counter[tuple[str, str]] = Counter()
-    for found in exported(to_agentool(RUN)).rebuilt:
-        [result] = found.results
+    for match in exported(to_agentool(RUN)).rebuilt:
+        [result] = match.results
         expected = result.assertion_results[0].extra.get("tool_name", "none")
-        selected = next((call.name for call in found.trace.tool_calls()), "none")
+        selected = next((call.name for call in match.trace.tool_calls()), "none")
         matrix[expected, selected] += 1
     assert matrix == {
         ("book_train", "book_train"): 1,
@@ -298,16 +298,16 @@ def test_check_82_the_confusion_matrix_follows_from_what_was_exported() -> None:
 
 def changed(file: Object, path: str, value: Any = None) -> Object:
     """Return a copy of a file with another value at a path; without one where it is `DELETED`."""
-    found = copy.deepcopy(file)
-    *around, last = [int(part) if part.isdigit() else part for part in path.split(".")]
-    inner: Any = found
-    for name in around:
+    result = copy.deepcopy(file)
+    *parent, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    inner: Any = result
+    for name in parent:
         inner = inner[name]
     if value is DELETED:
         del inner[last]
     else:
         inner[last] = value
-    return found
+    return result
 
 
 DELETED = object()

@@ -109,8 +109,8 @@ def test_content_is_opt_in_or_forbidden_everywhere(span_type: SpanType) -> None:
 
 
 def test_every_operation_has_a_span_type() -> None:
-    known = {operation for span_type_ in SPAN_TYPES for operation in span_type_.operations}
-    assert known == set(ATTRIBUTES[gen_ai.OPERATION_NAME].members)
+    span_types = {operation for span_type_ in SPAN_TYPES for operation in span_type_.operations}
+    assert span_types == set(ATTRIBUTES[gen_ai.OPERATION_NAME].members)
 
 
 def test_only_the_kind_decides_between_two_types_of_one_operation() -> None:
@@ -235,8 +235,8 @@ def test_events_and_start_attributes_are_names_of_ours() -> None:
 @pytest.mark.parametrize("prefix", ["gen_ai", "mcp", "openai"])
 def test_every_name_opentelemetry_published_is_current_or_renamed(prefix: str) -> None:
     """Core's names are from 1.41 and marked as moved; all of them must be known to us."""
-    found = published(f"attributes.{prefix}_attributes").values()
-    theirs = {value for value in found if value.startswith(f"{prefix}.")}
+    result = published(f"attributes.{prefix}_attributes").values()
+    theirs = {value for value in result if value.startswith(f"{prefix}.")}
     assert theirs
     assert theirs - ATTRIBUTES.keys() - RENAMES.keys() - STRUCTURAL.keys() == set()
 

@@ -16,12 +16,12 @@ def names() -> list[str]:
 
 
 def test_every_name_of_ours_is_there_once() -> None:
-    found = names()
-    assert len(found) == len(set(found))
+    result = names()
+    assert len(result) == len(set(result))
     ours = {name for name in ATTRIBUTES if name.startswith(("agentool.", "agenttool."))}
-    assert ours <= set(found)
+    assert ours <= set(result)
     meanings = {**agentool.MEANING, **agent_tool.MEANING}
-    assert {f"event.{name}" for name in EVENTS if name in meanings} <= set(found)
+    assert {f"event.{name}" for name in EVENTS if name in meanings} <= set(result)
 
 
 def test_each_vocabulary_is_a_group_of_its_own() -> None:
@@ -37,10 +37,10 @@ def test_the_id_of_a_user_is_imported_and_not_declared_again() -> None:
 
 
 def test_so_is_what_stands_for_names_an_older_generation_lacks() -> None:
-    found = set(names())
+    result = set(names())
     for generation in GENERATIONS.values():
         for attribute in generation.absent - PREFIXES.keys():
-            assert generation.name_of(attribute) in found
+            assert generation.name_of(attribute) in result
 
 
 def test_the_command_prints_it() -> None:

@@ -40,17 +40,17 @@ class _Beside:
         self.theirs: Any = None
         self.folder = os.environ["AGENTOOL_DIR"] = tempfile.mkdtemp()
 
-    def switch_on(self, who: str) -> None:
+    def switch_on(self, owner: str) -> None:
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import SimpleSpanProcessor
         from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-        if who == "ours":
+        if owner == "ours":
             import agentool_otel
 
             agentool_otel.instrument()
-        elif who == "shared":
+        elif owner == "shared":
             self.switch(trace.get_tracer_provider())
         else:
             self.theirs = InMemorySpanExporter()
@@ -109,11 +109,11 @@ def _counted(spans: list[Any]) -> Any:
 
 
 def main(framework: str, tracer: str, order: str) -> int:
-    beside = _Beside(framework, switch_of(framework, tracer))
-    for who in order.split():
-        beside.switch_on(who)
-    names = [item for item in PLAYED if item in possible(beside.driver)]
-    print(json.dumps({name: beside.play(name) for name in names}))
+    extra = _Beside(framework, switch_of(framework, tracer))
+    for part in order.split():
+        extra.switch_on(part)
+    names = [item for item in PLAYED if item in possible(extra.driver)]
+    print(json.dumps({name: extra.play(name) for name in names}))
     sys.stdout.flush()
     os._exit(0)  # without waiting for what some of them leave behind
 

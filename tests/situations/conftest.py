@@ -99,7 +99,7 @@ def stage(_stage: Stage) -> Iterator[Stage]:
 @pytest.fixture
 def driver(request: pytest.FixtureRequest) -> ModuleType:
     """The driver of the framework that a test is about; the test is skipped without that."""
-    found = driver_of(request.param)
-    if found is None:
+    result = driver_of(request.param)
+    if result is None:
         pytest.skip(f"{request.param} is not installed")
-    return found
+    return result

@@ -49,12 +49,14 @@ def _is_there(module: str) -> bool:
 
 
 def _openai(**parameters: Any) -> Callable[[Callable[[Any], dict[str, Any]]], Use]:
-    def use_of(given: Callable[[Any], dict[str, Any]]) -> Use:
+    def use_of(function: Callable[[Any], dict[str, Any]]) -> Use:
         def use(value: Any, url: str) -> Any:
             with import_module("openai").OpenAI(
                 base_url=url, api_key="none", max_retries=0
             ) as client:
-                return client.chat.completions.create(model="m", **{**parameters, **given(value)})
+                return client.chat.completions.create(
+                    model="m", **{**parameters, **function(value)}
+                )
 
         return use
 
@@ -75,13 +77,13 @@ def _embeddings(value: Any, url: str) -> Any:
         return client.embeddings.create(model="m", input=value)
 
 
-def _messages(given: Callable[[Any], dict[str, Any]]) -> Use:
+def _messages(function: Callable[[Any], dict[str, Any]]) -> Use:
     def use(value: Any, url: str) -> Any:
         anthropic = import_module("anthropic")
         base = url.removesuffix("/v1")
         with anthropic.Anthropic(base_url=base, api_key="none", max_retries=0) as client:
-            asked = {"model": "m", "max_tokens": 9, "messages": _QUESTION, **given(value)}
-            return client.messages.create(**asked)
+            requests = {"model": "m", "max_tokens": 9, "messages": _QUESTION, **function(value)}
+            return client.messages.create(**requests)
 
     return use
 
@@ -112,11 +114,11 @@ def _raising(value: Any) -> Callable[..., Any]:
     return lookup
 
 
-def _langchain_tool(function: Callable[..., Any], given: Any = 1) -> Any:
+def _langchain_tool(function: Callable[..., Any], value: Any = 1) -> Any:
     tool: Any = import_module("langchain_core.tools").StructuredTool
     schema = {"type": "object", "properties": {"x": {}}}
-    made = tool.from_function(function, name="t", description="d", args_schema=schema)
-    return made.invoke({"x": given})
+    result = tool.from_function(function, name="t", description="d", args_schema=schema)
+    return result.invoke({"x": value})
 
 
 def _langchain_argument(value: Any, _: str) -> Any:
@@ -222,11 +224,11 @@ def _openai_agents(function: Callable[..., Any]) -> Any:
     sdk: Any = import_module("agents")
     context: Any = import_module("agents.tool_context").ToolContext
     tool = sdk.function_tool(function)
-    held = context(context=None, tool_name="lookup", tool_call_id="1", tool_arguments='{"x": 1}')
+    value = context(context=None, tool_name="lookup", tool_call_id="1", tool_arguments='{"x": 1}')
 
     async def call() -> Any:
         with sdk.trace("t"), sdk.function_span("lookup", input='{"x": 1}') as span:
-            result = await tool.on_invoke_tool(held, '{"x": 1}')
+            result = await tool.on_invoke_tool(value, '{"x": 1}')
             span.span_data.output = result
             return result
 
@@ -249,21 +251,21 @@ def _openai_agents_context(value: Any, url: str) -> Any:
     return _openai_agents_run("q", url, context=value)
 
 
-def _mcp(function: Callable[..., Any], given: Any = 1) -> Any:
+def _mcp(function: Callable[..., Any], value: Any = 1) -> Any:
     server: Any = import_module("mcp.server.mcpserver").MCPServer("s")
     server.tool()(function)
 
     async def call() -> Any:
         async with import_module("mcp.client.client").Client(server) as client:
-            return await client.call_tool("lookup", {"x": given})
+            return await client.call_tool("lookup", {"x": value})
 
     return _in_a_loop(call)
 
 
-def _fastmcp(function: Callable[..., Any], given: Any = 1) -> Any:
+def _fastmcp(function: Callable[..., Any], value: Any = 1) -> Any:
     server: Any = import_module("fastmcp").FastMCP("s")
     server.tool(function)
-    return _in_a_loop(lambda: server.call_tool("lookup", {"x": given}))
+    return _in_a_loop(lambda: server.call_tool("lookup", {"x": value}))
 
 
 def _taking() -> Callable[..., Any]:
@@ -316,7 +318,7 @@ def _crewai_kickoff(value: Any, _: str) -> Any:
     return Only().kickoff() is value
 
 
-def _agent_spec(result: Callable[[Any], Any], given: Callable[[Any], Any]) -> Use:
+def _agent_spec(result: Callable[[Any], Any], function: Callable[[Any], Any]) -> Use:
     def use(value: Any, _: str) -> Any:
         tracing: Any = import_module("pyagentspec.tracing")
         spans: Any = import_module("pyagentspec.tracing.spans")
@@ -326,7 +328,7 @@ def _agent_spec(result: Callable[[Any], Any], given: Callable[[Any], Any]) -> Us
         with tracing.trace.Trace(name="t"), spans.ToolExecutionSpan(name="t", tool=tool) as span:
             span.add_event(
                 events.ToolExecutionRequest.model_construct(
-                    request_id="1", tool=tool, inputs=given(value)
+                    request_id="1", tool=tool, inputs=function(value)
                 )
             )
             span.add_event(
@@ -358,8 +360,8 @@ def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
         session.register(("tool:pre", "tool:post", "session:end"))
 
         async def send(name: str, data: dict[str, Any]) -> None:
-            for known, handle in Coordinator.hooks.handlers:
-                if known == name:
+            for entries, handle in Coordinator.hooks.handlers:
+                if entries == name:
                     await handle(name, data)
 
         async def run() -> None:
@@ -374,10 +376,10 @@ def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
     return use
 
 
-def _agent_tool(told: Callable[[Any], Any]) -> Use:
+def _agent_tool(function: Callable[[Any], Any]) -> Use:
     def use(value: Any, _: str) -> Any:
         emitter = import_module("agentool_otel.integrations.agent_tool.emitter").AgentToolEmitter()
-        emitter.record(told(value))
+        emitter.record(function(value))
         emitter.flush()
 
     return use

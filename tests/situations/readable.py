@@ -48,17 +48,17 @@ def readable(spans: Sequence[SpanRecord]) -> str:
 
 
 def _tree(spans: Sequence[SpanRecord]) -> Iterator[str]:
-    known = {span.span_id for span in spans}
+    span_ids = {span.span_id for span in spans}
 
     def below(parent: str | None, depth: int) -> Iterator[str]:
-        inside = [
+        inner = [
             span
             for span in spans
-            if (span.parent_id if span.parent_id in known else None) == parent
+            if (span.parent_id if span.parent_id in span_ids else None) == parent
         ]
-        inside.sort(key=lambda item: item.start_ns or 0)
+        inner.sort(key=lambda item: item.start_ns or 0)
         # What runs at the same time begins in any order.
-        for name, same in groupby(inside, key=lambda item: item.name):
+        for name, same in groupby(inner, key=lambda item: item.name):
             for span in sorted(same, key=lambda item: list(_facts(item.attributes))):
                 yield "  " * depth + name
                 yield from ("  " * depth + f"    {fact}" for fact in _facts(span.attributes))

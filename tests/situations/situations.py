@@ -122,5 +122,5 @@ def possible(driver: ModuleType) -> dict[str, Callable[[str], Any]]:
 
 def turns(driver: ModuleType, situation: str) -> tuple[Turn, ...]:
     """Return the model's turns."""
-    own: dict[str, tuple[Turn, ...]] = getattr(driver, "TURNS", {})
-    return own.get(situation, SITUATIONS[situation])
+    turn: dict[str, tuple[Turn, ...]] = getattr(driver, "TURNS", {})
+    return turn.get(situation, SITUATIONS[situation])

@@ -90,18 +90,18 @@ def _agent_of(trace: dict[str, Any]) -> str | None:
 
 def rows() -> dict[str, Row]:
     """Return the rows that are kept, by framework."""
-    kept: list[Row] = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
-    return {row["framework"]: row for row in kept}
+    document: list[Row] = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
+    return {row["framework"]: row for row in document}
 
 
 def main() -> int:
-    known = rows()
+    entries = rows()
     for framework in frameworks():
         driver = driver_of(framework)
         if driver is not None:
-            known[framework] = row_of(framework, driver)
-            print(json.dumps(known[framework]), file=sys.stderr)
-    text = json.dumps([known[name] for name in sorted(known)], indent=1, ensure_ascii=False)
+            entries[framework] = row_of(framework, driver)
+            print(json.dumps(entries[framework]), file=sys.stderr)
+    text = json.dumps([entries[name] for name in sorted(entries)], indent=1, ensure_ascii=False)
     ROWS.write_text(text + "\n", encoding="utf-8")
     return 0
 

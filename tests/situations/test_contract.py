@@ -33,8 +33,8 @@ def play(stage: Stage, driver: ModuleType, situation: str) -> tuple[Any, BaseExc
     return stage.play(driver, situation)
 
 
-def same(one: BaseException | None, other: BaseException | None) -> bool:
-    return (type(one), str(one)) == (type(other), str(other))
+def same(one: BaseException | None, error: BaseException | None) -> bool:
+    return (type(one), str(one)) == (type(error), str(error))
 
 
 @every_situation
@@ -76,8 +76,8 @@ def test_every_call_of_the_model_is_one_span_with_its_tokens(
     if situation in getattr(driver, "NO_USAGE", {}):
         assert set(recorded) == {(None, None)}
         return
-    said = turns(driver, situation)[: len(stage.requests)]
-    assert sorted(recorded) == sorted((item.input_tokens, item.output_tokens) for item in said)
+    text = turns(driver, situation)[: len(stage.requests)]
+    assert sorted(recorded) == sorted((item.input_tokens, item.output_tokens) for item in text)
 
 
 @every_situation
@@ -107,8 +107,8 @@ def test_nothing_is_left_open_or_current(driver: ModuleType, situation: str, sta
     play(stage, driver, situation)
     assert trace.get_current_span() is before
     spans = stage.recorded.spans()
-    known = {span.span_id for span in spans}
-    assert all(span.parent_id is None or span.parent_id in known for span in spans)
+    span_ids = {span.span_id for span in spans}
+    assert all(span.parent_id is None or span.parent_id in span_ids for span in spans)
 
 
 @pytest.mark.parametrize("broken", ["begin", "LiveSpan.end", "LiveSpan.opened"])

@@ -59,9 +59,9 @@ def outcome(use: Use, make: Callable[[], Any], url: str) -> tuple[str, Counter[s
             ended = f"raised {type_name(type(error))}"
         else:
             ended = f"returned {type_name(type(result))}"
-    found = ended, Counter(TOUCHED), list(TOUCHED.ours)
+    results = ended, Counter(TOUCHED), list(TOUCHED.ours)
     TOUCHED.clear()
-    return found
+    return results
 
 
 @pytest.mark.parametrize(("framework", "place"), PLACES)

@@ -22,8 +22,8 @@ def row(driver: ModuleType) -> Row:
 
 def reported(driver: ModuleType, situation: str) -> int:
     """Return the tokens that the model server reports."""
-    said = turns(driver, situation)
-    return sum((item.input_tokens or 0) + (item.output_tokens or 0) for item in said)
+    text = turns(driver, situation)
+    return sum((item.input_tokens or 0) + (item.output_tokens or 0) for item in text)
 
 
 @every_framework

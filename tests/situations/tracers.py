@@ -22,16 +22,16 @@ def tracers(framework: str) -> dict[str, Switch]:
     """
     driver = import_module(f"tests.situations.drivers.{framework}")
     classes: dict[str, str] = getattr(driver, "TRACERS", {})
-    found = {
+    instrumentings = {
         name: _instrumenting(place)
         for name, place in classes.items()
         if _is_installed(place.partition(":")[0])
     }
     if framework == "pydantic_ai" and _is_installed("pydantic_ai"):
-        found["native"] = _pydantic_ai
+        instrumentings["native"] = _pydantic_ai
         if _is_installed(_PROCESSOR):
-            found["openinference"] = _pydantic_ai_rewritten
-    return found
+            instrumentings["openinference"] = _pydantic_ai_rewritten
+    return instrumentings
 
 
 def switch_of(framework: str, tracer: str) -> Switch:

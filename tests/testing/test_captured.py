@@ -63,8 +63,8 @@ def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     assert list(tmp_path.iterdir()) == []
 
 
-def tools_of(found: agentool_otel.ReasoningTrace) -> list[str]:
-    return [call.name for call in found.tool_calls()]
+def tools_of(result: agentool_otel.ReasoningTrace) -> list[str]:
+    return [call.name for call in result.tool_calls()]
 
 
 def test_a_run_is_captured_with_its_content() -> None:

@@ -365,11 +365,11 @@ def test_without_content_events_have_none_either() -> None:
 
 def test_an_exception_may_be_recorded_as_a_log_record_as_well() -> None:
     failed = tool({"error.type": "ValueError"})
-    said = {"exception.type": "ValueError"}
+    texts = {"exception.type": "ValueError"}
     failed.status = "ERROR"
     failed.events = [
-        SpanEvent("exception", None, said),
-        SpanEvent("exception", None, {**said, "otel.scope.name": "lib"}),
+        SpanEvent("exception", None, texts),
+        SpanEvent("exception", None, {**texts, "otel.scope.name": "lib"}),
     ]
     assert rules(failed) == []
 
@@ -388,8 +388,8 @@ def test_the_event_of_an_inference_says_which_operation_it_is_of() -> None:
 def test_content_on_an_event_is_content() -> None:
     called = chat()
     messages = [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]
-    said = {**CHAT, "gen_ai.input.messages": messages}
-    called.events = [SpanEvent("gen_ai.client.inference.operation.details", None, said)]
+    texts = {**CHAT, "gen_ai.input.messages": messages}
+    called.events = [SpanEvent("gen_ai.client.inference.operation.details", None, texts)]
     assert rules(called) == []
     assert rules(called, content=False) == ["content"]
 
@@ -408,10 +408,10 @@ def sdk_span(attributes: dict[str, Any], error: bool = False) -> ReadableSpan:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracer = provider.get_tracer("test")
-    with tracer.start_as_current_span("chat gpt-5", kind=SpanKind.CLIENT) as made:
-        made.set_attributes(attributes)
+    with tracer.start_as_current_span("chat gpt-5", kind=SpanKind.CLIENT) as result:
+        result.set_attributes(attributes)
         if error:
-            made.set_status(StatusCode.ERROR)
+            result.set_status(StatusCode.ERROR)
     return exporter.get_finished_spans()[0]
 
 
@@ -454,10 +454,10 @@ def test_neither_the_plugin_nor_the_check_loads_the_sdk() -> None:
 
 def test_a_mark_in_place_of_what_had_no_room_is_no_record() -> None:
     def shapes_broken_by(*records: Any) -> list[str]:
-        said = {"gen_ai.operation.name": "search_memory"}
-        said["gen_ai.memory.records"] = json.dumps(records)
-        found = check(span("search_memory", "INTERNAL", said))
-        return [item.message for item in found if item.rule == "shape"]
+        texts = {"gen_ai.operation.name": "search_memory"}
+        texts["gen_ai.memory.records"] = json.dumps(records)
+        result = check(span("search_memory", "INTERNAL", texts))
+        return [item.message for item in result if item.rule == "shape"]
 
     mark = {"$truncated": "bytes", "$length": 9}
     assert shapes_broken_by({"content": "a"}, mark) == []

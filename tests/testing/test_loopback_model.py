@@ -32,8 +32,8 @@ def test_a_body_in_chunks_is_read() -> None:
 
 def ask(model: LoopbackModel, path: str, **body: Any) -> tuple[int, dict[str, str], str]:
     connection = HTTPConnection(urlsplit(model.root_url).netloc)
-    asked = {"model": "claude", "messages": [{"role": "user", "content": "Where?"}]}
-    connection.request("POST", path, json.dumps(asked | body))
+    requests = {"model": "claude", "messages": [{"role": "user", "content": "Where?"}]}
+    connection.request("POST", path, json.dumps(requests | body))
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
@@ -71,16 +71,16 @@ def test_a_message_has_blocks_a_reason_and_the_tokens_that_were_not_cached() -> 
 
 def test_a_message_in_events_says_the_same() -> None:
     with LoopbackModel(THINKING, THINKING) as model:
-        whole = json.loads(ask(model, "/v1/messages")[2])
+        document = json.loads(ask(model, "/v1/messages")[2])
         events = events_of(ask(model, "/v1/messages", stream=True)[2])
     reading = MessagesReading(Inference())
     for event in events:
         reading.add(event)
-    other = MessagesReading(Inference())
-    other.whole(whole)
+    messages_reading = MessagesReading(Inference())
+    messages_reading.whole(document)
     assert reading.complete
-    assert reading.operation(False).output == other.operation(False).output
-    assert reading.operation(False).usage == other.operation(False).usage
+    assert reading.operation(False).output == messages_reading.operation(False).output
+    assert reading.operation(False).usage == messages_reading.operation(False).usage
 
 
 def test_messages_fail_in_the_shapes_of_their_api() -> None:
@@ -125,8 +125,8 @@ def test_the_environment_names_both_kinds_of_clients() -> None:
 
 @pytest.mark.parametrize("port", ["taken", "70000"])
 def test_a_port_that_cannot_be_used_is_one_line(port: str) -> None:
-    with LoopbackModel() as other:
-        number = str(urlsplit(other.base_url).port) if port == "taken" else port
+    with LoopbackModel() as loopback_model:
+        number = str(urlsplit(loopback_model.base_url).port) if port == "taken" else port
         done = subprocess.run(
             [sys.executable, "-m", "agentool_otel.testing.loopback_model", "--port", number],
             capture_output=True,

@@ -13,14 +13,14 @@ from agentevals.loader.auto import load_traces
 def last_text(messages):
     for message in reversed(messages):
         parts = message.get("parts") or [message]
-        said = [part.get("content") for part in parts if part.get("type", "text") == "text"]
-        if any(isinstance(item, str) for item in said):
-            return "\n".join(item for item in said if isinstance(item, str))
+        contents = [part.get("content") for part in parts if part.get("type", "text") == "text"]
+        if any(isinstance(item, str) for item in contents):
+            return "\n".join(item for item in contents if isinstance(item, str))
     return None
 
 
 def items(path):
-    found = {
+    results = {
         name: []
         for name in (
             "tool calls",
@@ -34,33 +34,33 @@ def items(path):
             "sessions",
         )
     }
-    found["handoffs"] = None
+    results["handoffs"] = None
     for trace in load_traces(path):
         for turn in extract_turns(trace):
-            found["LLM calls"].append([len(turn.llm_calls)])
+            results["LLM calls"].append([len(turn.llm_calls)])
             usage = [
                 value
                 for value in (turn.usage.input_tokens, turn.usage.output_tokens)
                 if value is not None
             ]
             if usage:
-                found["tokens"].append([sum(usage)])
+                results["tokens"].append([sum(usage)])
             for aspect, messages in (("input", turn.user_input), ("output", turn.final_output)):
-                said = last_text(messages)
-                if said is not None:
-                    found[aspect].append([said])
+                text = last_text(messages)
+                if text is not None:
+                    results[aspect].append([text])
             if turn.conversation_id:
-                found["sessions"].append([turn.conversation_id])
+                results["sessions"].append([turn.conversation_id])
             for call in turn.tool_calls:
-                found["tool calls"].append([call.name])
+                results["tool calls"].append([call.name])
                 if call.arguments is not None:
-                    found["arguments"].append([call.name, call.arguments])
+                    results["arguments"].append([call.name, call.arguments])
                 if call.is_error:
-                    told = call.error_type if call.result is None else call.result
-                    found["errors"].append([call.name, told])
+                    error_type = call.error_type if call.result is None else call.result
+                    results["errors"].append([call.name, error_type])
                 if call.result is not None:
-                    found["results"].append([call.name, call.result])
-    return found
+                    results["results"].append([call.name, call.result])
+    return results
 
 
 for path in sys.argv[1:]:

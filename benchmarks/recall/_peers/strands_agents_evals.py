@@ -12,39 +12,39 @@ from strands_evals.types.trace import AgentInvocationSpan, InferenceSpan, ToolEx
 
 def spans_of(path):
     with open(path) as file:
-        said = json.load(file)
-    if isinstance(said, dict):
-        said = said.get("spans")
-    if not isinstance(said, list) or not all(
-        isinstance(item, dict) and "attributes" in item for item in said
+        span = json.load(file)
+    if isinstance(span, dict):
+        span = span.get("spans")
+    if not isinstance(span, list) or not all(
+        isinstance(item, dict) and "attributes" in item for item in span
     ):
         raise ValueError("no list of span objects")
-    return said
+    return span
 
 
 def items(path):
-    found = {
+    results = {
         name: []
         for name in ("tool calls", "arguments", "results", "errors", "LLM calls", "input", "output")
     }
-    found |= {"tokens": None, "handoffs": None, "sessions": None}
+    results |= {"tokens": None, "handoffs": None, "sessions": None}
     spans = spans_of(path)
     for trace in detect_otel_mapper(spans).map_to_session(spans, "session").traces:
         for span in trace.spans:
             if isinstance(span, InferenceSpan):
-                found["LLM calls"].append([1])
+                results["LLM calls"].append([1])
             elif isinstance(span, AgentInvocationSpan):
-                found["input"].append([span.user_prompt])
-                found["output"].append([span.agent_response])
+                results["input"].append([span.user_prompt])
+                results["output"].append([span.agent_response])
             elif isinstance(span, ToolExecutionSpan):
                 name = span.tool_call.name
-                found["tool calls"].append([name])
-                found["arguments"].append([name, span.tool_call.arguments])
+                results["tool calls"].append([name])
+                results["arguments"].append([name, span.tool_call.arguments])
                 if span.tool_result.error:
-                    found["errors"].append([name, span.tool_result.error])
+                    results["errors"].append([name, span.tool_result.error])
                 if span.tool_result.content or not span.tool_result.error:
-                    found["results"].append([name, span.tool_result.content])
-    return found
+                    results["results"].append([name, span.tool_result.content])
+    return results
 
 
 for path in sys.argv[1:]:

@@ -29,9 +29,9 @@ _ATTRIBUTES = {
 def spans(*also: str, select: tuple[str, ...] = (), **attributes: str) -> str:
     """Return the TraceQL for spans that have attributes; what is selected is a column each."""
     wanted = [f'span.{_ATTRIBUTES[key]} = "{value}"' for key, value in attributes.items()]
-    found = f"{{ {' && '.join([*wanted, *also])} }}"
+    text = f"{{ {' && '.join([*wanted, *also])} }}"
     shown = ", ".join(f"span.{_ATTRIBUTES[key]}" for key in select)
-    return f"{found} | select({shown})" if select else found
+    return f"{text} | select({shown})" if select else text
 
 
 def search(query: str) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def search(query: str) -> dict[str, Any]:
 def to_traces(title: str, query: str) -> dict[str, Any]:
     """Return a link to Tempo's search; Grafana fills in the variables, which stay as they are."""
     shown = {"from": "${__from}", "to": "${__to}"}
-    asked = {"datasource": TRACES["uid"], "queries": [{**search(query), "refId": "A"}]}
-    panes = json.dumps({"a": {**asked, "range": shown}}, separators=(",", ":"))
+    requests = {"datasource": TRACES["uid"], "queries": [{**search(query), "refId": "A"}]}
+    panes = json.dumps({"a": {**requests, "range": shown}}, separators=(",", ":"))
     url = f"/explore?schemaVersion=1&panes={quote(panes, safe='${}')}"
     return {"title": title, "url": url, "targetBlank": True}
 

@@ -38,9 +38,9 @@ def figure(
         "graphMode": "none",
         "textMode": "value_and_name" if len(targets) > 1 else "value",
     }
-    made = _panel("stat", title, description, (width, 4), targets, options)
-    made["fieldConfig"]["defaults"] = {"unit": unit, "noValue": "none", **defaults}
-    return made
+    panel = _panel("stat", title, description, (width, 4), targets, options)
+    panel["fieldConfig"]["defaults"] = {"unit": unit, "noValue": "none", **defaults}
+    return panel
 
 
 _LINES = {"drawStyle": "line", "lineWidth": 2, "showPoints": "auto", "spanNulls": 600_000}
@@ -65,16 +65,16 @@ def chart(
         "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
         "tooltip": {"mode": "multi", "sort": "desc"},
     }
-    made = _panel("timeseries", title, description, (12, 8), targets, options)
-    made["interval"] = "1m"  # programs send once a minute
+    panel = _panel("timeseries", title, description, (12, 8), targets, options)
+    panel["interval"] = "1m"  # programs send once a minute
     defaults = {"unit": unit, "min": 0, "custom": _BARS if bars else _LINES}
-    queries = [target["refId"] for target in made["targets"]]
+    queries = [target["refId"] for target in panel["targets"]]
     linked = [
         _override("byFrameRefID", query, "links", [link])
         for query, link in zip(queries, links, strict=False)
     ]
-    made["fieldConfig"] = {"defaults": defaults, "overrides": linked}
-    return made
+    panel["fieldConfig"] = {"defaults": defaults, "overrides": linked}
+    return panel
 
 
 def table(
@@ -99,22 +99,22 @@ def table(
     """
     targets = [{**at_once(expr), "format": "table"} for expr, _ in columns.values()]
     options = {"cellHeight": "sm", "sortBy": [{"displayName": sort, "desc": True}]}
-    made = _panel("table", title, description, (width, 8), targets, options)
-    values = [f"Value #{target['refId']}" for target in made["targets"]]
+    panel = _panel("table", title, description, (width, 8), targets, options)
+    values = [f"Value #{target['refId']}" for target in panel["targets"]]
     named = dict(zip(values if len(values) > 1 else ["Value"], columns, strict=True))
     organise = {
         "excludeByName": {"Time": True},
         "indexByName": {row: n for n, row in enumerate([*rows, *named])},
         "renameByName": {**rows, **named},
     }
-    made["transformations"] = [
+    panel["transformations"] = [
         {"id": "merge", "options": {}},
         {"id": "organize", "options": organise},
     ]
     units = [_override("byName", name, "unit", unit) for name, (_, unit) in columns.items()]
     first = next(iter(rows.values()))
-    made["fieldConfig"]["overrides"] = [*units, _override("byName", first, "links", [link])]
-    return made
+    panel["fieldConfig"]["overrides"] = [*units, _override("byName", first, "links", [link])]
+    return panel
 
 
 def found(title: str, description: str, query: str, **options: Any) -> Json:
@@ -189,13 +189,13 @@ _TO_THE_OTHER = {
 
 def choice(name: str, title: str, values: str) -> Json:
     """A variable of a board; all of its values unless some are chosen."""
-    asked = {"qryType": 1, "query": values, "refId": "Variable"}
+    requests = {"qryType": 1, "query": values, "refId": "Variable"}
     return {
         "type": "query",
         "name": name,
         "label": title,
         "datasource": _FIGURES,
-        "query": asked,
+        "query": requests,
         "refresh": 2,
         "sort": 1,
         "multi": True,

@@ -78,9 +78,9 @@ def total(values: str, *by: str) -> str:
     return f"sum by ({', '.join(by)}) ({values})" if by else f"sum({values})"
 
 
-def share(part: str, whole: str, *by: str) -> str:
+def share(part: str, complete: str, *by: str) -> str:
     """A part of a whole: 0 where there is none of it, nothing where there is no whole."""
-    everything = total(whole, *by)
+    everything = total(complete, *by)
     return f"({total(part, *by)} or {everything} * 0) / ({everything} > 0)"
 
 

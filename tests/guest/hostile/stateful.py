@@ -48,16 +48,16 @@ class Reader:
 
 @KINDS.named("queue with an item")
 def _queue() -> Any:
-    made: queue.Queue[int] = queue.Queue()
-    made.put(1)
-    return made
+    result: queue.Queue[int] = queue.Queue()
+    result.put(1)
+    return result
 
 
 @KINDS.named("simple queue with an item")
 def _simple_queue() -> Any:
-    made: queue.SimpleQueue[int] = queue.SimpleQueue()
-    made.put(1)
-    return made
+    simple_queue: queue.SimpleQueue[int] = queue.SimpleQueue()
+    simple_queue.put(1)
+    return simple_queue
 
 
 @KINDS.named("held lock")
@@ -88,8 +88,8 @@ def _closed_file() -> Any:
 
 @KINDS.named("closed socket")
 def _closed_socket() -> Any:
-    with socket.socket() as made:
-        return made
+    with socket.socket() as result:
+        return result
 
 
 @KINDS.named("exception with a cause")

@@ -95,7 +95,7 @@ def test_internal_spans_are_not_operations() -> None:
 
 
 def test_schema_2_is_read_as_the_conventions() -> None:
-    said = [
+    texts = [
         span(
             {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "trip"},
             scope=SCOPE,
@@ -113,12 +113,12 @@ def test_schema_2_is_read_as_the_conventions() -> None:
             scope=SCOPE,
         ),
     ]
-    assert spelled(*said) == text("""
+    assert spelled(*texts) == text("""
         adk: workflow trip
         adk: generate_content provider=gcp.gemini model=gemini-3 in=9 cached=4 cache_written=2
           > user: hi
     """)
-    assert coverage(said) == 1.0
+    assert coverage(texts) == 1.0
 
 
 def test_before_schemas_runs_and_tools_are_recognised_by_span_name() -> None:

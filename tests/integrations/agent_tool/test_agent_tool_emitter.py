@@ -50,10 +50,10 @@ def test_values_that_json_has_no_form_for_cost_no_span(spans: Any) -> None:
 
 
 def test_what_is_changed_after_it_was_told_is_not_changed_on_the_span(spans: Any) -> None:
-    given = {"query": "first"}
+    values = {"query": "first"}
     call = Call()
-    call.invocation(model_input=given)
-    given["query"] = "second"
+    call.invocation(model_input=values)
+    values["query"] = "second"
     call.done()
     assert json.loads(call_span(spans).attributes["agenttool.input.model"]) == {"query": "first"}
 
@@ -175,9 +175,9 @@ def test_the_schema_of_a_sensitive_field_is_not_its_value(spans: Any) -> None:
     assert result["summary"] == "a string"
 
 
-@pytest.mark.parametrize("told", [None, 3, "text", [1, 2]])
-def test_what_is_no_object_at_all_is_given_back(told: Any, spans: Any) -> None:
-    assert Call().emitter.record(told) is told
+@pytest.mark.parametrize("message", [None, 3, "text", [1, 2]])
+def test_what_is_no_object_at_all_is_given_back(message: Any, spans: Any) -> None:
+    assert Call().emitter.record(message) is message
     assert not spans.finished()
 
 
@@ -209,8 +209,8 @@ def test_what_contains_itself_or_is_very_deep_costs_no_span(spans: Any) -> None:
     nested: Any = None
     for _ in range(600):
         nested = {"error": nested}
-    for n, given in enumerate((itself, deep, nested, "\ud800", float("nan"))):
-        Call(invocation_id=str(n)).done(structured_content=given, error=given)
+    for n, value in enumerate((itself, deep, nested, "\ud800", float("nan"))):
+        Call(invocation_id=str(n)).done(structured_content=value, error=value)
     assert len(spans.finished()) == 5
 
 
@@ -239,10 +239,10 @@ def test_times_that_no_span_can_have_are_none(time: str, spans: Any) -> None:
 
 def test_an_object_of_ours_is_taken_too(spans: Any) -> None:
     emitter = Call().emitter
-    told = emitter.record(read(EXAMPLES["Invocation"]))
+    record = emitter.record(read(EXAMPLES["Invocation"]))
     emitter.record(read({**EXAMPLES["Result"], "redaction_state": "none"}))
     span = call_span(spans)
-    assert told["telemetry_refs"][0]["span_id"] == f"{span.context.span_id:016x}"
+    assert record["telemetry_refs"][0]["span_id"] == f"{span.context.span_id:016x}"
 
 
 @pytest.mark.parametrize("given", [{}, {"invocation_id": 7}])
@@ -253,8 +253,8 @@ def test_an_object_that_belongs_to_no_call_is_named_once(
     result = {name: value for name, value in EXAMPLES["Result"].items() if name != "invocation_id"}
     for _ in range(2):
         emitter.record({**result, **given})
-    found = given.get("invocation_id", "none")
-    assert caplog.text.count(f"expected a string at $.invocation_id, got {found}") == 1
+    invocation_id = given.get("invocation_id", "none")
+    assert caplog.text.count(f"expected a string at $.invocation_id, got {invocation_id}") == 1
 
 
 def test_an_id_may_be_used_again_in_another_run(spans: Any) -> None:
@@ -354,9 +354,9 @@ def test_what_is_held_back_is_written_once_at_the_end_of_the_program(tmp_path: P
     pytest.importorskip("opentelemetry.sdk")
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
     subprocess.run([sys.executable, "-c", _PROGRAM], env=environ, check=True, timeout=60)
-    found = [
+    spans = [
         span for span in open_source(str(tmp_path)).spans() if span.name == "execute_tool early"
     ]
-    assert [item.attributes["gen_ai.tool.call.result"] for item in found] == [
+    assert [item.attributes["gen_ai.tool.call.result"] for item in spans] == [
         '{"result":"a result"}'
     ]

@@ -47,12 +47,12 @@ def exporter() -> Iterator[Any]:
         settings.reset()
 
 
-def spans_of(exporter: Any, told: list[Any], content: bool = True) -> list[Any]:
+def spans_of(exporter: Any, messages: list[Any], content: bool = True) -> list[Any]:
     """Return the spans of an emitter that records some objects."""
     exporter.clear()
     settings.configure(policy=Policy(capture=content))
     emitter = AgentToolEmitter()
-    for item in told:
+    for item in messages:
         emitter.record(item)
     emitter.flush()
     return list(exporter.get_finished_spans())
@@ -63,8 +63,8 @@ def bytes_of(spans: list[Any]) -> bytes:
 
 
 def calls_of(spans: list[Any]) -> list[Any]:
-    found = [span for span in spans if span.name.startswith("execute_tool")]
-    return [item.attributes["agenttool.invocation.id"] for item in found]
+    results = [span for span in spans if span.name.startswith("execute_tool")]
+    return [item.attributes["agenttool.invocation.id"] for item in results]
 
 
 # Names of payloads, among them those that objects, events and references have themselves
@@ -133,13 +133,13 @@ def runs(draw: st.DrawFn, call: str = "inv_1", leaf: Any = "words") -> list[Obje
 
 
 @st.composite
-def disturbed(draw: st.DrawFn, told: list[Object]) -> list[Object]:
+def disturbed(draw: st.DrawFn, messages: list[Object]) -> list[Object]:
     """Draw what becomes of a sequence on its way: shuffled, doubled, cut short, added to."""
-    told = draw(st.permutations(told)) if draw(st.booleans()) else told
-    told = [obj for obj in told for _ in range(draw(st.integers(1, 2)))]
-    told = told[: draw(st.integers(1, len(told)))]
+    messages = draw(st.permutations(messages)) if draw(st.booleans()) else messages
+    messages = [obj for obj in messages for _ in range(draw(st.integers(1, 2)))]
+    messages = messages[: draw(st.integers(1, len(messages)))]
     extra = draw(st.dictionaries(st.sampled_from(["of_tomorrow", "x"]), values, max_size=1))
-    return [{**extra, **obj} for obj in told]
+    return [{**extra, **obj} for obj in messages]
 
 
 @given(told=runs("one").flatmap(disturbed), others=runs("two").flatmap(disturbed))
@@ -165,7 +165,7 @@ anything = st.recursive(
 members = sorted({name for example in EXAMPLES.values() for name in example})
 about = st.sampled_from([{}, {"invocation_id": "over"}, {"invocation_id": "open"}])
 odd = st.builds(
-    lambda given, id_: {**given, **id_},
+    lambda value, id_: {**value, **id_},
     st.dictionaries(st.sampled_from(members), anything, max_size=5),
     about,
 )
@@ -194,12 +194,12 @@ secrets = st.sampled_from([CANARY, f'a "{CANARY}"\n é', f"{CANARY}'s"])
 def sensitive_runs(draw: st.DrawFn) -> list[Object]:
     """Draw a call with a secret in a sensitive field, which is repeated anywhere else."""
     secret = draw(secrets)
-    told = draw(runs(leaf=secret))
-    shown = {**told[0], "permission_input": {draw(fields): secret}}
+    message = draw(runs(leaf=secret))
+    shown = {**message[0], "permission_input": {draw(fields): secret}}
     declared = draw(
         st.sampled_from([SENSITIVE, {**EXAMPLES["Event"], "data": {"tool": SENSITIVE}}])
     )
-    return [*draw(st.permutations([declared, shown, *told[:-1]])), told[-1]]
+    return [*draw(st.permutations([declared, shown, *message[:-1]])), message[-1]]
 
 
 @given(told=sensitive_runs())
@@ -211,9 +211,11 @@ def test_the_value_of_a_sensitive_field_is_in_no_byte(told: list[Object], export
 def test_a_redacted_payload_is_in_no_byte_of_its_result(
     told: list[Object], state: str, exporter: Any
 ) -> None:
-    asked = [{**item, "model_input": 1, "call_input": 1, "updated_input": 1} for item in told[:-1]]
+    requests = [
+        {**item, "model_input": 1, "call_input": 1, "updated_input": 1} for item in told[:-1]
+    ]
     result = {**told[-1], "redaction_state": state}
-    assert CANARY.encode() not in bytes_of(spans_of(exporter, [*asked, result]))
+    assert CANARY.encode() not in bytes_of(spans_of(exporter, [*requests, result]))
 
 
 @given(told=runs(leaf=CANARY).flatmap(disturbed))
@@ -226,9 +228,9 @@ def test_what_was_told_of_a_call_comes_back(told: list[Object], exporter: Any) -
     told = [obj for obj in told if obj.get("event_type") != "tool.result.redacted"]
     told[-1] |= {"redaction_state": "none", "status": "succeeded"}
     document = io.BufferedReader(io.BytesIO(encode_spans(spans_of(exporter, told))))
-    found = list(objects_in_spans(SpanFiles([document], "memory").spans()))
+    objects = list(objects_in_spans(SpanFiles([document], "memory").spans()))
     invocation = {**told[0], **told[-2]}
     about_it = sorted(map(canonical, told[1:-2]))
-    assert found[0] == invocation
-    assert sorted(map(canonical, found[1:-1])) == about_it
-    assert found[-1] == told[-1]
+    assert objects[0] == invocation
+    assert sorted(map(canonical, objects[1:-1])) == about_it
+    assert objects[-1] == told[-1]

@@ -37,12 +37,12 @@ told = st.one_of([st.tuples(st.just(cls), generated(cls)) for cls in OBJECTS])
 
 def spans_of(objects: list[dict[str, Any]]) -> list[SpanRecord]:
     """Return the spans of a runtime's objects."""
-    found: list[SpanRecord] = []
-    events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
+    spans: list[SpanRecord] = []
+    events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(spans.append, "test", {}))
     for n, obj in enumerate(objects):
         events.read(obj, n)
     events.close()
-    return found
+    return spans
 
 
 @given(data=told)
@@ -53,8 +53,8 @@ def test_an_object_is_read_from_what_it_is_written_as(
     kind = cls.__name__
     attributes = put_object(kind, members, content=True)
     own = kind in ("Invocation", "Result")
-    found = object_on(kind, attributes) if own else object_in(attributes)
-    assert exact(found) == exact(members)
+    result = object_on(kind, attributes) if own else object_in(attributes)
+    assert exact(result) == exact(members)
 
 
 @given(members=objects)
@@ -102,8 +102,8 @@ def test_the_objects_of_a_call_come_back_from_its_span(
     result = {**result, "invocation_id": "inv_1", "redaction_state": "none", "status": "failed"}
     decision = {**decision, "invocation_id": "inv_1"}
     spans = spans_of([given, decision, result])
-    found = list(objects_in_spans(spans))
-    assert exact(found) == exact([given, decision, result])
+    match = list(objects_in_spans(spans))
+    assert exact(match) == exact([given, decision, result])
 
 
 @given(secret=st.text(min_size=4), around=values, data=objects)
@@ -137,17 +137,17 @@ def test_a_result_alone_waits_for_its_invocation_for_ten_seconds_of_our_clock() 
     """Theirs may be wrong, and go backwards."""
     result = {**EXAMPLES["Result"], "redaction_state": "none", "created_at": "2099-01-01T00:00:00Z"}
     seconds = 0.0
-    found: list[SpanRecord] = []
+    spans: list[SpanRecord] = []
     events: AgentToolEvents[RecordedStep] = AgentToolEvents(
-        SpanRecorder(found.append, "test", {}), lambda: int(seconds * 1e9)
+        SpanRecorder(spans.append, "test", {}), lambda: int(seconds * 1e9)
     )
     events.read(result, 0)
     seconds = 9.9
     events.read(EXAMPLES["ToolSurface"], 0)
-    assert [span.name for span in found] == ["tool.surface.created"]
+    assert [span.name for span in spans] == ["tool.surface.created"]
     seconds = 10
     events.read(EXAMPLES["ToolSurface"], 0)
-    assert "execute_tool unknown" in {span.name for span in found}
+    assert "execute_tool unknown" in {span.name for span in spans}
 
 
 def test_an_invocation_below_another_lies_below_its_span() -> None:

@@ -140,8 +140,8 @@ def test_a_preview_of_the_answer_is_an_output_that_was_cut() -> None:
     preview = ("prompt:complete", {"response_preview": "It is sun", "length": 12})
     [trace] = agentool_otel.rebuild(log_of(PROMPT, preview, DONE))
     assert trace.trace.output == "It is sun… [truncated: 12 characters]"
-    whole = ("prompt:complete", {"response_preview": "Sunny.", "length": 6})
-    [trace] = agentool_otel.rebuild(log_of(PROMPT, whole, DONE))
+    complete = ("prompt:complete", {"response_preview": "Sunny.", "length": 6})
+    [trace] = agentool_otel.rebuild(log_of(PROMPT, complete, DONE))
     assert trace.trace.output == "Sunny."
 
 

@@ -28,8 +28,13 @@ class Client:
     def run(self, use: Callable[[Any], Any], **options: Any) -> Any:
         """Give a client to a function, which awaits what is awaitable by the runner's `done`."""
         name = "AsyncAnthropic" if self.asynchronous else "Anthropic"
-        asked = {"base_url": self._model.root_url, "api_key": "none", "max_retries": 0, **options}
-        client = getattr(import_module("anthropic"), name)(**asked)
+        requests = {
+            "base_url": self._model.root_url,
+            "api_key": "none",
+            "max_retries": 0,
+            **options,
+        }
+        client = getattr(import_module("anthropic"), name)(**requests)
         if not self.asynchronous:
             with client:
                 return use(client)
@@ -40,8 +45,8 @@ class Client:
 
         return asyncio.run(used())
 
-    def create(self, **asked: Any) -> Any:
-        return self.run(lambda client: client.messages.create(**{**HELLO, **asked}))
+    def create(self, **request: Any) -> Any:
+        return self.run(lambda client: client.messages.create(**{**HELLO, **request}))
 
 
 @pytest.fixture
@@ -64,6 +69,6 @@ def calls(request: pytest.FixtureRequest, instrumented: None, model: LoopbackMod
 @pytest.fixture
 def client(instrumented: None, model: LoopbackModel) -> Iterator[Any]:
     """A sync client."""
-    made = import_module("anthropic").Anthropic
-    with made(base_url=model.root_url, api_key="none", max_retries=0) as client:
+    anthropic = import_module("anthropic").Anthropic
+    with anthropic(base_url=model.root_url, api_key="none", max_retries=0) as client:
         yield client

@@ -214,25 +214,25 @@ def test_counting_tokens_is_no_call_of_a_model(client: Any, spans: Any) -> None:
     ],
 )
 def test_a_platform_is_known_by_its_client(name: str, provider: str) -> None:
-    made: Any = getattr(anthropic, name)
-    heir = type("Mine", (made,), {})
-    assert provider_of(object.__new__(made), None) == provider
+    value: Any = getattr(anthropic, name)
+    heir = type("Mine", (value,), {})
+    assert provider_of(object.__new__(value), None) == provider
     assert provider_of(object.__new__(heir), None) == provider
 
 
 def test_another_server_that_speaks_the_same_is_known_by_its_host() -> None:
-    made = object.__new__(anthropic.Anthropic)
-    assert provider_of(made, "api.deepseek.com") == "deepseek"
-    assert provider_of(made, "localhost") == "anthropic"
+    new = object.__new__(anthropic.Anthropic)
+    assert provider_of(new, "api.deepseek.com") == "deepseek"
+    assert provider_of(new, "localhost") == "anthropic"
 
 
 def test_the_copies_of_bedrock_and_vertex_are_wrapped_once(instrumented: None) -> None:
     places = ("resources.beta.messages.messages", "lib.bedrock._beta_messages")
     modules: list[Any] = [import_module(f"anthropic.{place}") for place in places]
-    kept = [
+    results = [
         vars(module.Messages) for module in (*modules, import_module("anthropic.lib.vertex._beta"))
     ]
-    wrapped = [len(list(layers(item["create"]))) for item in kept]
+    wrapped = [len(list(layers(item["create"]))) for item in results]
     AnthropicInstrumentor().uninstrument()
-    assert [1 + len(list(layers(item["create"]))) for item in kept] == wrapped
-    assert kept[0]["create"] is kept[1]["create"] is kept[2]["create"]
+    assert [1 + len(list(layers(item["create"]))) for item in results] == wrapped
+    assert results[0]["create"] is results[1]["create"] is results[2]["create"]

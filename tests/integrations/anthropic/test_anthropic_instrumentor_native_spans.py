@@ -70,8 +70,8 @@ def run(folder: Path, code: str, model: LoopbackModel) -> str:
 
 
 def traceparents(model: LoopbackModel) -> list[str]:
-    asked = [request for request in model.requests if request.protocol == "messages"]
-    return [item.headers.get("traceparent", "").split("-")[2] for item in asked]
+    requests = [request for request in model.requests if request.protocol == "messages"]
+    return [item.headers.get("traceparent", "").split("-")[2] for item in requests]
 
 
 def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_of(
@@ -80,8 +80,8 @@ def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_o
     run(tmp_path, PROGRAM, model)
     spans = list(open_source(str(tmp_path / ".agentool")).spans())
     assert {span.scope.partition(".")[0] for span in spans} == {"agentool_otel"}
-    known = {span.span_id for span in spans}
-    assert all(span.parent_id is None or span.parent_id in known for span in spans)
+    span_ids = {span.span_id for span in spans}
+    assert all(span.parent_id is None or span.parent_id in span_ids for span in spans)
     chats = {span.span_id for span in spans if span.name == "chat claude"}
     assert chats == set(traceparents(model))
     assert len(chats) == 8

@@ -67,8 +67,8 @@ def test_an_async_stream_is_one_whole_call(
     model.push(TURN)
 
     async def main() -> str:
-        made = anthropic.AsyncAnthropic(base_url=model.root_url, api_key="none")
-        async with made as client, enter(client, of_beta) as stream:
+        async_anthropic = anthropic.AsyncAnthropic(base_url=model.root_url, api_key="none")
+        async with async_anthropic as client, enter(client, of_beta) as stream:
             return "".join([text async for text in stream.text_stream])
 
     assert asyncio.run(main()) == WORDS

@@ -26,8 +26,8 @@ def test_spans_are_read() -> None:
 
 
 def test_a_tool_of_older_releases_has_names_of_its_own() -> None:
-    said = {"tool_name": "look", "tool_description": "Look.", "tool_args": '{"at":"sky"}'}
-    assert spelled(span(said, name="look", scope="base_tool")) == text("""
+    texts = {"tool_name": "look", "tool_description": "Look.", "tool_args": '{"at":"sky"}'}
+    assert spelled(span(texts, name="look", scope="base_tool")) == text("""
         autogen: tool look arguments={"at":"sky"}
     """)
 

@@ -119,11 +119,11 @@ def test_log_records_are_read() -> None:
 
 def test_bodies_joined_to_a_model_call_are_its_messages() -> None:
     sent = {"system": "Be brief.", "messages": [{"role": "user", "content": "hi"}]}
-    came = {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
+    received = {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
     record = span(
         {"span.type": "llm_request"},
         event("claude_code.api_request_body", body=json.dumps(sent)),
-        event("claude_code.api_response_body", body=json.dumps(came)),
+        event("claude_code.api_response_body", body=json.dumps(received)),
         scope=TRACES,
     )
     assert spelled(record) == text("""

@@ -105,16 +105,16 @@ def test_what_a_tool_does_lies_inside_it_under_the_id_the_model_asked_for_it_by(
     tool: Any = import_module("crewai.tools").tool
     model.push(SEARCH, "inner", "facts")
     crew(task(agent(llm(model), tools=[tool("search_web")(search_web)]))).kickoff()
-    inside = "invoke_workflow crew > invoke_agent researcher > "
+    text = "invoke_workflow crew > invoke_agent researcher > "
     assert tree(stage.recorded.spans())[2:] == [
-        f"{inside}chat gpt-5",
-        f"{inside}execute_tool search_web",
-        f"{inside}execute_tool search_web > chat gpt-5",
-        f"{inside}chat gpt-5",
+        f"{text}chat gpt-5",
+        f"{text}execute_tool search_web",
+        f"{text}execute_tool search_web > chat gpt-5",
+        f"{text}chat gpt-5",
     ]
     executed = attributes(stage, "execute_tool search_web")[0]
-    asked = stage.recorded.spans()[0].attributes["gen_ai.output.messages"]
-    assert executed["gen_ai.tool.call.id"] in asked
+    attribute = stage.recorded.spans()[0].attributes["gen_ai.output.messages"]
+    assert executed["gen_ai.tool.call.id"] in attribute
 
 
 def test_a_model_without_a_client_of_ours_is_recorded_by_its_events(stage: Stage) -> None:
@@ -197,24 +197,24 @@ def test_a_flow_of_the_users_is_a_workflow_and_an_agents_loop_is_not(
 
 
 def test_an_unknown_coworker_is_an_ordinary_call(stage: Stage, model: LoopbackModel) -> None:
-    asked = {"question": "q", "context": "c", "coworker": "nobody"}
-    model.push(Turn(tool_calls=(ToolCall("ask_question_to_coworker", asked),)), "done")
+    requests = {"question": "q", "context": "c", "coworker": "nobody"}
+    model.push(Turn(tool_calls=(ToolCall("ask_question_to_coworker", requests),)), "done")
     first = agent(llm(model), allow_delegation=True)
-    other = agent(llm(model), "writer")
-    crewai().Crew(agents=[first, other], tasks=[task(first)]).kickoff()
+    second = agent(llm(model), "writer")
+    crewai().Crew(agents=[first, second], tasks=[task(first)]).kickoff()
     [call] = attributes(stage, "execute_tool ask_question_to_coworker")
     assert "agentool.transfer.target" not in call
     assert "not found" in call["gen_ai.tool.call.result"]
 
 
 def test_memory_is_read_and_written(stage: Stage, model: LoopbackModel, tmp_path: Any) -> None:
-    made: Any = import_module("crewai.memory.unified_memory").Memory(
+    memory: Any = import_module("crewai.memory.unified_memory").Memory(
         llm=llm(model),
         embedder=lambda texts: [[0.1] * 8 for _ in texts],
         storage=str(tmp_path / "memory"),
     )
-    made.remember("The sky is blue.", scope="/x", categories=["a"], importance=0.4)
-    made.recall("sky", depth="shallow")
+    memory.remember("The sky is blue.", scope="/x", categories=["a"], importance=0.4)
+    memory.recall("sky", depth="shallow")
     assert tree(stage.recorded.spans()) == ["upsert_memory", "search_memory"]
     [read] = attributes(stage, "search_memory")
     assert read["gen_ai.memory.record.count"] == 1

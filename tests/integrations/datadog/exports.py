@@ -30,16 +30,18 @@ def _datadog_apm() -> Json:
 
 
 def _datadog() -> list[Json]:
-    def messages(said: list[Json]) -> Json:
+    def messages(values: list[Json]) -> Json:
         return {"messages": [{
             "role": one["role"], "content": one.get("content", ""),
             "tool_calls": [{"name": "get_weather", "arguments": ARGUMENTS, "tool_id": "c1"}
                            for _ in one.get("tool_calls", ())],
             "tool_results": [{"result": FAILED, "tool_id": "c1"}] if one["role"] == "tool" else [],
-        } for one in said]}  # fmt: skip
+        } for one in values]}  # fmt: skip
 
-    def value(said: Json) -> Json:
-        return {} if said is None else {"value": said if type(said) is str else json.dumps(said)}
+    def value(value: Json) -> Json:
+        return (
+            {} if value is None else {"value": value if type(value) is str else json.dumps(value)}
+        )
 
     return [{
         "trace_id": TRACE, "span_id": str(int(act.span_id, 16)), "name": act.name,
@@ -56,8 +58,8 @@ def _datadog() -> list[Json]:
 
 
 def _datadog_intake() -> Json:
-    around = {"ml_app": "bot", "session_id": "s1", "spans": _datadog()}
-    return {"data": {"type": "span", "attributes": around}}
+    parent = {"ml_app": "bot", "session_id": "s1", "spans": _datadog()}
+    return {"data": {"type": "span", "attributes": parent}}
 
 
 def _datadog_export() -> Json:

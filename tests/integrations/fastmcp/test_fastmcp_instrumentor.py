@@ -19,11 +19,11 @@ ASKED = {"query": "OTLP"}
 
 
 def server(name: str = "web") -> Any:
-    made = import_module("fastmcp").FastMCP(name)
-    made.add_middleware(import_module("fastmcp.server.middleware").Middleware())
-    made.tool(served.search_web)
-    made.tool(served.fails)
-    return made
+    fast_mcp = import_module("fastmcp").FastMCP(name)
+    fast_mcp.add_middleware(import_module("fastmcp.server.middleware").Middleware())
+    fast_mcp.tool(served.search_web)
+    fast_mcp.tool(served.fails)
+    return fast_mcp
 
 
 def use(served_by: Any, work: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -78,8 +78,8 @@ def test_beside_its_own_spans_a_rebuild_counts_each_call_once(
     use(server(), clerk)
     scopes = {item.instrumentation_scope.name for item in spans.finished()}
     assert ("fastmcp" in scopes) == (mode == "native")
-    [found] = rebuild(records(spans.finished()))
-    assert [step.type for step in found.trace.steps] == ["tool_call", "tool_result"] * 2
+    [result] = rebuild(records(spans.finished()))
+    assert [step.type for step in result.trace.steps] == ["tool_call", "tool_result"] * 2
     spans.forget()
 
 

@@ -21,8 +21,8 @@ def _google_cloud_1() -> Json:
 
 
 def _google_cloud_2() -> Json:
-    def value(given: Json) -> Json:
-        return {"intValue": str(given)} if type(given) is int else {"stringValue": {"value": given}}
+    def value(value: Json) -> Json:
+        return {"intValue": str(value)} if type(value) is int else {"stringValue": {"value": value}}
 
     return {"spans": [{
         "name": f"projects/p/traces/{TRACE}/spans/{act.span_id}", "spanId": act.span_id,

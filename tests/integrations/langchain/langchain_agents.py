@@ -73,24 +73,24 @@ def no_span() -> bool:
     return not get_current_span().get_span_context().is_valid
 
 
-def run_it(agent: Any, way: str, given: Any = ASKED, config: Any = None) -> None:
+def run_it(agent: Any, way: str, argument: Any = ASKED, config: Any = None) -> None:
     """Run an agent one way or another; nothing of it may be current outside."""
 
     def stream() -> None:
-        for _ in agent.stream(given, config):
+        for _ in agent.stream(argument, config):
             assert no_span()
 
     async def astream() -> None:
-        async for _ in agent.astream(given, config):
+        async for _ in agent.astream(argument, config):
             assert no_span()
 
     async def ainvoke() -> None:
-        await agent.ainvoke(given, config)
+        await agent.ainvoke(argument, config)
         assert no_span()
 
     match way:
         case "invoke":
-            agent.invoke(given, config)
+            agent.invoke(argument, config)
         case "stream":
             stream()
         case "ainvoke":
@@ -102,8 +102,8 @@ def run_it(agent: Any, way: str, given: Any = ASKED, config: Any = None) -> None
 
 def named(spans: Any, name: str) -> Any:
     """The one span of a name."""
-    (found,) = [span for span in spans.finished() if span.name == name]
-    return found
+    (result,) = [span for span in spans.finished() if span.name == name]
+    return result
 
 
 def value(span: Any, attribute: str) -> Any:

@@ -101,9 +101,9 @@ def test_parallel_tool_calls_are_siblings_with_the_ids_of_the_request(
     tools = [span for span in spans.finished() if span.name == "execute_tool search"]
     assert {span.parent.span_id for span in tools} == {run.context.span_id}
     ran = {span.attributes["gen_ai.tool.call.id"]: span for span in tools}
-    assert sorted(ran) == [made.id for made in calls]
-    for made in calls:
-        assert value(ran[str(made.id)], "gen_ai.tool.call.arguments") == made.arguments
+    assert sorted(ran) == [result.id for result in calls]
+    for result in calls:
+        assert value(ran[str(result.id)], "gen_ai.tool.call.arguments") == result.arguments
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -326,8 +326,8 @@ def test_what_a_broken_provider_says_is_in_the_trace_of_the_agent(
     model.push(Turn(status=500, error="the disk is full"))
     with pytest.raises(Exception, match="the disk is full") as raised:
         run_it(an_agent(chat, searcher(way.startswith("a")), name="researcher"), way)
-    [found] = rebuild(records(spans.finished()))
-    error = found.trace.to_dict()["metadata"]["error"]
+    [result] = rebuild(records(spans.finished()))
+    error = result.trace.to_dict()["metadata"]["error"]
     assert error["type"].endswith(f".{raised.type.__name__}")
     assert "the disk is full" in error["message"]
     assert error["span_id"] == f"{named(spans, 'chat gpt-5').context.span_id:016x}"

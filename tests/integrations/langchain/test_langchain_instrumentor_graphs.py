@@ -63,8 +63,8 @@ def test_a_client_used_inside_a_node_is_below_the_run(
 
     def ask() -> str:
         with openai.OpenAI(base_url=model.base_url, api_key="none") as client:
-            said = [{"role": "user", "content": "Hello"}]
-            answer = client.chat.completions.create(model="gpt-5", messages=said)  # type: ignore[arg-type]
+            texts = [{"role": "user", "content": "Hello"}]
+            answer = client.chat.completions.create(model="gpt-5", messages=texts)  # type: ignore[arg-type]
             return str(answer.choices[0].message.content)
 
     def node(_: Any) -> Any:
@@ -232,10 +232,10 @@ def test_a_graph_without_a_name_goes_by_its_node(spans: Any, chat: Any) -> None:
 def test_batches_and_threads_keep_their_runs_apart(spans: Any, model: Any, chat: Any) -> None:
     model.rule(lambda request: request.last_user)
     agent = an_agent(chat, name="echo")
-    asked = [{"messages": [("user", f"q{n}")]} for n in range(8)]
+    requests = [{"messages": [("user", f"q{n}")]} for n in range(8)]
     configs: Any = [{"configurable": {"thread_id": f"t{n}"}} for n in range(8)]
-    agent.batch(asked, configs)
-    asyncio.run(agent.abatch(asked, configs))
+    agent.batch(requests, configs)
+    asyncio.run(agent.abatch(requests, configs))
     runs = [span for span in spans.finished() if span.name == "invoke_agent echo"]
     calls = [span for span in spans.finished() if span.name == "chat gpt-5"]
     assert (len(runs), len(calls)) == (16, 16)
@@ -302,5 +302,5 @@ def test_every_patch_finds_its_target(spans: Any) -> None:
         import_module(module)
     from agentool_otel.integrations.langchain.instrumentor.patches import LangChainInstrumentor
 
-    states = {found.state for found in LangChainInstrumentor().attached.values()}
+    states = {result.state for result in LangChainInstrumentor().attached.values()}
     assert states <= {"attached", "absent", "inherited"}

@@ -77,17 +77,17 @@ def test_question_and_answer_are_output_and_input_of_one_session(
     refunds = graph(approve=asking(QUESTION))
     run_it(refunds, way, ASKED, CONFIG)
     run_it(refunds, way, resumed(answer), CONFIG)
-    asked, answered = traces(spans)
-    assert (asked.input, asked.output, asked.status) == (ASKED, QUESTION, "in_progress")
+    request, answered = traces(spans)
+    assert (request.input, request.output, request.status) == (ASKED, QUESTION, "in_progress")
     assert (answered.input, answered.status) == (answer, "success")
     assert answered.output == {**ASKED, "answers": [answer]}
-    assert asked.session_id == answered.session_id == "t-1"
+    assert request.session_id == answered.session_id == "t-1"
 
 
 def test_a_question_in_words_is_a_message(spans: Any) -> None:
     graph(approve=asking("May I?")).invoke(ASKED, CONFIG)
-    [said] = spans.json("gen_ai.output.messages")
-    assert said == {
+    [text] = spans.json("gen_ai.output.messages")
+    assert text == {
         "role": "assistant",
         "parts": [{"type": "text", "content": "May I?"}],
         "finish_reason": "stop",
@@ -96,18 +96,18 @@ def test_a_question_in_words_is_a_message(spans: Any) -> None:
 
 def test_several_questions_stay_with_their_ids_as_their_answers_do(spans: Any) -> None:
     refunds = graph(approve=asking("Refund?"), check=asking("Is it hers?"))
-    asked = refunds.invoke(ASKED, CONFIG)["__interrupt__"]
-    answers = {item.id: f"yes to {item.value}" for item in asked}
+    interrupt = refunds.invoke(ASKED, CONFIG)["__interrupt__"]
+    answers = {item.id: f"yes to {item.value}" for item in interrupt}
     refunds.invoke(resumed(answers), CONFIG)
     first, second = traces(spans)
-    assert first.output == {item.id: item.value for item in asked}
+    assert first.output == {item.id: item.value for item in interrupt}
     assert second.input == answers
 
 
 def test_one_answer_needs_no_id(spans: Any) -> None:
     refunds = graph(approve=asking(QUESTION))
-    [asked] = refunds.invoke(ASKED, CONFIG)["__interrupt__"]
-    refunds.invoke(resumed({asked.id: "yes"}), CONFIG)
+    [request] = refunds.invoke(ASKED, CONFIG)["__interrupt__"]
+    refunds.invoke(resumed({request.id: "yes"}), CONFIG)
     assert traces(spans)[1].input == "yes"
 
 
@@ -116,10 +116,10 @@ def test_the_question_of_a_subgraph_is_that_of_the_graphs_around_it(spans: Any) 
     outer = graph("outer", child=inner)
     outer.invoke(ASKED, CONFIG)
     outer.invoke(resumed("yes"), CONFIG)
-    first, inside, second, _ = traces(spans)
-    assert (first.agent_id, inside.agent_id) == ("outer", "inner")
-    assert first.output == inside.output == QUESTION
-    assert first.status == inside.status == "in_progress"
+    first, children, second, _ = traces(spans)
+    assert (first.agent_id, children.agent_id) == ("outer", "inner")
+    assert first.output == children.output == QUESTION
+    assert first.status == children.status == "in_progress"
     assert second.input == "yes"
 
 

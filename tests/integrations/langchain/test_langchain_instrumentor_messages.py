@@ -15,10 +15,10 @@ from agentool_otel.providers import langchain
 def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
     from langchain_core.messages import AIMessage
 
-    found: list[dict[str, Any]] = langchain.from_message(AIMessage(content=content, **fields))[
+    part: list[dict[str, Any]] = langchain.from_message(AIMessage(content=content, **fields))[
         "parts"
     ]
-    return found
+    return part
 
 
 @pytest.mark.parametrize(
@@ -26,40 +26,40 @@ def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
     ["Hello", ("user", "Hello"), ("human", "Hello"), {"role": "user", "content": "Hello"}],
 )
 def test_whatever_stands_for_a_message_of_the_user_is_one(given: Any) -> None:
-    said = {"role": "user", "parts": [{"type": "text", "content": "Hello"}]}
-    assert langchain.from_message(given) == said
+    texts = {"role": "user", "parts": [{"type": "text", "content": "Hello"}]}
+    assert langchain.from_message(given) == texts
 
 
 def test_thoughts_of_anthropic_keep_their_signature() -> None:
-    said = parts([{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, "Yes."])
-    assert said == [
+    text = parts([{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, "Yes."])
+    assert text == [
         {"type": "reasoning", "content": "Hm.", "signature": "c2ln"},
         {"type": "text", "content": "Yes."},
     ]
 
 
 def test_thoughts_beside_the_content_come_first() -> None:
-    said = parts("Yes.", additional_kwargs={"reasoning_content": "Hm."})
-    assert [part["type"] for part in said] == ["reasoning", "text"]
+    text = parts("Yes.", additional_kwargs={"reasoning_content": "Hm."})
+    assert [part["type"] for part in text] == ["reasoning", "text"]
 
 
 def test_a_call_that_content_and_tool_calls_both_tell_of_is_one() -> None:
-    said = parts(
+    text = parts(
         [{"type": "tool_use", "id": "c1", "name": "search", "input": {"q": 1}}],
         tool_calls=[{"name": "search", "args": {"q": 1}, "id": "c1"}],
     )
-    assert said == [{"type": "tool_call", "name": "search", "arguments": {"q": 1}, "id": "c1"}]
+    assert text == [{"type": "tool_call", "name": "search", "arguments": {"q": 1}, "id": "c1"}]
 
 
 def test_tools_of_the_provider_are_told_apart() -> None:
-    said = parts(
+    text = parts(
         [
             {"type": "server_tool_call", "name": "web_search", "args": {"q": 1}, "id": "s1"},
             {"type": "server_tool_result", "tool_call_id": "s1", "output": [1]},
         ]
     )
-    assert [part["type"] for part in said] == ["server_tool_call", "server_tool_call_response"]
-    assert said[0]["server_tool_call"] == {"type": "web_search", "arguments": {"q": 1}}
+    assert [part["type"] for part in text] == ["server_tool_call", "server_tool_call_response"]
+    assert text[0]["server_tool_call"] == {"type": "web_search", "arguments": {"q": 1}}
 
 
 @pytest.mark.parametrize(
@@ -102,23 +102,23 @@ def test_finish_reasons_are_the_conventions_where_they_have_one(said: str, reaso
 
 def test_the_input_of_a_graph_is_what_its_user_said_last() -> None:
     state = {"messages": [("user", "a"), ("ai", "b"), ("user", "c"), ("user", "d")]}
-    asked = messages.new_input(state)
-    assert asked is not None
-    assert [each["parts"][0]["content"] for each in asked] == ["c", "d"]
+    new_input = messages.new_input(state)
+    assert new_input is not None
+    assert [each["parts"][0]["content"] for each in new_input] == ["c", "d"]
     assert messages.new_input({"count": 1}) is None
 
 
 @pytest.mark.parametrize("tools", ["tools", "functions"])
 def test_tool_definitions_of_every_provider(tools: str) -> None:
     schema = {"type": "object"}
-    given = {
+    values = {
         tools: [
             {"type": "function", "function": {"name": "a", "parameters": schema}},
             {"name": "b", "description": "B.", "input_schema": schema},
             {"function_declarations": [{"name": "c", "parameters": schema}]},
         ]
     }
-    assert models.offered(given) == [
+    assert models.offered(values) == [
         {"type": "function", "name": "a", "parameters": schema},
         {"type": "function", "name": "b", "description": "B.", "parameters": schema},
         {"type": "function", "name": "c", "parameters": schema},

@@ -25,38 +25,38 @@ def made(model: LoopbackModel) -> Callable[..., Any]:
     from langchain_openai import ChatOpenAI
 
     def make(**options: Any) -> Any:
-        given: Any = {"model": "gpt-5", "base_url": model.base_url, "api_key": "none"}
-        given.update({"max_retries": 0, **options})
-        return ChatOpenAI(**given)
+        value: Any = {"model": "gpt-5", "base_url": model.base_url, "api_key": "none"}
+        value.update({"max_retries": 0, **options})
+        return ChatOpenAI(**value)
 
     return make
 
 
-def ask(chat: Any, way: str, asked: Any = "Hello") -> Any:
+def ask(chat: Any, way: str, request: Any = "Hello") -> Any:
     """Call a model, or whatever runs like one, one way or another."""
 
     async def ainvoke() -> Any:
-        answer = await chat.ainvoke(asked)
+        answer = await chat.ainvoke(request)
         assert no_span()
         return answer
 
     async def astream() -> Any:
-        whole: Any = None
-        async for chunk in chat.astream(asked):
+        complete: Any = None
+        async for chunk in chat.astream(request):
             assert no_span()
-            whole = chunk if whole is None else whole + chunk
-        return whole
+            complete = chunk if complete is None else complete + chunk
+        return complete
 
     def stream() -> Any:
-        whole: Any = None
-        for chunk in chat.stream(asked):
+        complete: Any = None
+        for chunk in chat.stream(request):
             assert no_span()
-            whole = chunk if whole is None else whole + chunk
-        return whole
+            complete = chunk if complete is None else complete + chunk
+        return complete
 
     match way:
         case "invoke":
-            answer = chat.invoke(asked)
+            answer = chat.invoke(request)
         case "stream":
             answer = stream()
         case "ainvoke":
@@ -110,8 +110,8 @@ def test_a_stream_says_so_and_when_its_first_chunk_came(spans: Any, model: Any, 
     attributes = spans.attributes()
     assert attributes["gen_ai.request.stream"] is True
     assert attributes["gen_ai.response.time_to_first_chunk"] >= 0.05
-    said = spans.json("gen_ai.output.messages")
-    assert said[0]["parts"] == [{"type": "text", "content": "A longer answer."}]
+    text = spans.json("gen_ai.output.messages")
+    assert text[0]["parts"] == [{"type": "text", "content": "A longer answer."}]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -149,15 +149,15 @@ def test_a_conversation_with_tools_is_said_in_full(
         """Search the web."""
         return query
 
-    asked: Any = {"name": "search", "args": {"query": "a"}, "id": "call_1"}
+    request: Any = {"name": "search", "args": {"query": "a"}, "id": "call_1"}
     model.push(call("search", query="b"))
-    given = [
+    values = [
         SystemMessage("Be brief."),
         HumanMessage("Find a, then b."),
-        AIMessage("First a.", tool_calls=[asked]),
+        AIMessage("First a.", tool_calls=[request]),
         ToolMessage('{"hits": 1}', tool_call_id="call_1"),
     ]
-    answer = ask(made().bind_tools([search]), way, given)
+    answer = ask(made().bind_tools([search]), way, values)
     assert spans.json("gen_ai.input.messages") == [
         {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
         {"role": "user", "parts": [{"type": "text", "content": "Find a, then b."}]},
@@ -180,8 +180,8 @@ def test_a_conversation_with_tools_is_said_in_full(
             ],
         },
     ]
-    (said,) = spans.json("gen_ai.output.messages")
-    assert said == {
+    (text,) = spans.json("gen_ai.output.messages")
+    assert text == {
         "role": "assistant",
         "parts": [
             {
@@ -202,12 +202,12 @@ def test_a_conversation_with_tools_is_said_in_full(
 def test_reasoning_is_a_part_of_its_own(spans: Any, model: Any, made: Any) -> None:
     model.push(Turn(text="42.", reasoning="Six times seven."))
     made(use_responses_api=True, reasoning={"effort": "low", "summary": "auto"}).invoke("6*7?")
-    (said,) = spans.json("gen_ai.output.messages")
-    assert said["parts"] == [
+    (text,) = spans.json("gen_ai.output.messages")
+    assert text["parts"] == [
         {"type": "reasoning", "content": "Six times seven."},
         {"type": "text", "content": "42."},
     ]
-    assert said["finish_reason"] == "stop"
+    assert text["finish_reason"] == "stop"
     attributes = spans.attributes()
     assert attributes["gen_ai.request.reasoning.level"] == "low"
     assert attributes["gen_ai.response.id"].startswith("resp")
@@ -220,8 +220,8 @@ def test_arguments_that_are_not_json_are_kept_as_they_came(
 
     model.push(Turn(tool_calls=(ToolCall("search", '{"query": ', id="call_1"),)))
     made().invoke("Hello")
-    (said,) = spans.json("gen_ai.output.messages")
-    assert said["parts"] == [
+    (text,) = spans.json("gen_ai.output.messages")
+    assert text["parts"] == [
         {"type": "tool_call", "name": "search", "arguments": '{"query": ', "id": "call_1"}
     ]
 
@@ -247,8 +247,8 @@ def test_a_stream_that_is_cut_keeps_what_had_come(
     model.push(Turn(text="A longer answer.", chunk_size=2, cut_after=4))
     with pytest.raises(Exception, match=r".*"):
         ask(made(), way)
-    (said,) = spans.json("gen_ai.output.messages")
-    assert "A longer answer.".startswith(said["parts"][0]["content"])
+    (text,) = spans.json("gen_ai.output.messages")
+    assert "A longer answer.".startswith(text["parts"][0]["content"])
     assert spans.only().status.status_code.name == "ERROR"
 
 
@@ -280,9 +280,9 @@ def test_batches_are_one_span_per_call(spans: Any, model: Any, made: Any) -> Non
     assert no_span()
     assert len(spans.finished()) == 8
     for span in spans.finished():
-        asked = loads(span.attributes["gen_ai.input.messages"])[0]["parts"][0]["content"]
-        said = loads(span.attributes["gen_ai.output.messages"])[0]["parts"][0]["content"]
-        assert asked == said
+        content = loads(span.attributes["gen_ai.input.messages"])[0]["parts"][0]["content"]
+        text = loads(span.attributes["gen_ai.output.messages"])[0]["parts"][0]["content"]
+        assert content == text
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -295,11 +295,11 @@ def test_of_several_conversations_one_may_fail(
         return Turn(status=500) if request.last_user == "bad" else Turn(text="Hi.")
 
     model.rule(fail)
-    given = [[HumanMessage("bad")], [HumanMessage("good")]]
+    values = [[HumanMessage("bad")], [HumanMessage("good")]]
 
     def generate() -> Any:
         chat = made()
-        return asyncio.run(chat.agenerate(given)) if asynchronous else chat.generate(given)
+        return asyncio.run(chat.agenerate(values)) if asynchronous else chat.generate(values)
 
     with pytest.raises(Exception, match="injected failure"):
         generate()

@@ -29,9 +29,9 @@ def test_runs_that_never_finish_are_ended_when_there_are_too_many(spans: Any) ->
     assert len(spans.finished()) == 7
     assert all(span.attributes["agentool.incomplete"] for span in spans.finished())
     for run_id in list(runs._open):
-        found = runs.take(run_id)
-        assert isinstance(found, LiveRun)
-        found.finish({})
+        result = runs.take(run_id)
+        assert isinstance(result, LiveRun)
+        result.finish({})
 
 
 def test_a_run_that_is_in_use_outlives_abandoned_ones(spans: Any) -> None:
@@ -46,9 +46,9 @@ def test_a_run_that_is_in_use_outlives_abandoned_ones(spans: Any) -> None:
     runs.add(node_id, Plumbing(agent, node_id, "model", None))
     assert runs.get(node_id) is not None
     for run_id in list(runs._open):
-        found = runs.take(run_id)
-        if isinstance(found, LiveRun):
-            found.finish({})
+        result = runs.take(run_id)
+        if isinstance(result, LiveRun):
+            result.finish({})
 
 
 def test_old_runs_are_ended_as_soon_as_another_starts(spans: Any) -> None:
@@ -56,9 +56,9 @@ def test_old_runs_are_ended_as_soon_as_another_starts(spans: Any) -> None:
     started(runs)
     last = started(runs)
     assert spans.only().attributes["agentool.incomplete"] is True
-    found = runs.take(last)
-    assert isinstance(found, LiveRun)
-    found.finish({})
+    result = runs.take(last)
+    assert isinstance(result, LiveRun)
+    result.finish({})
 
 
 def test_many_runs_leave_nothing_behind() -> None:

@@ -17,8 +17,8 @@ OF = "langfuse.observation."
 
 
 def generation(**attributes: Any) -> Any:
-    said = {OF + key: value for key, value in attributes.items()}
-    return classify(span({OF + "type": "generation", **said}))[1]
+    values = {OF + key: value for key, value in attributes.items()}
+    return classify(span({OF + "type": "generation", **values}))[1]
 
 
 def usage(**counts: int) -> Usage:
@@ -93,8 +93,8 @@ def test_level_error_is_an_error() -> None:
 
 
 def test_the_first_token_is_measured_from_the_start() -> None:
-    said = {OF + "type": "generation", OF + "completion_start_time": '"2026-01-01T00:00:01.5Z"'}
-    operation: Any = classify(span(said, start_ns=1_767_225_600_000_000_000))[1]
+    texts = {OF + "type": "generation", OF + "completion_start_time": '"2026-01-01T00:00:01.5Z"'}
+    operation: Any = classify(span(texts, start_ns=1_767_225_600_000_000_000))[1]
     assert operation.time_to_first_chunk_s == 1.5
 
 
@@ -141,7 +141,7 @@ def test_a_langgraph_thread_is_the_session_by_default() -> None:
 def test_spans_of_an_older_sdk_are_recognised_by_their_attributes() -> None:
     output = {"type": "tool", "name": "search", "tool_call_id": "c1", "content": "found"}
     state = {"messages": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "hello"}]}
-    said = [
+    texts = [
         span(
             {OF + "type": "span", OF + "input": "{'q': 1}", OF + "output": json.dumps(output)},
             parent_id="3" * 16,
@@ -158,7 +158,7 @@ def test_spans_of_an_older_sdk_are_recognised_by_their_attributes() -> None:
         span({OF + "type": "span", OF + "input": "x", OF + "output": "y"}, parent_id="3" * 16),
         span({OF + "type": "span"}, name="a wrapper"),
     ]
-    assert spelled(*said) == text("""
+    assert spelled(*texts) == text("""
         langfuse: tool search call=c1 arguments={"q":1} result="found"
         langfuse: agent agent=LangGraph
           > user: hi
@@ -183,10 +183,10 @@ def test_a_session_passed_to_the_callback_is_the_session() -> None:
 
 
 def test_attributes_from_langsmiths_exporter_are_read_as_langsmiths() -> None:
-    given, gave = {"prompt": "Rain?"}, {"role": "assistant", "content": "No."}
+    value, gave = {"prompt": "Rain?"}, {"role": "assistant", "content": "No."}
     stored = {
         OF + "type": "span",
-        OF + "input": json.dumps(given),
+        OF + "input": json.dumps(value),
         OF + "output": json.dumps(gave),
         "langsmith.span.kind": "chain",
         "langsmith.trace.name": "claude.conversation",

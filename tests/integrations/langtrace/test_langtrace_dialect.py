@@ -16,7 +16,7 @@ def test_the_function_inside_the_root_span_is_a_run() -> None:
 
 
 def test_a_model_call_is_read_without_the_tool_call_placeholder() -> None:
-    asked = [
+    requests = [
         {"role": "user", "content": "Weather?"},
         [{"id": "", "type": ""}],
         {"role": "tool", "tool_call_id": "c1", "content": "18"},
@@ -31,7 +31,7 @@ def test_a_model_call_is_read_without_the_tool_call_placeholder() -> None:
             "gen_ai.usage.input_tokens": 41,
             "gen_ai.usage.cached_tokens": 16,
         },
-        event("gen_ai.content.prompt", **{"gen_ai.prompt": json.dumps(asked)}),
+        event("gen_ai.content.prompt", **{"gen_ai.prompt": json.dumps(requests)}),
         event(
             "gen_ai.content.completion",
             **{"gen_ai.completion": '[{"role": "assistant", "content": "It is 18."}]'},

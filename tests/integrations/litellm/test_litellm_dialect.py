@@ -75,11 +75,11 @@ def test_a_raw_span_without_an_answer_is_not_a_call() -> None:
 
 
 def test_a_response_has_its_answer_even_without_its_request() -> None:
-    said = "[{'type': 'message', 'role': 'assistant', 'content': [{'type': 'output_text', "
+    output = "[{'type': 'message', 'role': 'assistant', 'content': [{'type': 'output_text', "
     operation = read(
         {
             "llm.None.instructions": "Be brief.",
-            "llm.None.output": said + "'text': 'Yes.'}]}]",
+            "llm.None.output": output + "'text': 'Yes.'}]}]",
             "llm.None.temperature": 1.0,
         }
     )

@@ -73,8 +73,8 @@ def test_the_printed_answer_of_a_run_is_read_if_it_is_complete(printed: str, ans
 
 
 def test_a_workflow_below_another_span_is_a_run_too() -> None:
-    said = event("workflow.output", output="StopEvent()")
-    below = span({}, said, name="AgentWorkflow.run", scope=OWN, parent_id="3" * 16)
+    output = event("workflow.output", output="StopEvent()")
+    below = span({}, output, name="AgentWorkflow.run", scope=OWN, parent_id="3" * 16)
     assert spelled(below) == "llama_index: workflow AgentWorkflow"
 
 

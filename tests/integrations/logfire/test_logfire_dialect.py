@@ -118,7 +118,7 @@ def test_spans_of_the_agents_sdk_are_recognised_by_their_templates() -> None:
         ("Turn {turn} for agent clerk", {"turn": 1}),
     ]
     scope = "logfire.openai_agents"
-    assert spelled(*(span(said, name=name, scope=scope) for name, said in spans)) == text("""
+    assert spelled(*(span(output, name=name, scope=scope) for name, output in spans)) == text("""
         logfire: workflow flow session=g
         logfire: agent agent=clerk tools=find
         logfire: tool transfer_to_boss agent=clerk transfer_to=boss

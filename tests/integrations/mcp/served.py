@@ -60,11 +60,11 @@ TOOLS: tuple[Callable[..., Any], ...] = (search_web, totals, fails, refuses, wai
 def server(*tools: Callable[..., Any], **settings: Any) -> Any:
     """A server with some tools, a prompt and a resource."""
     if VERSION == 2:
-        made = import_module("mcp.server.mcpserver").MCPServer("web")
+        mcpserver = import_module("mcp.server.mcpserver").MCPServer("web")
     else:
-        made = import_module("mcp.server.fastmcp").FastMCP("web", **settings)
+        mcpserver = import_module("mcp.server.fastmcp").FastMCP("web", **settings)
     for tool in tools or TOOLS:
-        made.tool()(tool)
+        mcpserver.tool()(tool)
 
     def greet(name: str) -> str:
         return f"Hello {name}"
@@ -72,9 +72,9 @@ def server(*tools: Callable[..., Any], **settings: Any) -> Any:
     def notes() -> str:
         return "a note"
 
-    made.prompt()(greet)
-    made.resource("notes://all")(notes)
-    return made
+    mcpserver.prompt()(greet)
+    mcpserver.resource("notes://all")(notes)
+    return mcpserver
 
 
 @asynccontextmanager

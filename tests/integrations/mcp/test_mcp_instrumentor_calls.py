@@ -31,11 +31,11 @@ def use(work: Callable[[Any], Awaitable[Any]], *tools: Any, **options: Any) -> A
 
 def by_kind(spans: Any) -> dict[str, dict[str, Any]]:
     """The attributes of a client's and a server's span."""
-    found = {item.kind.name: item for item in spans.finished()}
-    assert len(found) == len(spans.finished()), spans.tree()
-    if len(found) == 2:
-        assert found["SERVER"].parent.span_id == found["CLIENT"].context.span_id
-    return {kind: dict(value.attributes or {}) for kind, value in found.items()}
+    items = {item.kind.name: item for item in spans.finished()}
+    assert len(items) == len(spans.finished()), spans.tree()
+    if len(items) == 2:
+        assert items["SERVER"].parent.span_id == items["CLIENT"].context.span_id
+    return {kind: dict(value.attributes or {}) for kind, value in items.items()}
 
 
 def steps(spans: Any) -> list[str]:
@@ -45,23 +45,23 @@ def steps(spans: Any) -> list[str]:
 
 def test_a_call_has_a_span_on_either_side_in_one_trace(spans: Any, instrumented: Any) -> None:
     use(lambda client: client.call_tool("search_web", ASKED))
-    found = by_kind(spans)
-    for attributes in found.values():
+    kind = by_kind(spans)
+    for attributes in kind.values():
         assert attributes["mcp.method.name"] == "tools/call"
         assert attributes["gen_ai.operation.name"] == "execute_tool"
         assert attributes["gen_ai.tool.name"] == "search_web"
         assert attributes["gen_ai.tool.type"] == "extension"
         assert attributes["gen_ai.tool.call.arguments"] == '{"query":"OTLP"}'
         assert served.RESULT in attributes["gen_ai.tool.call.result"]
-    assert found["SERVER"]["jsonrpc.request.id"]
+    assert kind["SERVER"]["jsonrpc.request.id"]
     assert {item.name for item in spans.finished()} == {"tools/call search_web"}
 
 
 def test_the_id_of_a_request_that_is_sent_is_on_both_sides(spans: Any, instrumented: Any) -> None:
     options = {"mode": "legacy"} if served.VERSION == 2 else {}
     use(lambda client: client.call_tool("search_web", ASKED), **options)
-    found = by_kind(spans)
-    assert found["CLIENT"]["jsonrpc.request.id"] == found["SERVER"]["jsonrpc.request.id"]
+    kind = by_kind(spans)
+    assert kind["CLIENT"]["jsonrpc.request.id"] == kind["SERVER"]["jsonrpc.request.id"]
 
 
 def test_an_object_is_recorded_as_the_tool_returned_it(spans: Any, instrumented: Any) -> None:
@@ -138,18 +138,18 @@ def test_a_call_that_the_client_takes_back_ends_on_the_server(
 def test_progress_reaches_the_client(spans: Any, instrumented: Any) -> None:
     module = "mcp.server.mcpserver" if served.VERSION == 2 else "mcp.server.fastmcp"
     context: Any = import_module(module).Context
-    told: list[float] = []
+    messages: list[float] = []
 
     async def works(query: str, ctx: Any) -> str:
         await ctx.report_progress(1, 2)
         return "done"
 
     async def progressed(progress: float, total: float | None, message: str | None) -> None:
-        told.append(progress)
+        messages.append(progress)
 
     works.__annotations__["ctx"] = context
     use(lambda item: item.call_tool("works", ASKED, progress_callback=progressed), works)
-    assert told == [1.0]
+    assert messages == [1.0]
     assert len(by_kind(spans)) == 2
 
 
@@ -212,9 +212,9 @@ def test_calls_of_an_agent_are_counted_and_in_order(spans: Any, instrumented: An
     use(agent(clerk))
     [run] = [item for item in spans.finished() if item.name == "invoke_agent clerk"]
     assert run.attributes["agentool.metrics.tool_call_count"] == 3
-    [found] = rebuild(records(spans.finished()))
-    told = found.trace.to_dict()["steps"]
-    called = [item["tool_call"]["name"] for item in told if item["type"] == "tool_call"]
+    [result] = rebuild(records(spans.finished()))
+    step = result.trace.to_dict()["steps"]
+    called = [item["tool_call"]["name"] for item in step if item["type"] == "tool_call"]
     assert called == ["first", "totals", "wrapped"]
 
 
@@ -269,8 +269,8 @@ def test_under_a_provider_of_the_users_a_rebuild_of_all_counts_each_call_once(
     scopes = {item.instrumentation_scope.name for item in spans.finished()}
     assert "mcp-python-sdk" in scopes
     assert "agentool_otel.instrumentation.mcp" in scopes
-    told = sorted(step.split()[0] for step in steps(spans))
-    assert told == ["tool_call", "tool_call", "tool_result", "tool_result"]
+    parts = sorted(step.split()[0] for step in steps(spans))
+    assert parts == ["tool_call", "tool_call", "tool_result", "tool_result"]
     spans.forget()
 
 

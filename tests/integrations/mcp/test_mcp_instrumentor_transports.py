@@ -78,8 +78,8 @@ def is_one_call(spans: list[SpanRecord]) -> bool:
     assert (client.kind, server.kind) == ("CLIENT", "SERVER")
     assert (client.parent_id, server.parent_id) == (run.span_id, client.span_id)
     assert client.attributes["jsonrpc.request.id"] == server.attributes["jsonrpc.request.id"]
-    [found] = rebuild(spans)
-    kinds = [step.type for step in found.trace.steps]
+    [result] = rebuild(spans)
+    kinds = [step.type for step in result.trace.steps]
     return kinds == ["tool_call", "tool_result"]
 
 

@@ -80,9 +80,9 @@ def test_types_inputs_and_outputs_are_read() -> None:
 
 
 def test_a_span_of_another_vocabulary_is_read_by_that() -> None:
-    inside = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
-    around = {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"city": "Rome"}'}
-    assert spelled(span({**inside, **around}, name="execute_tool look")) == text("""
+    inner = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    parent = {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"city": "Rome"}'}
+    assert spelled(span({**inner, **parent}, name="execute_tool look")) == text("""
         mlflow: tool look arguments={"city":"Rome"}
     """)
 

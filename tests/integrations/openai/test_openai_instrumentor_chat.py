@@ -87,8 +87,8 @@ def test_a_service_tier_is_said_unless_it_is_left_to_the_server() -> None:
 
 def test_what_was_not_asked_is_not_said(calls: Any, spans: Any) -> None:
     calls.chat()
-    asked = {name for name in spans.attributes() if ".request." in name}
-    assert asked == {"gen_ai.request.model"}
+    attributes = {name for name in spans.attributes() if ".request." in name}
+    assert attributes == {"gen_ai.request.model"}
 
 
 def test_messages_in_and_out_are_captured(calls: Any, spans: Any, model: LoopbackModel) -> None:
@@ -115,7 +115,7 @@ def test_messages_in_and_out_are_captured(calls: Any, spans: Any, model: Loopbac
 def test_a_tool_round_is_captured_with_its_ids(
     calls: Any, spans: Any, model: LoopbackModel
 ) -> None:
-    asked = {"name": "search", "arguments": '{"query": "otel"}'}
+    requests = {"name": "search", "arguments": '{"query": "otel"}'}
     calls.chat(
         tools=[SEARCH],
         messages=[
@@ -123,7 +123,7 @@ def test_a_tool_round_is_captured_with_its_ids(
             {
                 "role": "assistant",
                 "content": None,
-                "tool_calls": [{"id": "call_1", "type": "function", "function": asked}],
+                "tool_calls": [{"id": "call_1", "type": "function", "function": requests}],
             },
             {"role": "tool", "tool_call_id": "call_1", "content": "Found."},
         ],
@@ -264,9 +264,9 @@ def test_objects_of_the_library_in_the_history_are_read(
     request, answer = (dict(span.attributes) for span in spans.finished())
     from agentool_otel.ground.json_codec import loads
 
-    asked = loads(request["gen_ai.output.messages"])[0]
+    load = loads(request["gen_ai.output.messages"])[0]
     repeated = loads(answer["gen_ai.input.messages"])[0]
-    assert repeated["parts"] == asked["parts"]
+    assert repeated["parts"] == load["parts"]
 
 
 def test_parse_is_recorded_like_create(calls: Any, spans: Any, model: LoopbackModel) -> None:
@@ -279,8 +279,8 @@ def test_parse_is_recorded_like_create(calls: Any, spans: Any, model: LoopbackMo
 
     def parse(client: Any) -> Any:
         # Before 1.92 it was in beta, before 1.40 nowhere.
-        here = hasattr(client.chat.completions, "parse")
-        chat = client.chat if here else getattr(client.beta, "chat", None)
+        place = hasattr(client.chat.completions, "parse")
+        chat = client.chat if place else getattr(client.beta, "chat", None)
         if chat is None:
             pytest.skip("this version of the library has no parse()")
         return chat.completions.parse(model="gpt-5", messages=[], response_format=Weather)
@@ -377,8 +377,8 @@ def test_the_server_is_that_of_the_client(calls: Any, spans: Any, model: Loopbac
     ],
 )
 def test_media_become_parts(part: Any, expected: Any) -> None:
-    asked = {"messages": [{"role": "user", "content": [part]}]}
-    assert chat.content(asked)["input"][0]["parts"] == [expected]
+    requests = {"messages": [{"role": "user", "content": [part]}]}
+    assert chat.content(requests)["input"][0]["parts"] == [expected]
 
 
 def test_an_iterator_of_messages_is_left_for_the_client() -> None:
@@ -388,8 +388,8 @@ def test_an_iterator_of_messages_is_left_for_the_client() -> None:
 
 
 def test_odd_requests_are_read_without_trouble() -> None:
-    asked = {
+    requests = {
         "messages": [None, 7, {"role": None, "content": [None, {"text": 3}]}, SimpleNamespace()],
         "tools": [None, {"type": "custom", "custom": {"name": "grep"}}],
     }
-    assert len(chat.content(asked)["input"]) == 4
+    assert len(chat.content(requests)["input"]) == 4

@@ -68,8 +68,8 @@ def test_instructions_are_apart_from_the_messages(calls: Any, spans: Any) -> Non
 def test_reasoning_text_and_tool_calls_are_parts_of_one_message(
     calls: Any, spans: Any, model: LoopbackModel, stream: bool
 ) -> None:
-    found = tuple(ToolCall("search", {"n": n}, f"call_{n}") for n in range(2))
-    model.push(Turn(reasoning="Think.", text="Searching.", tool_calls=found))
+    tool_calls = tuple(ToolCall("search", {"n": n}, f"call_{n}") for n in range(2))
+    model.push(Turn(reasoning="Think.", text="Searching.", tool_calls=tool_calls))
     calls.responses(tools=[SEARCH], stream=stream)
     assert spans.json("gen_ai.output.messages") == [
         {

@@ -69,14 +69,14 @@ def test_nothing_is_current_between_chunks(client: Any, spans: Any) -> None:
 
 
 def test_the_span_is_current_while_the_request_is_sent(client: Any, spans: Any) -> None:
-    seen: list[Any] = []
+    log: list[Any] = []
 
     def look(request: Any) -> None:
-        seen.append(get_current_span())
+        log.append(get_current_span())
 
     client._client.event_hooks = {"request": [look]}
     client.chat.completions.create(**ASK)
-    assert seen[0].get_span_context().span_id == spans.only().context.span_id
+    assert log[0].get_span_context().span_id == spans.only().context.span_id
 
 
 def test_the_time_to_the_first_chunk_is_measured(
@@ -180,10 +180,10 @@ def test_a_stream_nobody_reads_is_one_span(calls: Any, spans: Any) -> None:
 def test_a_forgotten_stream_ends_when_its_last_chunk_came(client: Any, spans: Any) -> None:
     stream = client.chat.completions.create(**STREAM)
     next(stream)
-    came = time_ns()
+    ns = time_ns()
     del stream
     gc.collect()
-    assert spans.only().end_time <= came
+    assert spans.only().end_time <= ns
 
 
 def test_garbage_collected_inside_the_sdk_is_ended_by_another_thread(
@@ -289,8 +289,8 @@ def test_a_streamed_response_is_one_span_however_it_is_read(
                 assert await getattr(raw, how)()
 
     calls.run(use_async if calls.asynchronous else use)
-    known = "gen_ai.response.id" in spans.attributes()
-    assert known is (how not in ("lines", "nothing"))
+    entries = "gen_ai.response.id" in spans.attributes()
+    assert entries is (how not in ("lines", "nothing"))
 
 
 def test_a_stream_parsed_from_a_streamed_response_is_one_span(
@@ -323,8 +323,10 @@ def test_a_raw_stream_that_is_never_parsed_is_one_span(client: Any, spans: Any) 
 
 
 def chunk(*fragments: Any, **delta: Any) -> Any:
-    said = SimpleNamespace(tool_calls=list(fragments) or None, **delta)
-    return SimpleNamespace(choices=[SimpleNamespace(index=0, delta=said, finish_reason=None)])
+    simple_namespace = SimpleNamespace(tool_calls=list(fragments) or None, **delta)
+    return SimpleNamespace(
+        choices=[SimpleNamespace(index=0, delta=simple_namespace, finish_reason=None)]
+    )
 
 
 def fragment(
@@ -374,8 +376,8 @@ def test_calls_that_share_an_index_are_told_apart_by_their_ids() -> None:
 
 def test_choices_are_kept_apart() -> None:
     reading = ChatReading(Inference())
-    for index, said, why in ((1, "b", None), (0, "a", "stop"), (1, "B", "length")):
-        delta = SimpleNamespace(content=said)
+    for index, text, why in ((1, "b", None), (0, "a", "stop"), (1, "B", "length")):
+        delta = SimpleNamespace(content=text)
         choice = SimpleNamespace(index=index, delta=delta, finish_reason=why)
         reading.add(SimpleNamespace(choices=[choice]))
     operation = reading.operation(False)
@@ -421,8 +423,8 @@ def test_interleaved_calls_are_put_together_whatever_the_order(
         sent.append(chunk(waiting[index].pop(0)))
         if not waiting[index]:
             del waiting[index]
-    whole = [chunk(fragment(i, f"c{i}", "tool", text)) for i, text in enumerate(given_arguments)]
-    assert parts_of(*sent) == parts_of(*whole)
+    chunks = [chunk(fragment(i, f"c{i}", "tool", text)) for i, text in enumerate(given_arguments)]
+    assert parts_of(*sent) == parts_of(*chunks)
 
 
 def test_every_chunk_after_the_first_is_measured(spans: Any, model: Any, calls: Any) -> None:

@@ -29,8 +29,8 @@ PLAIN = Turn(input_tokens=100, output_tokens=30, details=False)
 
 def usage(spans: Any) -> dict[str, Any]:
     prefix = "gen_ai.usage."
-    found = spans.attributes()
-    return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
+    attributes = spans.attributes()
+    return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
 
 
 def ask(calls: Any, api: str, stream: bool) -> None:
@@ -60,13 +60,13 @@ def test_a_stream_without_usage_has_none(spans: Any, model: Any, calls: Any) -> 
 
 
 def test_what_the_server_tells_apart_by_modality_is_told_apart() -> None:
-    said = {
+    texts = {
         "prompt_tokens": 30,
         "completion_tokens": 20,
         "prompt_tokens_details": {"audio_tokens": 10, "cached_tokens": 0, "image_tokens": 5},
         "completion_tokens_details": {"audio_tokens": 15, "text_tokens": 0},
     }
-    assert usage_of(said) == Usage(
+    assert usage_of(texts) == Usage(
         input_tokens=30,
         output_tokens=20,
         audio_input_tokens=10,

@@ -14,11 +14,11 @@ def _openai_agents() -> Json:
     kinds = {"llm": "generation", "tool": "function"}
 
     def data(act: Act) -> Json:
-        said = {"type": kinds.get(act.kind, act.kind), "name": act.name}
+        texts = {"type": kinds.get(act.kind, act.kind), "name": act.name}
         if act.kind == "tool":
-            return {**said, "input": json.dumps(act.given), "output": None}
+            return {**texts, "input": json.dumps(act.given), "output": None}
         tokens = usage(act, "input_tokens", "output_tokens")
-        return {**said, "input": act.given, "output": [act.gave], "usage": tokens}
+        return {**texts, "input": act.given, "output": [act.gave], "usage": tokens}
 
     trace = {"object": "trace", "id": f"trace_{TRACE}", "workflow_name": "w", "group_id": "s1"}
     spans = [{

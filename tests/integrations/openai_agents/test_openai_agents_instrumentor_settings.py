@@ -72,15 +72,15 @@ def processors(scene: Scene, *processors: Any) -> Generator[Any]:
 
 
 def test_processors_are_those_of_the_user(scene: Scene) -> None:
-    heard: list[str] = []
+    event: list[str] = []
     base: Any = importlib.import_module("agents.tracing").TracingProcessor
 
     class Own(base):  # type: ignore[misc]
         def on_trace_start(self, trace: Any) -> None:
-            heard.append("trace")
+            event.append("trace")
 
         def on_span_start(self, span: Any) -> None:
-            heard.append(span.span_data.type)
+            event.append(span.span_data.type)
 
         def on_trace_end(self, trace: Any) -> None: ...
         def on_span_end(self, span: Any) -> None: ...
@@ -88,16 +88,16 @@ def test_processors_are_those_of_the_user(scene: Scene) -> None:
         def force_flush(self) -> None: ...
 
     own = Own()
-    with processors(scene, own) as held:
+    with processors(scene, own) as value:
         scene.push(SEARCH, DONE)
         scene.run(scene.agent())
-        assert held._processors == (own,)
+        assert value._processors == (own,)
         assert scene.names() == PLAIN
-        with_us, heard = heard, []
+        with_us, event = event, []
         scene.stage.set(attached=False)
         scene.push(SEARCH, DONE)
         scene.run(scene.agent())
-    assert heard == with_us
+    assert event == with_us
 
 
 def test_a_model_that_no_client_of_ours_makes_is_recorded_by_the_sdks_span(scene: Scene) -> None:

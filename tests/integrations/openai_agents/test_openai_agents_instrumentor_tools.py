@@ -46,12 +46,12 @@ def test_a_call_that_waits_for_approval_is_made_again(scene: Scene, streamed: bo
     first, second = scene.all("invoke_agent")
     assert (first["agentool.status"], first["agentool.interrupted"]) == ("in_progress", "approval")
     assert second["agentool.status"] == "success"
-    asked, made = scene.all("execute_tool")
-    assert asked["gen_ai.tool.call.id"] == made["gen_ai.tool.call.id"]
-    assert asked["agentool.interrupted"] == "approval"
-    assert "gen_ai.tool.call.result" not in asked
-    assert "error.type" not in asked
-    assert "found OTel" in made["gen_ai.tool.call.result"]
+    request, result = scene.all("execute_tool")
+    assert request["gen_ai.tool.call.id"] == result["gen_ai.tool.call.id"]
+    assert request["agentool.interrupted"] == "approval"
+    assert "gen_ai.tool.call.result" not in request
+    assert "error.type" not in request
+    assert "found OTel" in result["gen_ai.tool.call.result"]
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -67,9 +67,9 @@ def test_what_waits_for_approval_is_the_output_and_the_decision_the_input_of_the
     (state.approve if approved else state.reject)(waiting.interruptions[0])
     run(agent, state)
     first, second = scene.all("invoke_agent")
-    asked, answered = loads(first["agentool.output"]), loads(second["agentool.input"])
-    assert (asked["name"], asked["arguments"]) == ("search_web", {"query": "OTel"})
-    assert answered == {"id": asked["id"], "name": "search_web", "approved": approved}
+    request, answered = loads(first["agentool.output"]), loads(second["agentool.input"])
+    assert (request["name"], request["arguments"]) == ("search_web", {"query": "OTel"})
+    assert answered == {"id": request["id"], "name": "search_web", "approved": approved}
 
 
 def test_a_call_that_is_rejected_does_not_fail_the_run(scene: Scene) -> None:
@@ -83,8 +83,8 @@ def test_a_call_that_is_rejected_does_not_fail_the_run(scene: Scene) -> None:
         "in_progress",
         "success",
     ]
-    (_, *made) = scene.all("execute_tool")
-    assert all(item["error.type"] == "rejected" for item in made)
+    (_, *results) = scene.all("execute_tool")
+    assert all(item["error.type"] == "rejected" for item in results)
 
 
 def _reasons() -> Any:

@@ -107,9 +107,9 @@ def test_without_contents_names_and_times_remain(tmp_path: Path) -> None:
         {"type": "tool.end", **at, "toolName": "exec", "ts": T + 20, "seq": 3},
         {"type": "agent.end", **at, "success": False, "error": "timed out", "ts": T + 30},
     )
-    made = trace.to_dict()
-    assert [step["type"] for step in made["steps"]] == ["tool_call", "tool_result"]
-    assert (made["status"], made["metrics"]["total_duration_ms"]) == ("timeout", 30)
+    result = trace.to_dict()
+    assert [step["type"] for step in result["steps"]] == ["tool_call", "tool_result"]
+    assert (result["status"], result["metrics"]["total_duration_ms"]) == ("timeout", 30)
 
 
 def test_events_without_times_keep_the_order_of_their_lines(tmp_path: Path) -> None:

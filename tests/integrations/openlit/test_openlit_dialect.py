@@ -225,9 +225,9 @@ def test_a_model_without_a_price_is_not_free() -> None:
 
 
 def test_the_text_of_a_tool_is_its_response() -> None:
-    told = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
+    messages = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
     record = span(
-        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)},
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)},
         scope="openlit",
     )
     assert spelled(record) == text("""

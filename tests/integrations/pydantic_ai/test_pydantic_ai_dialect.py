@@ -115,7 +115,7 @@ def test_version_1_has_its_messages_in_one_attribute() -> None:
 
 
 def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -> None:
-    told = [
+    messages = [
         {"role": "user", "parts": [{"type": "text", "content": "one"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
         {"role": "user", "parts": [{"type": "text", "content": "two"}]},
@@ -124,7 +124,7 @@ def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -
     record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
-            "pydantic_ai.all_messages": json.dumps(told),
+            "pydantic_ai.all_messages": json.dumps(messages),
             "pydantic_ai.new_message_index": 2,
         },
     )
@@ -138,13 +138,13 @@ def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -
 
 
 def test_without_a_mark_for_new_messages_the_input_comes_from_the_model_calls() -> None:
-    told = [
+    messages = [
         {"role": "user", "content": "one", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "1", "event.name": "gen_ai.assistant.message"},
         {"role": "user", "content": "two", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "2", "event.name": "gen_ai.assistant.message"},
     ]
-    record = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
+    record = span({"agent_name": "meteo", "all_messages_events": json.dumps(messages)})
     assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           < assistant: 2
@@ -152,13 +152,13 @@ def test_without_a_mark_for_new_messages_the_input_comes_from_the_model_calls() 
 
 
 def test_a_retry_prompt_does_not_start_a_run() -> None:
-    told = [
+    messages = [
         {"role": "user", "parts": [{"type": "text", "content": "one"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "?"}]},
         {"role": "user", "parts": [{"type": "text", "content": "Fix the errors and try again."}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
     ]
-    record = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
+    record = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(messages)})
     assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           > user: one
@@ -170,7 +170,7 @@ def test_a_retry_prompt_does_not_start_a_run() -> None:
 
 def test_the_start_of_a_run_is_counted_in_requests_and_responses() -> None:
     """A request with a system prompt is two messages on the span."""
-    told = [
+    messages = [
         {"role": role, "parts": [{"type": "text", "content": words}]}
         for role, words in [
             *(("system", "Be brief."), ("user", "one"), ("assistant", "1")),
@@ -180,7 +180,7 @@ def test_the_start_of_a_run_is_counted_in_requests_and_responses() -> None:
     record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
-            "pydantic_ai.all_messages": json.dumps(told),
+            "pydantic_ai.all_messages": json.dumps(messages),
             "pydantic_ai.new_message_index": 2,
         },
     )

@@ -90,9 +90,9 @@ def test_files_in_a_prompt_are_parts_of_their_own(spans: Any) -> None:
     ]
     asyncio.run(agent_on(scripted("nice")).run(prompt))
     [request] = requests(spans)
-    said = request.attributes["gen_ai.input.messages"]
-    assert '"modality":"image"' in said
-    assert '"mime_type":"application/pdf"' in said
+    attribute = request.attributes["gen_ai.input.messages"]
+    assert '"modality":"image"' in attribute
+    assert '"mime_type":"application/pdf"' in attribute
 
 
 def test_a_request_that_a_capability_answers_itself_has_no_span(spans: Any) -> None:
@@ -181,9 +181,9 @@ def test_a_request_through_a_client_of_ours_is_one_span(spans: Any, model: Loopb
         async with openai.AsyncOpenAI(base_url=model.base_url, api_key="none") as client:
             provider = pydantic_ai(".providers.openai").OpenAIProvider(openai_client=client)
             for kind in ("OpenAIChatModel", "OpenAIResponsesModel"):
-                asked = getattr(pydantic_ai(".models.openai"), kind)("gpt-5", provider=provider)
-                await agent_on(asked).run("x")
-                async with agent_on(asked).run_stream("x") as result:
+                request = getattr(pydantic_ai(".models.openai"), kind)("gpt-5", provider=provider)
+                await agent_on(request).run("x")
+                async with agent_on(request).run_stream("x") as result:
                     await result.get_output()
 
     model.push(

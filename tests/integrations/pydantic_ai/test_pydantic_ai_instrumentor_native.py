@@ -91,8 +91,8 @@ def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switche
     recorded = AgentTraces(memory).spans()
     assert len(recorded) == len(TREE)
     assert {item.scope.partition(".")[0] for item in recorded} == {"agentool_otel"}
-    known = {item.span_id for item in recorded}
-    assert sum(item.parent_id not in known for item in recorded) == 1
+    span_ids = {item.span_id for item in recorded}
+    assert sum(item.parent_id not in span_ids for item in recorded) == 1
     instrumented.uninstrument()
     memory.forget()
     run()

@@ -24,8 +24,8 @@ pytest.importorskip("pydantic_ai")
 
 
 def run_of(spans: Any, name: str = "clerk") -> Any:
-    [found] = [item for item in spans.finished() if item.name == f"invoke_agent {name}"]
-    return found.attributes
+    [result] = [item for item in spans.finished() if item.name == f"invoke_agent {name}"]
+    return result.attributes
 
 
 def look(q: int) -> str:
@@ -71,10 +71,10 @@ def test_an_agent_without_a_name_is_named_after_the_variable_that_holds_it(spans
 
     asyncio.run(run())
     assert run_of(spans, "somebody")["gen_ai.agent.name"] == "somebody"
-    other = pydantic_ai().Agent(scripted("done"))
+    agent = pydantic_ai().Agent(scripted("done"))
     with an_event_loop():
-        other.run_sync("x")
-    assert other.name == "other"
+        agent.run_sync("x")
+    assert agent.name == "other"
 
 
 def test_instructions_prompt_and_structured_output_are_the_runs(spans: Any) -> None:
@@ -114,13 +114,13 @@ def test_the_conversation_is_the_callers_then_that_around_then_pydantic_ais(span
             await agent.run("x", conversation_id="mine")
 
     asyncio.run(talk())
-    found = [
+    attributes = [
         item.attributes["gen_ai.conversation.id"]
         for item in spans.finished()
         if item.name == "invoke_agent clerk"
     ]
-    assert found[0] == found[1]
-    assert found[2:] == ["around", "mine"]
+    assert attributes[0] == attributes[1]
+    assert attributes[2:] == ["around", "mine"]
 
 
 def test_a_run_that_is_left_early_has_not_failed(spans: Any) -> None:

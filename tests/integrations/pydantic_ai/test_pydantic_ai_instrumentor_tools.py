@@ -113,13 +113,13 @@ def test_what_is_put_off_is_the_output_and_what_became_of_it_the_input_of_the_ne
             {"approved": True, "arguments": {"path": "/y"}},
         ),
     ]
-    for decision, said in decisions:
+    for decision, text in decisions:
         results = package.DeferredToolResults(approvals={"c1": decision})
         asyncio.run(agent.run(message_history=history, deferred_tool_results=results))
-        asked, answered = _runs(spans)[0], _runs(spans)[-1]
-        assert asked.output == {"id": "c1", "name": "delete", "arguments": {"path": "/x"}}
-        assert asked.metadata == {"interrupted": "DeferredToolRequests"}
-        assert answered.input == {"id": "c1", **said}
+        request, answered = _runs(spans)[0], _runs(spans)[-1]
+        assert request.output == {"id": "c1", "name": "delete", "arguments": {"path": "/x"}}
+        assert request.metadata == {"interrupted": "DeferredToolRequests"}
+        assert answered.input == {"id": "c1", **text}
 
 
 def test_without_content_nothing_is_said_of_what_is_put_off(spans: Any) -> None:

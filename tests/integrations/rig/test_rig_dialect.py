@@ -9,11 +9,11 @@ from agentool_otel.model.operations import ToolExecution
 from tests.dialects.spelled import span
 
 
-def ended(outcome: str, **said: Any) -> Any:
+def ended(outcome: str, **text: Any) -> Any:
     named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
-    made = classify(span({**named, "gen_ai.tool.call.outcome": outcome, **said}))[1]
-    assert isinstance(made, ToolExecution)
-    return made.error_type, made.tool_error
+    result = classify(span({**named, "gen_ai.tool.call.outcome": outcome, **text}))[1]
+    assert isinstance(result, ToolExecution)
+    return result.error_type, result.tool_error
 
 
 def test_a_failed_tool_has_its_error_kind_and_the_text_for_the_model() -> None:

@@ -167,9 +167,9 @@ def test_cached_tokens_are_added_if_the_total_does_not_include_them() -> None:
         "gen_ai.usage.output_tokens": 4,
         "gen_ai.usage.cache_read_input_tokens": 100,
     }
-    apart = span({**usage, "gen_ai.usage.total_tokens": 114}, scope=SCOPE)
+    separate = span({**usage, "gen_ai.usage.total_tokens": 114}, scope=SCOPE)
     within = span({**usage, "gen_ai.usage.total_tokens": 14}, scope=SCOPE)
-    assert classify(apart)[1].usage.input_tokens == 110  # type: ignore[union-attr]
+    assert classify(separate)[1].usage.input_tokens == 110  # type: ignore[union-attr]
     assert classify(within)[1].usage.input_tokens == 10  # type: ignore[union-attr]
 
 

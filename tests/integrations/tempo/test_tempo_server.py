@@ -82,8 +82,8 @@ def test_with_raised_limits_what_was_sent_comes_back() -> None:
     sent = open_source(FIXTURES / "raised" / "sent.otlp.pb").spans()
     with Loopback(lambda request: recorded(request, "v2", "pb", "raised")) as server:
         url = f"tempo://{server.place}?" + "&".join(f"trace={id_}" for id_ in ids)
-        found = [rebuilt.to_bytes() for rebuilt in rebuild(open_source(url).spans())]
-    assert found == [
+        results = [rebuilt.to_bytes() for rebuilt in rebuild(open_source(url).spans())]
+    assert results == [
         item.to_bytes() for item in rebuild(span for span in sent if span.trace_id in ids)
     ]
 
@@ -91,8 +91,8 @@ def test_with_raised_limits_what_was_sent_comes_back() -> None:
 @pytest.mark.parametrize("suffix", ["json", "pb"])
 def test_a_truncated_value_is_marked_as_such(suffix: str) -> None:
     with Loopback(lambda request: recorded(request, "v2", suffix, "defaults")) as server:
-        (found,) = rebuild(open_source(f"tempo://{server.place}?trace={CUT}").spans())
-    cut = {note.attribute for note in found.fidelity.notes if note.outcome == "truncated"}
+        (result,) = rebuild(open_source(f"tempo://{server.place}?trace={CUT}").spans())
+    cut = {note.attribute for note in result.fidelity.notes if note.outcome == "truncated"}
     assert "gen_ai.tool.call.result" in cut
 
 
@@ -106,18 +106,18 @@ def test_losses_of_the_store_are_declared_and_possibly_truncated_texts_counted()
 
 
 def test_ids_from_a_recorded_search_are_requested_with_leading_zeros() -> None:
-    found = json.loads((FIXTURES / "search.json").read_bytes())["traces"]
+    trace = json.loads((FIXTURES / "search.json").read_bytes())["traces"]
 
     def reply(request: Request) -> Reply:
         if request.path == "/api/search":
-            return as_json({"traces": found})
+            return as_json({"traces": trace})
         spans = dict([a_trace(int(request.path.removeprefix("/api/v2/traces/"), 16), PAST_NS)])
         return FakeTempo(spans)(request)
 
     with Loopback(reply) as server:
         spans, problems = read(f"tempo://{server.place}?{PAST}")
-    assert "9684d3c9f97386c591c37c87db94186" in [item["traceID"] for item in found]
-    assert [span.trace_id for span in spans] == [item["traceID"].zfill(32) for item in found]
+    assert "9684d3c9f97386c591c37c87db94186" in [item["traceID"] for item in trace]
+    assert [span.trace_id for span in spans] == [item["traceID"].zfill(32) for item in trace]
     assert problems == []
 
 
@@ -150,11 +150,11 @@ def test_every_trace_is_read_once_or_its_second_is_named(
 
 
 def test_a_busy_second_is_read_as_far_as_the_server_lets_it() -> None:
-    found = [{"traceID": f"{n + 1:x}"} for n in range(1500)]
+    results = [{"traceID": f"{n + 1:x}"} for n in range(1500)]
 
     def reply(request: Request) -> Reply:
         if request.path == "/api/search":
-            return as_json({"traces": found[: int(request.query["limit"])]})
+            return as_json({"traces": results[: int(request.query["limit"])]})
         spans = dict([a_trace(int(request.path.removeprefix("/api/v2/traces/"), 16), PAST_NS)])
         return FakeTempo(spans)(request)
 
@@ -236,8 +236,8 @@ def test_the_last_hour_is_read_by_default_and_logged(
     with Loopback(FakeTempo({})) as server:
         read(f"tempo://{server.place}")
     assert "reading the last hour, " in caplog.text
-    (asked,) = server.asked("/api/search")
-    assert int(asked["end"]) - int(asked["start"]) in (3600, 3601)
+    (request,) = server.asked("/api/search")
+    assert int(request["end"]) - int(request["start"]) in (3600, 3601)
 
 
 def test_a_base_path_leads_through_a_proxy() -> None:

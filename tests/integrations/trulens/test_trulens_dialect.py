@@ -64,40 +64,40 @@ def test_tools_errors_and_scores_are_read() -> None:
 
 
 def test_the_question_is_the_input_and_its_context_stays_separate() -> None:
-    said = {
+    texts = {
         OF + "span_type": "generation",
         OF + "call.kwargs.context_str": "It rains.",
         OF + "call.kwargs.question": "Weather?",
     }
-    operation: Any = classify(span(said))[1]
+    operation: Any = classify(span(texts))[1]
     assert operation.input == [message("user", [words("Weather?")])]
     assert operation.extra == {OF + "call.kwargs.context_str": "It rains."}
 
 
 def test_messages_of_a_provider_function_win_over_the_question() -> None:
-    said = {
+    texts = {
         OF + "span_type": "generation",
         OF + "call.kwargs.messages.0.role": "user",
         OF + "call.kwargs.messages.0.content": "Weather?",
         OF + "call.kwargs.query": "select",
     }
-    operation: Any = classify(span(said))[1]
+    operation: Any = classify(span(texts))[1]
     assert operation.input == [message("user", [words("Weather?")])]
 
 
 def test_a_cost_in_another_currency_is_not_in_dollars() -> None:
-    said = {
+    texts = {
         OF + "span_type": "generation",
         OF + "cost.cost": 3.0,
         OF + "cost.cost_currency": "Snowflake credits",
     }
-    operation: Any = classify(span(said))[1]
+    operation: Any = classify(span(texts))[1]
     assert operation.cost_usd is None
     assert operation.extra[OF + "cost.cost"] == 3.0
 
 
 def test_a_tool_called_through_mcp_has_attributes_of_its_own() -> None:
-    said = {
+    texts = {
         OF + "span_type": "mcp",
         OF + "mcp.tool_name": "add",
         OF + "mcp.input_arguments": '{"a": 1}',
@@ -105,7 +105,7 @@ def test_a_tool_called_through_mcp_has_attributes_of_its_own() -> None:
         OF + "mcp.output_is_error": True,
         OF + "mcp.execution_time_ms": 5.0,
     }
-    operation: Any = classify(span(said))[1]
+    operation: Any = classify(span(texts))[1]
     assert (operation.name, operation.arguments, operation.result) == (
         *("add", {"a": 1}),
         "no numbers",

@@ -139,7 +139,7 @@ def test_tools_reasoning_cache_and_older_names_are_read() -> None:
 
 def test_version_7_is_read_as_the_conventions() -> None:
     scope = "@ai-sdk/otel"
-    said = [
+    texts = [
         span({"gen_ai.operation.name": "agent_step"}, scope=scope),
         span(
             {
@@ -151,11 +151,11 @@ def test_version_7_is_read_as_the_conventions() -> None:
             scope=scope,
         ),
     ]
-    assert spelled(*said) == text("""
+    assert spelled(*texts) == text("""
         vercel_ai: unclassified
         vercel_ai: tool weather ms=250.0
     """)
-    assert coverage(said) == 0.8
+    assert coverage(texts) == 0.8
 
 
 def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
@@ -195,12 +195,12 @@ def test_an_answer_that_version_3_4_wrote_under_two_names_is_one_answer() -> Non
 
 def test_openinferences_attributes_do_not_replace_the_sdks_own() -> None:
     calls = [{"toolCallId": "c1", "toolName": "weather", "input": '{"in":"SF"}'}]
-    made = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
+    result = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
     both = {
         "ai.operationId": "ai.generateText.doGenerate",
         "ai.response.toolCalls": json.dumps(calls),
         "openinference.span.kind": "LLM",
-        made: "weather",
+        result: "weather",
     }
     assert spelled(span(both)) == text("""
         vercel_ai: chat

@@ -25,8 +25,8 @@ class Handbook(BaseRetriever):
 @tool
 def look_up(question: str, config: RunnableConfig) -> str:
     """Look something up in the handbook."""
-    found = Handbook().invoke(question, config)
-    return " ".join(document.page_content for document in found)
+    result = Handbook().invoke(question, config)
+    return " ".join(document.page_content for document in result)
 
 
 @tool

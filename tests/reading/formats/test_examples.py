@@ -20,10 +20,10 @@ RUN = trace(
 
 
 def messages(*steps: dict[str, Any], **members: Any) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = convert("openai-messages", trace(*steps, **members)).value[
+    message: list[dict[str, Any]] = convert("openai-messages", trace(*steps, **members)).value[
         "messages"
     ]
-    return made
+    return message
 
 
 def test_a_trace_as_openai_messages() -> None:
@@ -40,9 +40,9 @@ def test_a_trace_as_openai_messages() -> None:
 
 
 def test_a_trace_as_an_atif_trajectory() -> None:
-    made = convert("atif", RUN).value
-    assert [step["source"] for step in made["steps"]] == ["user", "agent", "agent"]
-    _, asks, answer = made["steps"]
+    value = convert("atif", RUN).value
+    assert [step["source"] for step in value["steps"]] == ["user", "agent", "agent"]
+    _, asks, answer = value["steps"]
     assert asks["observation"]["results"] == [
         {"source_call_id": "c1", "content": "a"},
         {"source_call_id": "c2", "content": '["b"]'},
@@ -79,9 +79,9 @@ def test_a_trace_as_an_inspect_log() -> None:
 
 def test_an_inspect_event_without_a_time_has_that_of_the_step_before_it() -> None:
     late = {"type": "memory_read", "query": "q"}
-    known = {**late, "timestamp": "2026-03-01T10:00:01Z"}
-    made, losses = convert("inspect", trace(late, known, late))
-    assert [event["timestamp"] for event in made["events"]] == ["2026-03-01T10:00:01Z"] * 2
+    names = {**late, "timestamp": "2026-03-01T10:00:01Z"}
+    value, losses = convert("inspect", trace(late, names, late))
+    assert [event["timestamp"] for event in value["events"]] == ["2026-03-01T10:00:01Z"] * 2
     assert [(loss.outcome, loss.member) for loss in losses] == [
         ("lost", "memory_read"),
         ("normalised", "timestamp"),
@@ -90,8 +90,8 @@ def test_an_inspect_event_without_a_time_has_that_of_the_step_before_it() -> Non
 
 def test_an_atif_handoff_names_the_trajectory_it_leads_to_where_known() -> None:
     handoff = {"type": "handoff", "to_agent": "writer"}
-    made = convert("atif", trace(handoff, metadata={"sub_traces": ["t2"]})).value
-    (step,) = made["steps"]
+    value = convert("atif", trace(handoff, metadata={"sub_traces": ["t2"]})).value
+    (step,) = value["steps"]
     assert step["message"] == "Handoff to writer"
     assert step["observation"] == {
         "results": [{"subagent_trajectory_ref": [{"trajectory_id": "t2"}]}]
@@ -109,8 +109,8 @@ def test_calls_without_an_id_get_one_that_no_other_has() -> None:
 
 
 def test_a_result_without_its_call_is_lost_and_listed() -> None:
-    made, losses = convert("openai-messages", trace(result("gone")))
-    assert made["messages"] == []
+    value, losses = convert("openai-messages", trace(result("gone")))
+    assert value["messages"] == []
     assert [loss.reason for loss in losses if loss.member == "tool_result"] == [
         "the call it answers is not in the trace"
     ]

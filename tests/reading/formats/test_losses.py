@@ -56,12 +56,12 @@ def named(losses: list[Loss], member: str, step_id: str | None) -> bool:
 
 @pytest.mark.parametrize("name", formats())
 def test_every_member_is_written_or_listed_as_a_loss(name: str) -> None:
-    made, losses = convert(name, EVERYTHING)
-    said = texts(made)
+    result, losses = convert(name, EVERYTHING)
+    text = texts(result)
     silently_lost = [
         (member, step_id)
         for member, step_id, value in members()
-        if not all(str(leaf) in said for leaf in leaves(value))
+        if not all(str(leaf) in text for leaf in leaves(value))
         and not named(losses, member, step_id)
     ]
     assert silently_lost == []
@@ -77,8 +77,8 @@ def test_every_trace_can_be_written(name: str, document: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("name", formats())
 def test_a_result_without_a_call_answers_no_call_of_any_id(name: str) -> None:
-    asked = {"type": "tool_call", "step_id": "a", "tool_call": {"name": "x", "id": "None"}}
-    document = {"trace_id": "t", "steps": [asked, {"type": "tool_result", "step_id": "b"}]}
+    requests = {"type": "tool_call", "step_id": "a", "tool_call": {"name": "x", "id": "None"}}
+    document = {"trace_id": "t", "steps": [requests, {"type": "tool_result", "step_id": "b"}]}
     assert convert(name, document)
 
 

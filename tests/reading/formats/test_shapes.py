@@ -58,9 +58,9 @@ def test_atif_steps_are_numbered_and_results_stay_with_their_calls(
     steps = convert("atif", document).value["steps"]
     assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
     for step in steps:
-        asked = {call["tool_call_id"] for call in step.get("tool_calls", ())}
+        tool_call_ids = {call["tool_call_id"] for call in step.get("tool_calls", ())}
         for answer in step.get("observation", {}).get("results", ()):
-            assert answer.get("source_call_id") in {*asked, None}
+            assert answer.get("source_call_id") in {*tool_call_ids, None}
         if step["source"] != "agent":
             assert not {"reasoning_content", "tool_calls", "metrics"} & step.keys()
 
@@ -69,9 +69,9 @@ def test_atif_steps_are_numbered_and_results_stay_with_their_calls(
 def test_every_tool_message_follows_the_message_that_called_the_tool(
     document: dict[str, Any],
 ) -> None:
-    asked: list[str] = []
+    ids: list[str] = []
     for message in convert("openai-messages", document).value["messages"]:
         if message["role"] == "assistant":
-            asked = [call["id"] for call in message.get("tool_calls", ())]
+            ids = [call["id"] for call in message.get("tool_calls", ())]
         elif message["role"] == "tool":
-            asked.remove(message["tool_call_id"])
+            ids.remove(message["tool_call_id"])

@@ -74,18 +74,22 @@ class Loops:
 
     def _converse(self, question: str, at: int) -> None:
         history = [message("user", [text(question)])]
-        made = self.calls[question] = []
+        results = self.calls[question] = []
         for _ in range(self._chance.randint(1, 3)):
-            calls = [self._call(len(made) + n, question) for n in range(self._chance.randint(1, 2))]
+            calls = [
+                self._call(len(results) + n, question) for n in range(self._chance.randint(1, 2))
+            ]
             parts = [tool_call(call.name, self._sent(call.arguments), call.id) for call in calls]
             answer = message("assistant", parts)
             at = self._model(history, answer, at)
             repeated = [tool_call(call.name, self._sent(call.arguments), call.id) for call in calls]
             history.append(message("assistant", repeated))
             at = self._execute(calls, at)
-            told = [tool_response(call.result or f"error: {call.error}", call.id) for call in calls]
-            history += [message("tool", [part]) for part in told]
-            made += calls
+            tool_responses = [
+                tool_response(call.result or f"error: {call.error}", call.id) for call in calls
+            ]
+            history += [message("tool", [part]) for part in tool_responses]
+            results += calls
         self._model(history, message("assistant", [text("Done.")]), at)
 
     def _call(self, number: int, question: str) -> Call:
@@ -139,8 +143,8 @@ class Loops:
         return ToolExecution(name=call.name, arguments=arguments, **result, **failed)
 
     def _add(self, operation: Operation, start: int, end: int) -> None:
-        around = {"trace_id": f"{1:032x}", "parent_id": "f" * 16} if self._below else {}
+        parent = {"trace_id": f"{1:032x}", "parent_id": "f" * 16} if self._below else {}
         number = len(self.spans) + 1
         self.spans.append(
-            span_of(operation, number, START + start * MS, START + end * MS, **around)
+            span_of(operation, number, START + start * MS, START + end * MS, **parent)
         )

@@ -27,19 +27,19 @@ calls = st.lists(
 def test_a_duplicate_lies_within_a_call_of_another_tracer(
     own: list[Answered], others: list[Answered]
 ) -> None:
-    kept, around = AnsweredCalls(), AnsweredCalls()
+    result, parent = AnsweredCalls(), AnsweredCalls()
     for number, call in enumerate(own):
-        kept.add(call, number)
+        result.add(call, number)
     for call in others:
-        around.add(call)
-    assert kept.duplicates(around) == {
+        parent.add(call)
+    assert result.duplicates(parent) == {
         number
         for number, call in enumerate(own)
-        for other in others
-        if call.response_id == other.response_id
-        and other.start_ns <= call.start_ns
-        and call.end_ns <= other.end_ns
-        and call.scope != other.scope
+        for answered in others
+        if call.response_id == answered.response_id
+        and answered.start_ns <= call.start_ns
+        and call.end_ns <= answered.end_ns
+        and call.scope != answered.scope
     }
 
 

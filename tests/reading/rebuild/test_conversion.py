@@ -62,8 +62,8 @@ def span(number: int, above: int, operation: ops.Operation, **others: Any) -> Sp
 
 def called(model: str, *parts: Any, **others: Any) -> ops.Inference:
     usage = ops.Usage(input_tokens=10, output_tokens=2)
-    said = [message("assistant", parts or [text("done")], "stop")]
-    return ops.Inference(request_model=model, input=ASKED, output=said, usage=usage, **others)
+    texts = [message("assistant", parts or [text("done")], "stop")]
+    return ops.Inference(request_model=model, input=ASKED, output=texts, usage=usage, **others)
 
 
 NESTED = [
@@ -93,9 +93,9 @@ def test_our_own_recordings_give_the_same_traces_after_conversion(
     dialect: str, document: dict[str, Any]
 ) -> None:
     spans = replayed(document)
-    there = [converted(item, writing_dialect(dialect)) for item in spans]
-    back = [converted(item, writing_dialect("gen_ai")) for item in there]
-    assert exact(rebuilt(there)) == exact(rebuilt(spans)) == exact(rebuilt(back))
+    converteds = [converted(item, writing_dialect(dialect)) for item in spans]
+    back = [converted(item, writing_dialect("gen_ai")) for item in converteds]
+    assert exact(rebuilt(converteds)) == exact(rebuilt(spans)) == exact(rebuilt(back))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -120,16 +120,16 @@ def test_foreign_recordings_give_the_same_traces_after_conversion(
 ) -> None:
     recorded = [item for trace in by_trace(open_source(SPANS / f"{fixture}.jsonl").spans())
                 for item in trace]  # fmt: skip
-    there = through_a_file([converted(item, writing_dialect(dialect)) for item in recorded])
-    assert rebuilt(there) == rebuilt(recorded)
+    file = through_a_file([converted(item, writing_dialect(dialect)) for item in recorded])
+    assert rebuilt(file) == rebuilt(recorded)
 
 
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 def test_nested_agents_and_their_model_calls_stay_one_trace(dialect: str) -> None:
-    there = through_a_file([converted(item, writing_dialect(dialect)) for item in NESTED])
-    assert rebuilt(there) == rebuilt(NESTED)
-    assert {classify(item)[0] for item in there[:5]} == {dialect}
-    assert [type(classify(item)[1]) for item in there] == [
+    file = through_a_file([converted(item, writing_dialect(dialect)) for item in NESTED])
+    assert rebuilt(file) == rebuilt(NESTED)
+    assert {classify(item)[0] for item in file[:5]} == {dialect}
+    assert [type(classify(item)[1]) for item in file] == [
         type(classify(item)[1]) for item in NESTED
     ]
 
@@ -151,15 +151,15 @@ def test_plain_spans_and_those_already_in_the_dialect_are_returned_unchanged(dia
 
 
 def test_an_error_known_from_an_event_is_written_as_the_dialect_does() -> None:
-    said = {"exception.type": "ValueError", "exception.message": "no map"}
+    texts = {"exception.type": "ValueError", "exception.message": "no map"}
     failed = SpanRecord(
         "a" * 32,
         "b" * 16,
         name="look_up",
         attributes={"openinference.span.kind": "TOOL", "tool.name": "look_up"},
-        events=[SpanEvent("exception", 1, said)],
+        events=[SpanEvent("exception", 1, texts)],
         status="ERROR",
         status_message="ValueError: no map",
     )
-    made = converted(failed, writing_dialect("gen_ai"))
-    assert (made.status_message, made.attributes["error.type"]) == ("no map", "ValueError")
+    result = converted(failed, writing_dialect("gen_ai"))
+    assert (result.status_message, result.attributes["error.type"]) == ("no map", "ValueError")

@@ -19,41 +19,41 @@ pytest.importorskip("genai_prices")
 
 
 def a_call(**members: Any) -> Inference:
-    known: dict[str, Any] = {
+    names: dict[str, Any] = {
         "provider": "openai",
         "request_model": "gpt-4o",
         "usage": Usage(input_tokens=1_000_000, output_tokens=100_000),
     }
-    return Inference(**{**known, **members})
+    return Inference(**{**names, **members})
 
 
 def run_of(*calls: Inference, **fields: Any) -> Rebuilt:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
     for call in calls:
-        seen.add(call, parent=root, **fields)
-    [found] = rebuild(seen.spans, prices=Prices())
-    return found
+        spans.add(call, parent=root, **fields)
+    [result] = rebuild(spans.spans, prices=Prices())
+    return result
 
 
-def cost(found: Rebuilt) -> Any:
-    return found.trace.to_dict()["metrics"].get("total_cost_usd")
+def cost(rebuilt_trace: Rebuilt) -> Any:
+    return rebuilt_trace.trace.to_dict()["metrics"].get("total_cost_usd")
 
 
-def why(found: Rebuilt) -> list[tuple[str, str | None]]:
+def why(rebuilt_trace: Rebuilt) -> list[tuple[str, str | None]]:
     return [
         (note.outcome, note.rule)
-        for note in found.fidelity.notes
+        for note in rebuilt_trace.fidelity.notes
         if note.field == "metrics.total_cost_usd"
     ]
 
 
 def test_a_cost_on_no_span_is_computed_and_marked() -> None:
-    found = run_of(a_call(), a_call())
-    assert cost(found) == 2 * (2.5 + 1.0)
-    table = found.trace.to_dict()["metadata"][COMPUTED_BY]
+    result = run_of(a_call(), a_call())
+    assert cost(result) == 2 * (2.5 + 1.0)
+    table = result.trace.to_dict()["metadata"][COMPUTED_BY]
     assert table.startswith("genai-prices ")
-    assert why(found) == [("inferred", table)]
+    assert why(result) == [("inferred", table)]
 
 
 def test_tokens_read_from_a_cache_cost_less() -> None:
@@ -67,10 +67,10 @@ def test_tokens_of_reasoning_are_part_of_the_output() -> None:
 
 
 def test_a_cost_on_the_span_is_kept() -> None:
-    found = run_of(a_call(cost_usd=0.25))
-    assert cost(found) == 0.25
-    assert why(found) == []
-    assert found.trace.to_dict().get("metadata") is None
+    result = run_of(a_call(cost_usd=0.25))
+    assert cost(result) == 0.25
+    assert why(result) == []
+    assert result.trace.to_dict().get("metadata") is None
 
 
 def test_recorded_and_computed_costs_are_added_up() -> None:
@@ -89,11 +89,11 @@ def test_recorded_and_computed_costs_are_added_up() -> None:
     ],
 )
 def test_without_a_price_for_every_call_there_is_no_cost(call: Inference, reason: str) -> None:
-    found = run_of(a_call(), call)
-    assert cost(found) is None
-    [(outcome, said)] = why(found)
+    result = run_of(a_call(), call)
+    assert cost(result) is None
+    [(outcome, text)] = why(result)
     assert outcome == "not_captured"
-    assert reason in str(said)
+    assert reason in str(text)
 
 
 def test_a_refused_call_costs_nothing() -> None:
@@ -101,16 +101,16 @@ def test_a_refused_call_costs_nothing() -> None:
 
 
 def test_a_price_depends_on_the_date_of_the_call() -> None:
-    found = run_of(a_call(), start_ns=None)
-    assert cost(found) is None
-    assert why(found) == [("not_captured", "its time is not known, and prices change")]
+    result = run_of(a_call(), start_ns=None)
+    assert cost(result) is None
+    assert why(result) == [("not_captured", "its time is not known, and prices change")]
 
 
 def test_nothing_is_computed_unless_asked_for() -> None:
-    seen = Collected()
-    seen.add(a_call())
-    [found] = rebuild(seen.spans)
-    assert cost(found) is None
+    spans = Collected()
+    spans.add(a_call())
+    [result] = rebuild(spans.spans)
+    assert cost(result) is None
 
 
 def test_no_connection_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

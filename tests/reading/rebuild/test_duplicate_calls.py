@@ -12,30 +12,28 @@ from agentool_otel.model.spans import SpanRecord
 from tests.records import Collected
 
 
-def call(response_id: str | None = "r1", asked: str = "Why?", **fields: Any) -> Inference:
+def call(response_id: str | None = "r1", request: str = "Why?", **fields: Any) -> Inference:
     return Inference(
         provider="p",
         response_id=response_id,
-        input=[message("user", [text(asked)])],
+        input=[message("user", [text(request)])],
         output=[message("assistant", [text("So.")])],
         usage=Usage(input_tokens=3, output_tokens=4),
         **fields,
     )
 
 
-def a_run(
-    ghost: Inference, *, scope: str = "sdk.of.the.provider", inside: bool = True
-) -> Collected:
+def a_run(ghost: Inference, *, scope: str = "sdk.of.the.provider", inner: bool = True) -> Collected:
     """An agent with one model call, and a call that a root is of, within its time or after it."""
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9)
-    seen.add(call(), parent=root, seconds=3 if inside else 0.5)
-    seen.add(ghost, trace=2, scope=scope)
-    return seen
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9)
+    spans.add(call(), parent=root, seconds=3 if inner else 0.5)
+    spans.add(ghost, trace=2, scope=scope)
+    return spans
 
 
 def names(spans: list[SpanRecord]) -> list[str | None]:
-    return [found.document.get("agent_id") for found in rebuild(spans)]
+    return [result.document.get("agent_id") for result in rebuild(spans)]
 
 
 def test_a_duplicate_call_is_not_a_run() -> None:
@@ -62,24 +60,24 @@ def test_two_spans_of_one_tracer_are_two_calls() -> None:
 
 
 def test_a_call_at_another_time_is_another_call() -> None:
-    assert names(a_run(call(), inside=False).spans) == ["clerk", None]
+    assert names(a_run(call(), inner=False).spans) == ["clerk", None]
 
 
 def test_a_call_that_continues_from_a_duplicate_is_a_run() -> None:
-    seen = a_run(call())
+    observation = a_run(call())
     history = [message("user", [text("Why?")]), message("assistant", [text("So.")])]
     reply = message("assistant", [text("Indeed.")])
-    seen.add(Inference(input=history, output=[reply], response_id="r3"), trace=3)
-    run, more = seen.rebuilt()
+    observation.add(Inference(input=history, output=[reply], response_id="r3"), trace=3)
+    run, more = observation.rebuilt()
     assert (run["agent_id"], more["output"]) == ("clerk", "Indeed.")
 
 
 def two_calls(first: Inference, second: Inference, *, second_in: str) -> Collected:
     """Two calls, each a trace of its own, without any run; one lasts while the other does."""
-    seen = Collected()
-    seen.add(first, trace=1, seconds=9, scope="agentool_otel.instrumentation.sdk")
-    seen.add(second, trace=2, scope=second_in)
-    return seen
+    spans = Collected()
+    spans.add(first, trace=1, seconds=9, scope="agentool_otel.instrumentation.sdk")
+    spans.add(second, trace=2, scope=second_in)
+    return spans
 
 
 def test_one_call_of_two_tracers_without_a_run_is_one() -> None:
@@ -98,9 +96,9 @@ def test_a_call_of_another_tracer_with_another_id_is_another_run() -> None:
 
 def test_a_server_span_in_a_trace_of_its_own_duplicates_a_call_of_our_run() -> None:
     for scope in ("agentool_otel.capture", "some.sdk"):
-        seen = Collected()
-        root = seen.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9, scope=scope)
-        seen.add(call(), parent=root, seconds=3, scope=scope)
-        seen.add(call(), trace=2, scope="the.server", kind="SERVER")
-        [trace] = seen.rebuilt()
+        spans = Collected()
+        root = spans.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9, scope=scope)
+        spans.add(call(), parent=root, seconds=3, scope=scope)
+        spans.add(call(), trace=2, scope="the.server", kind="SERVER")
+        [trace] = spans.rebuilt()
         assert trace["metrics"]["total_tokens"] == 7

@@ -48,15 +48,15 @@ def conversation(number: int, start: int, *, fails: bool, has_agent: bool) -> li
 
 def errors(spans: list[SpanRecord]) -> list[tuple[list[str | None], list[bool]]]:
     """Return the ids of the calls of each run, and whether each result is an error."""
-    found: list[tuple[list[str | None], list[bool]]] = []
+    matches: list[tuple[list[str | None], list[bool]]] = []
     for run in rebuild(spans):
         steps = run.trace.to_dict()["steps"]
         calls = [step["tool_call"] for step in steps if step["type"] == "tool_call"]
         results = [step["tool_result"] for step in steps if step["type"] == "tool_result"]
-        found.append(
+        matches.append(
             ([call.get("id") for call in calls], ["error" in result for result in results])
         )
-    return sorted(found)
+    return sorted(matches)
 
 
 @settings(max_examples=many(200), deadline=None)

@@ -16,17 +16,17 @@ from tests.records import Collected, shape
 ARGUMENTS = "gen_ai.tool.call.arguments"
 
 
-def rebuilt(seen: Collected) -> Rebuilt:
-    [found] = rebuild(seen.spans)
-    return found
+def rebuilt(spans: Collected) -> Rebuilt:
+    [result] = rebuild(spans.spans)
+    return result
 
 
 def a_tool_call(arguments: str) -> Collected:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    span = seen.add(ToolExecution(name="t", call_id="c"), parent=root)
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    span = spans.add(ToolExecution(name="t", call_id="c"), parent=root)
     span.attributes[ARGUMENTS] = arguments
-    return seen
+    return spans
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,14 @@ def test_an_attribute_with_a_placeholder_or_a_cut_value_is_noted(
 
 
 def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None:
-    seen = a_tool_call("****")
-    seen.spans[1].attributes |= {"redaction.masked.keys": ARGUMENTS, "redaction.masked.count": 1}
+    tool_call = a_tool_call("****")
+    tool_call.spans[1].attributes |= {
+        "redaction.masked.keys": ARGUMENTS,
+        "redaction.masked.count": 1,
+    }
     masked = {"agentool.step.content": "****", "redaction.masked.keys": "agentool.step.content"}
-    seen.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
-    report = rebuilt(seen).fidelity
+    tool_call.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
+    report = rebuilt(tool_call).fidelity
     redacted = {note.field for note in report.notes if note.outcome == "redacted"}
     members = {"tool_call", "tool_call.arguments", "content"}
     assert redacted == {ARGUMENTS, "agentool.step.content", *members}
@@ -60,23 +63,23 @@ def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None
 def test_a_value_cut_within_a_character_is_truncated() -> None:
     """Half of a character is replaced on reading or by the store."""
     for noted in ((Damage(f"attributes.{ARGUMENTS}", cut=True),), ()):
-        seen = a_tool_call('{"a": "bcd\ufffd')
-        seen.spans[1].damaged = noted
-        report = rebuilt(seen)
+        tool_call = a_tool_call('{"a": "bcd\ufffd')
+        tool_call.spans[1].damaged = noted
+        report = rebuilt(tool_call)
         notes = [note for note in report.fidelity.notes if note.attribute == ARGUMENTS]
         assert [(note.outcome, note.span_id) for note in notes] == [
-            ("truncated", seen.spans[1].span_id)
+            ("truncated", tool_call.spans[1].span_id)
         ]
         assert "arguments" not in report.trace.to_dict()["steps"][0]["tool_call"]
 
 
 def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:
-    seen = a_tool_call('{"a": "b\ufffdd"}')
-    seen.spans[1].damaged = (
+    tool_call = a_tool_call('{"a": "b\ufffdd"}')
+    tool_call.spans[1].damaged = (
         Damage(f"attributes.{ARGUMENTS}", cut=False),
         Damage("status_message", cut=True),
     )
-    report = rebuilt(seen)
+    report = rebuilt(tool_call)
     notes = {(note.outcome, note.field) for note in report.fidelity.notes}
     assert ("damaged", ARGUMENTS) in notes
     assert ("truncated", "status_message") in notes
@@ -85,48 +88,48 @@ def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:
 
 
 def test_damage_of_a_resource_is_noted_once() -> None:
-    seen = a_tool_call("{}")
-    for span in seen.spans:
+    tool_call = a_tool_call("{}")
+    for span in tool_call.spans:
         span.damaged = (Damage("resource.host.name", cut=False),)
-    notes = [note.field for note in rebuilt(seen).fidelity.notes if note.outcome == "damaged"]
+    notes = [note.field for note in rebuilt(tool_call).fidelity.notes if note.outcome == "damaged"]
     assert notes == ["resource.host.name"]
 
 
 def test_a_model_call_around_another_is_a_duplicate() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    outer = seen.add(Inference(request_model="m"), parent=root, seconds=5)
-    seen.add(Inference(request_model="m"), parent=outer)
-    assert duplicates(seen) == [("model call", outer.span_id)]
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    outer = spans.add(Inference(request_model="m"), parent=root, seconds=5)
+    spans.add(Inference(request_model="m"), parent=outer)
+    assert duplicates(spans) == [("model call", outer.span_id)]
 
 
 def test_an_mcp_request_below_its_tool_span_is_a_duplicate() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
-    request = seen.add(McpRequest(tool_name="t"), parent=tool)
-    assert duplicates(seen) == [("tool_call", request.span_id)]
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
+    request = spans.add(McpRequest(tool_name="t"), parent=tool)
+    assert duplicates(spans) == [("tool_call", request.span_id)]
 
 
 def test_a_tool_span_below_one_of_the_same_call_is_a_duplicate() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    outer = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
-    inner = seen.add(ToolExecution(name="t", call_id="c", result="r"), parent=outer)
-    assert duplicates(seen) == [("tool_call", inner.span_id)]
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    outer = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
+    inner = spans.add(ToolExecution(name="t", call_id="c", result="r"), parent=outer)
+    assert duplicates(spans) == [("tool_call", inner.span_id)]
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t None", "result c r"]
 
 
 def test_a_tool_span_beside_one_of_the_same_call_is_a_duplicate() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    seen.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root, seconds=5)
-    again = seen.add(
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    spans.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root, seconds=5)
+    again = spans.add(
         ToolExecution(name="t", call_id="c", result="r"), parent=root, scope="another.sdk"
     )
-    assert duplicates(seen) == [("tool_call", again.span_id)]
-    assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c r"]
+    assert duplicates(spans) == [("tool_call", again.span_id)]
+    assert shape(spans.rebuilt()[0]) == ["call c t {'n': 1}", "result c r"]
 
 
 @pytest.mark.parametrize(
@@ -138,46 +141,46 @@ def test_a_tool_span_beside_one_of_the_same_call_is_a_duplicate() -> None:
     ],
 )
 def test_a_reused_call_id_is_another_call(seconds: float, second: ToolExecution) -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
     first = ToolExecution(name="t", call_id="c", arguments={"n": 1})
-    seen.add(first, parent=root, seconds=seconds)
-    seen.add(second, parent=root)
-    assert duplicates(seen) == []
-    assert len([line for line in shape(seen.rebuilt()[0]) if line.startswith("call c")]) == 2
+    spans.add(first, parent=root, seconds=seconds)
+    spans.add(second, parent=root)
+    assert duplicates(spans) == []
+    assert len([line for line in shape(spans.rebuilt()[0]) if line.startswith("call c")]) == 2
 
 
 @pytest.mark.parametrize("bare", [True, False], ids=["bare call", "run"])
 def test_copies_of_spans_that_were_left_out_are_counted(bare: bool) -> None:
-    seen = Collected()
-    seen.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
-    seen.spans *= 3
-    [note] = [note for note in rebuilt(seen).fidelity.notes if note.outcome == "duplicate"]
+    spans = Collected()
+    spans.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
+    spans.spans *= 3
+    [note] = [note for note in rebuilt(spans).fidelity.notes if note.outcome == "duplicate"]
     assert (note.field, note.rule) == (
         "spans",
         "2 more copies in the OTel trace: the most complete one of each counts",
     )
 
 
-def duplicates(seen: Collected) -> list[tuple[str, Any]]:
-    notes = rebuilt(seen).fidelity.notes
+def duplicates(spans: Collected) -> list[tuple[str, Any]]:
+    notes = rebuilt(spans).fidelity.notes
     return [(note.field, note.span_id) for note in notes if note.outcome == "duplicate"]
 
 
 def test_the_report_says_how_each_span_was_read() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
-    seen.add(ToolExecution(name="t"), parent=root, attributes={"http.method": "GET"}, name="GET /")
-    readings = {reading.name: reading for reading in rebuilt(seen).fidelity.readings}
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
+    spans.add(ToolExecution(name="t"), parent=root, attributes={"http.method": "GET"}, name="GET /")
+    readings = {reading.name: reading for reading in rebuilt(spans).fidelity.readings}
     assert readings["invoke_agent a"].dialect == "gen_ai"
     assert readings["invoke_agent a"].why
     assert readings["GET /"].dialect is None
 
 
 def test_an_explanation_is_read_from_top_to_bottom() -> None:
-    seen = a_tool_call("<REDACTED>")
-    seen.spans[0].attributes["app.mood"] = "good"
-    lines = [line.plain for line in explanation(rebuilt(seen))]
+    tool_call = a_tool_call("<REDACTED>")
+    tool_call.spans[0].attributes["app.mood"] = "good"
+    lines = [line.plain for line in explanation(rebuilt(tool_call))]
     headings = [line for line in lines if line.startswith("  ") and line[2] != " "]
     assert headings[2:] == [
         "  how the spans were read",

@@ -23,50 +23,50 @@ ANSWER = [message("assistant", [text("gone")])]
 
 
 def test_a_workflow_around_one_agent_is_that_agents_run() -> None:
-    seen = Collected()
-    outer = seen.add(WorkflowInvocation(workflow_name="crew", input=ASKED), seconds=9)
-    inner = seen.add(agent("clerk"), parent=outer, seconds=5)
-    seen.add(Inference(output=ANSWER), parent=inner)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    outer = spans.add(WorkflowInvocation(workflow_name="crew", input=ASKED), seconds=9)
+    inner = spans.add(agent("clerk"), parent=outer, seconds=5)
+    spans.add(Inference(output=ANSWER), parent=inner)
+    [trace] = spans.rebuilt()
     assert (trace["agent_id"], trace["input"], trace["steps"]) == ("clerk", "go", [])
     assert trace["trace_id"] == outer.trace_id
     assert trace["metrics"]["total_duration_ms"] == 9000
 
 
 def test_an_agent_that_only_calls_another_one_hands_over() -> None:
-    seen = Collected()
-    outer = seen.add(agent("chief"), seconds=9)
-    seen.add(agent("clerk"), parent=outer)
-    trace, _ = seen.rebuilt()
+    spans = Collected()
+    outer = spans.add(agent("chief"), seconds=9)
+    spans.add(agent("clerk"), parent=outer)
+    trace, _ = spans.rebuilt()
     assert shape(trace) == ["handoff clerk"]
 
 
 def test_agents_of_a_workflow_that_follow_each_other_hand_over_once() -> None:
-    seen = Collected()
-    crew = seen.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
-    seen.add(agent("first", input=ASKED), parent=crew)
-    seen.add(agent("second", output=ANSWER), parent=crew)
-    trace, *subs = seen.rebuilt()
+    spans = Collected()
+    crew = spans.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
+    spans.add(agent("first", input=ASKED), parent=crew)
+    spans.add(agent("second", output=ANSWER), parent=crew)
+    trace, *subs = spans.rebuilt()
     assert shape(trace) == ["handoff second"]
     assert (trace["input"], trace["output"]) == ("go", "gone")
     assert trace["metadata"]["sub_traces"] == [sub["trace_id"] for sub in subs]
 
 
 def test_an_announced_handoff_is_only_in_the_run_of_the_agent() -> None:
-    seen = Collected()
-    crew = seen.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
-    first = seen.add(agent("first"), parent=crew)
-    seen.add(ToolExecution(name="transfer_to_second_one"), parent=first)
-    seen.add(agent("Second One"), parent=crew)
-    assert [shape(trace) for trace in seen.rebuilt()] == [[], ["handoff Second One"], []]
+    spans = Collected()
+    crew = spans.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
+    first = spans.add(agent("first"), parent=crew)
+    spans.add(ToolExecution(name="transfer_to_second_one"), parent=first)
+    spans.add(agent("Second One"), parent=crew)
+    assert [shape(trace) for trace in spans.rebuilt()] == [[], ["handoff Second One"], []]
 
 
 def test_a_delegation_is_a_call_as_well_as_a_handoff() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     call = ToolExecution(name="delegate_to_work", call_id="c", arguments={}, result=1)
-    seen.add(call, parent=root)
-    assert sorted(shape(seen.rebuilt()[0])) == ["call c delegate_to_work {}", "handoff work",
+    spans.add(call, parent=root)
+    assert sorted(shape(spans.rebuilt()[0])) == ["call c delegate_to_work {}", "handoff work",
                                                 "result c 1"]  # fmt: skip
 
 
@@ -84,14 +84,14 @@ def test_a_delegation_is_a_call_as_well_as_a_handoff() -> None:
 def test_an_argument_names_the_agent_that_gets_the_task(
     name: str, arguments: dict[str, Any], target: str, told_by: str
 ) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     if told_by == "span":
-        seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+        spans.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
     else:
         asks = [message("assistant", [tool_call(name, dumps(arguments), "c")])]
-        seen.add(Inference(output=asks), parent=root)
-    steps = seen.rebuilt()[0]["steps"]
+        spans.add(Inference(output=asks), parent=root)
+    steps = spans.rebuilt()[0]["steps"]
     assert [step["type"] for step in steps][:2] == ["tool_call", "handoff"]
     assert (steps[1]["to_agent"], steps[1]["message"]) == (target, "dig")
 
@@ -101,27 +101,29 @@ def test_an_argument_names_the_agent_that_gets_the_task(
     [("delegate_summary", {"task": "sum up"}), ("Task", {"agent": "a"}), ("task", None)],
 )
 def test_a_delegation_tool_without_a_target_is_not_a_handoff(name: str, arguments: Any) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
-    assert shape(seen.rebuilt()[0])[0] == f"call c {name} {arguments}"
-    assert not [step for step in seen.rebuilt()[0]["steps"] if step["type"] == "handoff"]
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+    assert shape(spans.rebuilt()[0])[0] == f"call c {name} {arguments}"
+    assert not [step for step in spans.rebuilt()[0]["steps"] if step["type"] == "handoff"]
 
 
 def a_subagent(result: Any = "dug", **fields: Any) -> tuple[Collected, SpanRecord]:
     """A run that Claude's SDK calls by the tool that began it, and the tool's span."""
-    seen = Collected()
-    root = seen.add(agent("chief"), seconds=9)
-    given = {"description": "a title", "prompt": "dig", "subagent_type": "miner"}
-    call = ToolExecution(name="Agent", call_id="c", arguments=given, result=result, **fields)
-    tool = seen.add(call, parent=root, seconds=5)
-    seen.add(agent("Agent"), parent=tool, seconds=3)
-    return seen, tool
+    spans = Collected()
+    root = spans.add(agent("chief"), seconds=9)
+    values = {"description": "a title", "prompt": "dig", "subagent_type": "miner"}
+    call = ToolExecution(name="Agent", call_id="c", arguments=values, result=result, **fields)
+    tool = spans.add(call, parent=root, seconds=5)
+    spans.add(agent("Agent"), parent=tool, seconds=3)
+    return spans, tool
 
 
 def test_a_run_without_messages_takes_task_and_result_from_the_tool_around_it() -> None:
-    seen, tool = a_subagent(result={"content": [{"type": "text", "text": "dug"}], "tokens": 3})
-    chief, miner = rebuild(seen.spans)
+    observation, tool = a_subagent(
+        result={"content": [{"type": "text", "text": "dug"}], "tokens": 3}
+    )
+    chief, miner = rebuild(observation.spans)
     assert (miner.trace.agent_id, miner.trace.input, miner.trace.output) == ("miner", "dig", "dug")
     inferred = [note for note in miner.fidelity.notes if note.span_id == tool.span_id]
     assert {(note.field, note.outcome) for note in inferred} == {
@@ -132,38 +134,42 @@ def test_a_run_without_messages_takes_task_and_result_from_the_tool_around_it() 
 
 
 def test_a_runs_own_messages_win_over_the_tool_around_it() -> None:
-    seen, tool = a_subagent()
-    seen.spans[-1] = seen.add(agent("digger", input=ASKED, output=ANSWER), parent=tool)
-    found = seen.rebuilt()[-1]
-    assert (found["agent_id"], found["input"], found["output"]) == ("digger", "go", "gone")
+    observation, tool = a_subagent()
+    observation.spans[-1] = observation.add(
+        agent("digger", input=ASKED, output=ANSWER), parent=tool
+    )
+    result = observation.rebuilt()[-1]
+    assert (result["agent_id"], result["input"], result["output"]) == ("digger", "go", "gone")
 
 
 def test_a_nameless_run_is_not_named_after_an_argument_of_any_tool() -> None:
-    seen = Collected()
-    root = seen.add(agent("chief"), seconds=9)
-    tool = seen.add(ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5)
-    seen.add(AgentInvocation(), parent=tool)
-    assert "agent_id" not in seen.rebuilt()[-1]
+    spans = Collected()
+    root = spans.add(agent("chief"), seconds=9)
+    tool = spans.add(
+        ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5
+    )
+    spans.add(AgentInvocation(), parent=tool)
+    assert "agent_id" not in spans.rebuilt()[-1]
 
 
 def test_an_error_message_of_the_tool_is_not_the_output() -> None:
-    seen, _ = a_subagent(result="no spade", error_type="ValueError")
-    assert "output" not in seen.rebuilt()[-1]
+    observation, _ = a_subagent(result="no spade", error_type="ValueError")
+    assert "output" not in observation.rebuilt()[-1]
 
 
 def test_a_tool_around_several_runs_describes_none_of_them() -> None:
-    seen, tool = a_subagent()
-    seen.add(agent("another"), parent=tool)
-    assert not [trace for trace in seen.rebuilt() if "input" in trace or "output" in trace]
+    observation, tool = a_subagent()
+    observation.add(agent("another"), parent=tool)
+    assert not [trace for trace in observation.rebuilt() if "input" in trace or "output" in trace]
 
 
 def test_a_task_in_a_message_and_in_the_run_itself_is_one_handoff() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     asks = [message("assistant", [tool_call("task", {"subagent_type": "miner"}, "c")])]
-    seen.add(Inference(output=asks), parent=root)
-    seen.add(agent("miner"), parent=root)
-    steps = [step["type"] for step in seen.rebuilt()[0]["steps"]]
+    spans.add(Inference(output=asks), parent=root)
+    spans.add(agent("miner"), parent=root)
+    steps = [step["type"] for step in spans.rebuilt()[0]["steps"]]
     assert steps == ["tool_call", "handoff"]
 
 
@@ -179,21 +185,21 @@ def test_a_task_in_a_message_and_in_the_run_itself_is_one_handoff() -> None:
 def test_a_tool_named_transfer_is_a_handoff_if_it_names_an_agent(
     name: str, arguments: dict[str, Any], kinds: list[str]
 ) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     asks = [message("assistant", [tool_call(name, arguments, "c")])]
-    seen.add(Inference(output=asks), parent=root)
-    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments, result="ok"), parent=root)
-    assert [step["type"] for step in seen.rebuilt()[0]["steps"]] == kinds
+    spans.add(Inference(output=asks), parent=root)
+    spans.add(ToolExecution(name=name, call_id="c", arguments=arguments, result="ok"), parent=root)
+    assert [step["type"] for step in spans.rebuilt()[0]["steps"]] == kinds
 
 
 def test_a_transfer_takes_its_target_from_another_tracers_span_inside_it() -> None:
-    seen = Collected()
-    root = seen.add(agent("clerk"), seconds=9)
-    outer = seen.add(ToolExecution(name="handoff", transfer_target=None), parent=root, seconds=3)
+    spans = Collected()
+    root = spans.add(agent("clerk"), seconds=9)
+    outer = spans.add(ToolExecution(name="handoff", transfer_target=None), parent=root, seconds=3)
     inner = ToolExecution(name="transfer_to_writer", transfer_target="writer")
-    seen.add(inner, parent=outer, scope="another.sdk")
-    [trace] = seen.rebuilt()
+    spans.add(inner, parent=outer, scope="another.sdk")
+    [trace] = spans.rebuilt()
     assert [step.get("to_agent") for step in trace["steps"] if step["type"] == "handoff"] == [
         "writer"
     ]
@@ -201,13 +207,13 @@ def test_a_transfer_takes_its_target_from_another_tracers_span_inside_it() -> No
 
 def test_a_handoff_that_a_nested_run_executes_is_only_in_that_run() -> None:
     """OpenLLMetry puts the model calls of an agent beside its run."""
-    seen = Collected()
-    root = seen.add(WorkflowInvocation(workflow_name="team"), seconds=9)
+    spans = Collected()
+    root = spans.add(WorkflowInvocation(workflow_name="team"), seconds=9)
     asks = [message("assistant", [tool_call("transfer_to_writer", {}, "t1")])]
-    seen.add(Inference(output=asks), parent=root)
-    clerk = seen.add(agent("clerk"), parent=root, seconds=2)
+    spans.add(Inference(output=asks), parent=root)
+    clerk = spans.add(agent("clerk"), parent=root, seconds=2)
     transfer = ToolExecution(name="transfer_to_writer", call_id="t1", transfer_target="writer")
-    seen.add(transfer, parent=clerk)
-    seen.add(agent("writer"), parent=root)
-    told = [[step["type"] for step in trace["steps"]] for trace in seen.rebuilt()]
-    assert told == [[], ["handoff"], []]
+    spans.add(transfer, parent=clerk)
+    spans.add(agent("writer"), parent=root)
+    types = [[step["type"] for step in trace["steps"]] for trace in spans.rebuilt()]
+    assert types == [[], ["handoff"], []]

@@ -18,16 +18,16 @@ INPUT, ARGUMENTS = gen_ai.INPUT_MESSAGES, gen_ai.TOOL_CALL_ARGUMENTS
 
 
 def a_run() -> Collected:
-    seen = Collected()
-    asked = [message("user", [text("my card is 4111 1111")])]
-    said = [message("assistant", [text("thank you")])]
-    root = seen.add(agent(input=asked, output=said), seconds=9)
-    seen.add(ToolExecution(name="pay", arguments={"card": "4111"}, result={"ok": 1}), parent=root)
-    return seen
+    spans = Collected()
+    requests = [message("user", [text("my card is 4111 1111")])]
+    texts = [message("assistant", [text("thank you")])]
+    root = spans.add(agent(input=requests, output=texts), seconds=9)
+    spans.add(ToolExecution(name="pay", arguments={"card": "4111"}, result={"ok": 1}), parent=root)
+    return spans
 
 
-def notes_of(seen: Collected) -> list[Note]:
-    [rebuilt] = rebuild(seen.spans)
+def notes_of(spans: Collected) -> list[Note]:
+    [rebuilt] = rebuild(spans.spans)
     assert rebuilt.may_hide()
     return rebuilt.fidelity.notes
 
@@ -40,34 +40,34 @@ def outcomes(notes: list[Note], *fields: str) -> set[str]:
 @given(share=st.floats(0, 1))
 def test_a_cut_value_is_truncated_and_was_captured(share: float) -> None:
     for number, key, field in ((0, INPUT, "input"), (1, ARGUMENTS, "tool_call.arguments")):
-        seen = a_run()
-        value = seen.spans[number].attributes[key]
+        observation = a_run()
+        value = observation.spans[number].attributes[key]
         cut = value[: max(2, int(share * (len(value) - 1)))].rstrip("]}")
-        seen.spans[number].attributes[key] = cut
-        assert outcomes(notes_of(seen), field, key) == {"truncated"}
+        observation.spans[number].attributes[key] = cut
+        assert outcomes(notes_of(observation), field, key) == {"truncated"}
 
 
 @pytest.mark.parametrize("mark", [{"redaction.masked.count": 1}, {"redaction.masked.keys": INPUT}])
 def test_a_value_with_a_collectors_mask_in_it_is_redacted(mark: dict[str, object]) -> None:
-    seen = a_run()
-    attributes = seen.spans[0].attributes
+    observation = a_run()
+    attributes = observation.spans[0].attributes
     attributes[INPUT] = attributes[INPUT].replace("4111 1111", "****")
     attributes.update(mark)
-    assert outcomes(notes_of(seen), "input") == {"redacted"}
-    assert outcomes(notes_of(seen), "output") == {"kept"}
+    assert outcomes(notes_of(observation), "input") == {"redacted"}
+    assert outcomes(notes_of(observation), "output") == {"kept"}
 
 
 def test_a_value_that_is_a_mask_as_a_whole_is_redacted() -> None:
-    seen = a_run()
-    seen.spans[0].attributes[INPUT] = "****"
-    seen.spans[1].attributes[gen_ai.TOOL_CALL_RESULT] = "****"
-    assert outcomes(notes_of(seen), "input") == {"redacted"}
-    assert outcomes(notes_of(seen), "tool_result", "tool_result.output") == {"redacted"}
+    observation = a_run()
+    observation.spans[0].attributes[INPUT] = "****"
+    observation.spans[1].attributes[gen_ai.TOOL_CALL_RESULT] = "****"
+    assert outcomes(notes_of(observation), "input") == {"redacted"}
+    assert outcomes(notes_of(observation), "tool_result", "tool_result.output") == {"redacted"}
 
 
 def test_a_value_that_was_hashed_is_redacted() -> None:
-    seen = a_run()
-    attributes = seen.spans[0].attributes
+    observation = a_run()
+    attributes = observation.spans[0].attributes
     attributes[INPUT] = attributes[INPUT].replace("4111 1111", "9b74c9897bac770f")
     attributes["redaction.masked.keys"] = INPUT
-    assert outcomes(notes_of(seen), "input") == {"redacted"}
+    assert outcomes(notes_of(observation), "input") == {"redacted"}

@@ -38,15 +38,15 @@ def law(check: Callable[..., None]) -> Any:
 def traces(spans: Iterable[SpanRecord]) -> list[dict[str, Any]]:
     """Rebuild copies, and order the traces by id: only the order inside one is a promise."""
     copies = [msgspec.structs.replace(span, attributes=dict(span.attributes)) for span in spans]
-    found = [rebuilt.trace.to_dict() for rebuilt in rebuild(copies)]
-    return sorted(found, key=lambda trace: str(trace["trace_id"]))
+    dicts = [rebuilt.trace.to_dict() for rebuilt in rebuild(copies)]
+    return sorted(dicts, key=lambda trace: str(trace["trace_id"]))
 
 
-def steps(found: list[dict[str, Any]], kind: str) -> Counter[str]:
+def steps(results: list[dict[str, Any]], kind: str) -> Counter[str]:
     """Count the steps of a kind in all traces, whatever their times and ids."""
     return Counter(
         repr({k: v for k, v in step.items() if k not in ("step_id", "timestamp")})
-        for trace in found
+        for trace in results
         for step in trace["steps"]
         if step["type"] == kind
     )
@@ -57,17 +57,17 @@ def below(trace: dict[str, Any], root: SpanRecord) -> bool:
     return "parent_trace_id" not in trace.get("metadata", {}) and root.parent_id is None
 
 
-def causal(found: list[dict[str, Any]]) -> bool:
+def causal(results: list[dict[str, Any]]) -> bool:
     """True where no result comes before its call."""
-    for trace in found:
+    for trace in results:
         called: set[Any] = set()
-        asked = {s["tool_call"].get("id") for s in trace["steps"] if s["type"] == "tool_call"}
+        ids = {s["tool_call"].get("id") for s in trace["steps"] if s["type"] == "tool_call"}
         for step in trace["steps"]:
             if step["type"] == "tool_call":
                 called.add(step["tool_call"].get("id"))
             elif step["type"] == "tool_result":
                 call_id = step["tool_result"].get("call_id")
-                if call_id in asked and call_id not in called:
+                if call_id in ids and call_id not in called:
                     return False
     return True
 
@@ -107,8 +107,8 @@ def test_files_change_nothing(dialect: str, data: st.DataObject, chance: random.
     with tempfile.TemporaryDirectory() as folder:
         for n, part in enumerate(parts):
             (Path(folder) / f"{n}.json").write_bytes(dumps(otlp(part)))
-        found = traces(open_source(folder).spans())
-    assert exact(found) == exact(traces(tree))
+        result = traces(open_source(folder).spans())
+    assert exact(result) == exact(traces(tree))
 
 
 @law
@@ -116,10 +116,10 @@ def test_without_its_root_a_trace_keeps_its_steps_and_is_marked_incomplete(
     dialect: str, data: st.DataObject, chance: random.Random
 ) -> None:
     tree = data.draw(span_trees(dialect))
-    whole, found = traces(tree), traces(tree[1:])
+    complete, result = traces(tree), traces(tree[1:])
     for kind in ("tool_call", "memory_write", "memory_read", "reasoning"):
-        assert steps(found, kind) == steps(whole, kind)
-    assert all(trace["metadata"]["incomplete"] for trace in found if below(trace, tree[0]))
+        assert steps(result, kind) == steps(complete, kind)
+    assert all(trace["metadata"]["incomplete"] for trace in result if below(trace, tree[0]))
 
 
 @law
@@ -135,11 +135,11 @@ def test_with_clock_skew_every_step_is_kept_and_causes_come_first(
         skewed.append(
             msgspec.structs.replace(span, start_ns=span.start_ns + by, end_ns=span.end_ns + by)
         )
-    whole, found = traces(tree), traces(skewed)
-    assert len(found) == len(whole)
+    complete, result = traces(tree), traces(skewed)
+    assert len(result) == len(complete)
     for kind in ("tool_call", "memory_write", "memory_read", "reasoning"):
-        assert steps(found, kind) == steps(whole, kind)
-    assert causal(found)
+        assert steps(result, kind) == steps(complete, kind)
+    assert causal(result)
 
 
 @law
@@ -172,8 +172,8 @@ def test_spans_that_never_ended_give_a_trace_marked_as_incomplete(
     for span in tree:
         if span.parent_id is None:
             span.end_ns = None
-    found = traces(tree)
-    assert any((trace.get("metadata") or {}).get("incomplete") for trace in found)
+    result = traces(tree)
+    assert any((trace.get("metadata") or {}).get("incomplete") for trace in result)
 
 
 @law

@@ -49,11 +49,11 @@ JUDGE = Resource({"service.name": "judge"})
 EVENT = "gen_ai.evaluation.result"
 
 
-def said(found: list[Rebuilt]) -> list[str]:
+def said(rebuilt_traces: list[Rebuilt]) -> list[str]:
     """Return the documents of the traces, with their fidelity."""
     return sorted(
         exact([rebuilt_trace.trace.to_dict(), rebuilt_trace.fidelity.to_dict()])
-        for rebuilt_trace in found
+        for rebuilt_trace in rebuilt_traces
     )
 
 
@@ -93,20 +93,22 @@ class Judge:
         parent = self._chance.choice([span.span_id, None, "f" * 16])
         failed = self._chance.choice([None, "TimeoutError"])
         verdict = EvaluationResult(name="tone", score=0.5, error_type=failed)
-        made = [self.span(verdict, span.trace_id, parent)]
+        results = [self.span(verdict, span.trace_id, parent)]
         if parent == span.span_id and self._chance.random() < 0.5:
-            asked = [message("user", [text("Is this polite?")])]
-            inside: list[Operation] = [
-                Inference(provider="p", input=asked, output=[message("assistant", [text("no")])]),
+            requests = [message("user", [text("Is this polite?")])]
+            operations: list[Operation] = [
+                Inference(
+                    provider="p", input=requests, output=[message("assistant", [text("no")])]
+                ),
                 ToolExecution(name="look", arguments={}, result="x", error_type=failed),
             ]
             if span.span_id in self._runs:  # elsewhere it may be what an experiment runs
-                inside.append(AgentInvocation(agent_name="judge"))
-            for inner in inside:
-                made.append(self.span(inner, span.trace_id, made[0].span_id))
+                operations.append(AgentInvocation(agent_name="judge"))
+            for inner in operations:
+                results.append(self.span(inner, span.trace_id, results[0].span_id))
         event = SpanEvent(EVENT, self._at, {"gen_ai.evaluation.name": "tone"})
-        made.append(SpanRecord(span.trace_id, span.span_id, events=[event]))
-        return made
+        results.append(SpanRecord(span.trace_id, span.span_id, events=[event]))
+        return results
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -125,31 +127,33 @@ def test_a_judged_trace_is_the_same(dialect: str, data: Any, chance: Any) -> Non
 
 
 def run_behind_http() -> Collected:
-    made = Collected()
-    http = made.add(Unclassified(), name="GET /", kind="SERVER")
-    root = made.add(AgentInvocation(agent_name="clerk"), parent=http)
-    made.add(ToolExecution(name="look", arguments={}, result="x"), parent=root)
-    return made
+    spans = Collected()
+    http = spans.add(Unclassified(), name="GET /", kind="SERVER")
+    root = spans.add(AgentInvocation(agent_name="clerk"), parent=http)
+    spans.add(ToolExecution(name="look", arguments={}, result="x"), parent=root)
+    return spans
 
 
 def test_a_verdict_is_on_the_agents_span_not_on_the_request_around_it() -> None:
-    made = run_behind_http()
-    (found,) = rebuild(made.spans)
-    assert found.anchor is not None
-    assert found.anchor.span_id == made.spans[1].span_id
-    assert found.anchor.end_ns == made.spans[1].end_ns
+    result = run_behind_http()
+    (match,) = rebuild(result.spans)
+    assert match.anchor is not None
+    assert match.anchor.span_id == result.spans[1].span_id
+    assert match.anchor.end_ns == result.spans[1].end_ns
 
 
 def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
-    made = Collected()
-    made.add(asks(("c1", "look")), trace=1)
-    made.add(ToolExecution(name="look", call_id="c1", result="x"), trace=1)
-    last = made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
-    runs = list(rebuild(made.spans))
+    collection = Collected()
+    collection.add(asks(("c1", "look")), trace=1)
+    collection.add(ToolExecution(name="look", call_id="c1", result="x"), trace=1)
+    last = collection.add(
+        Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1
+    )
+    runs = list(rebuild(collection.spans))
     judged = next(run for run in runs if run.anchor and run.anchor.span_id == last.span_id)
     assert judged.anchor is not None
     spans = written(RESULT, judged.anchor, JUDGE, content=True).spans
-    again = list(rebuild([*made.spans, *spans]))
+    again = list(rebuild([*collection.spans, *spans]))
     assert said(again) == said(runs)
     assert [item.results for item in again if item.trace.trace_id == judged.trace.trace_id] == [
         [RESULT]
@@ -158,28 +162,28 @@ def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
 
 
 def test_each_run_of_a_trace_has_its_own_verdict() -> None:
-    made = Collected()
-    outer = made.add(AgentInvocation(agent_name="outer"), seconds=9)
-    made.add(AgentInvocation(agent_name="inner"), parent=outer)
-    made.add(ToolExecution(name="look", arguments={}, result="x"), parent=outer)
-    spans = list(made.spans)
-    for found in rebuild(made.spans):
-        assert found.anchor is not None
-        result = EvalResult.from_dict({**RESULT.to_dict(), "case_id": found.trace.agent_id})
-        spans += written(result, found.anchor, JUDGE).spans
+    collection = Collected()
+    outer = collection.add(AgentInvocation(agent_name="outer"), seconds=9)
+    collection.add(AgentInvocation(agent_name="inner"), parent=outer)
+    collection.add(ToolExecution(name="look", arguments={}, result="x"), parent=outer)
+    spans = list(collection.spans)
+    for match in rebuild(collection.spans):
+        assert match.anchor is not None
+        result = EvalResult.from_dict({**RESULT.to_dict(), "case_id": match.trace.agent_id})
+        spans += written(result, match.anchor, JUDGE).spans
     results = {item.trace.agent_id: [r.case_id for r in item.results] for item in rebuild(spans)}
     assert results == {"outer": ["outer"], "inner": ["inner"]}
 
 
 def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() -> None:
     """As where several processes rebuild, and one of them has to see all bare calls."""
-    made = Collected()
-    root = made.add(AgentInvocation(agent_name="clerk"), trace=1)
-    made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
-    spans = list(made.spans)
-    for found in rebuild(made.spans):
-        assert found.anchor is not None
-        spans += written(RESULT, found.anchor, JUDGE).spans
+    collection = Collected()
+    root = collection.add(AgentInvocation(agent_name="clerk"), trace=1)
+    collection.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
+    spans = list(collection.spans)
+    for result in rebuild(collection.spans):
+        assert result.anchor is not None
+        spans += written(RESULT, result.anchor, JUDGE).spans
     waiting = DeferredWork()
     rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
     rebuilt += [rebuild_loose(run) for run in waiting.loose_runs()]
@@ -195,19 +199,19 @@ def loose_spans(left: Deferred) -> list[SpanRecord]:
 
 
 def test_judgements_alone_are_not_a_run() -> None:
-    made = run_behind_http()
-    (found,) = rebuild(made.spans)
-    assert found.anchor is not None
-    alone = written(RESULT, found.anchor, JUDGE).spans
+    result = run_behind_http()
+    (match,) = rebuild(result.spans)
+    assert match.anchor is not None
+    alone = written(RESULT, match.anchor, JUDGE).spans
     event = SpanEvent(EVENT, 1, {"gen_ai.evaluation.name": "tone"})
-    beside = SpanRecord(alone[0].trace_id, made.spans[1].span_id, events=[event])
-    assert list(rebuild([*alone, beside])) == []
+    span_record = SpanRecord(alone[0].trace_id, result.spans[1].span_id, events=[event])
+    assert list(rebuild([*alone, span_record])) == []
 
 
 def test_judgements_of_other_evaluators_are_scores() -> None:
     """The conventions' event, and OpenInference's span of an evaluator."""
-    made = run_behind_http()
-    at = made.spans[1].end_ns or 0
+    result = run_behind_http()
+    at = result.spans[1].end_ns or 0
     event = SpanEvent(
         EVENT,
         at,
@@ -218,10 +222,12 @@ def test_judgements_of_other_evaluators_are_scores() -> None:
             "gen_ai.evaluation.explanation": "it is",
         },
     )
-    made.spans.append(SpanRecord(made.spans[1].trace_id, made.spans[1].span_id, events=[event]))
-    made.add(
+    result.spans.append(
+        SpanRecord(result.spans[1].trace_id, result.spans[1].span_id, events=[event])
+    )
+    result.add(
         Unclassified(),
-        parent=made.spans[1],
+        parent=result.spans[1],
         name="hallucination",
         attributes={
             "openinference.span.kind": "EVALUATOR",
@@ -230,17 +236,17 @@ def test_judgements_of_other_evaluators_are_scores() -> None:
             "annotations.0.annotation.score": 1,
         },
     )
-    (found,) = rebuild(made.spans)
-    assert found.results == []
-    judged = {"span_id": made.spans[1].span_id}
+    (match,) = rebuild(result.spans)
+    assert match.results == []
+    judged = {"span_id": result.spans[1].span_id}
     assert [
-        (score.assertion_type, score.passed, score.score, score.reason) for score in found.scores
+        (score.assertion_type, score.passed, score.score, score.reason) for score in match.scores
     ] == [
         ("Relevance", True, 4.0, "it is"),
         ("factual", None, 1.0, AssertionResult(assertion_type="", passed=None).reason),
     ]
-    assert all(score.extra | judged == score.extra for score in found.scores)
-    assert [score.extra["label"] for score in found.scores] == ["pass", "factual"]
+    assert all(score.extra | judged == score.extra for score in match.scores)
+    assert [score.extra["label"] for score in match.scores] == ["pass", "factual"]
 
 
 @settings(max_examples=60)
@@ -260,26 +266,26 @@ def test_judgements_of_other_evaluators_are_scores() -> None:
 )
 def test_a_trace_is_read_whatever_its_judgements_contain(said: dict[str, Any], event: bool) -> None:
     """Names of ours and of the conventions, holding anything."""
-    made = run_behind_http()
-    root = made.spans[1]
+    result = run_behind_http()
+    root = result.spans[1]
     if event:
-        told = SpanEvent(EVENT, root.end_ns, said)
-        made.spans.append(SpanRecord(root.trace_id, root.span_id, events=[told]))
+        span_event = SpanEvent(EVENT, root.end_ns, said)
+        result.spans.append(SpanRecord(root.trace_id, root.span_id, events=[span_event]))
     else:
         said = {**said, "gen_ai.evaluation.name": said.get("gen_ai.evaluation.name", "x")}
         said.pop("gen_ai.operation.name", None)
-        made.add(Unclassified(), parent=root, name="evaluate", attributes=said)
-    (found,) = rebuild(made.spans)
-    assert len(found.trace.steps) == 2
-    assert len(found.results) + len(found.scores) == 1
+        result.add(Unclassified(), parent=root, name="evaluate", attributes=said)
+    (match,) = rebuild(result.spans)
+    assert len(match.trace.steps) == 2
+    assert len(match.results) + len(match.scores) == 1
 
 
 def test_an_experiment_that_evaluates_by_running_keeps_its_runs() -> None:
-    made = Collected()
-    experiment = made.add(EvaluationResult(name="experiment"))
-    root = made.add(AgentInvocation(agent_name="clerk"), parent=experiment)
-    made.add(ToolExecution(name="look", arguments={}, result="x"), parent=root)
-    made.add(asks(("c1", "judge")), parent=experiment)
-    (found,) = rebuild(made.spans)
-    assert found.trace.agent_id == "clerk"
-    assert [step.type for step in found.trace.steps] == ["tool_call", "tool_result"]
+    spans = Collected()
+    experiment = spans.add(EvaluationResult(name="experiment"))
+    root = spans.add(AgentInvocation(agent_name="clerk"), parent=experiment)
+    spans.add(ToolExecution(name="look", arguments={}, result="x"), parent=root)
+    spans.add(asks(("c1", "judge")), parent=experiment)
+    (result,) = rebuild(spans.spans)
+    assert result.trace.agent_id == "clerk"
+    assert [step.type for step in result.trace.steps] == ["tool_call", "tool_result"]

@@ -37,7 +37,7 @@ class Runtime:
     def span(self, name: str, up: SpanRecord | None = None, **fields: Any) -> SpanRecord:
         self._clock += 1_000_000
         number = f"{len(self.spans) + 1:x}{self.team[:4]}"
-        made = SpanRecord(
+        span_record = SpanRecord(
             up.trace_id if up else number.zfill(32),
             number.zfill(16),
             up.span_id if up else None,
@@ -47,12 +47,12 @@ class Runtime:
             scope=RUNTIME,
         )
         for field, value in fields.items():
-            setattr(made, field, value)
-        self.spans.append(made)
-        return made
+            setattr(span_record, field, value)
+        self.spans.append(span_record)
+        return span_record
 
     def message(
-        self, sender: SpanRecord | None, kind: str, to: str, said: Any, *agents: str
+        self, sender: SpanRecord | None, kind: str, to: str, output: Any, *agents: str
     ) -> SpanRecord:
         """Send a message to a topic or the manager, and let it arrive at agents; return the last
         arrival."""
@@ -77,17 +77,17 @@ class Runtime:
                 "messaging.operation": "process",
                 "messaging.destination": place,
                 "recipient_agent_class": agent if agent == MANAGER else "ChatAgentContainer",
-                "message": json.dumps(said),
+                "message": json.dumps(output),
             }
             last = self.span(f"autogen process {place}", passed, links=links, attributes=passed_on)
         return last
 
     def turn(self, asks: SpanRecord, name: str, *events: dict[str, Any]) -> SpanRecord:
         """Let an agent take its turn, and answer to all; return the arrival at the manager."""
-        asked = self.message(asks, "GroupChatRequestPublish", name, {}, name)
+        request = self.message(asks, "GroupChatRequestPublish", name, {}, name)
         run = self.span(
             f"invoke_agent {name}",
-            asked,
+            request,
             scope="autogen-core",
             attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name,
                         "gen_ai.agent.id": f"{name}_{self.team}/{self.team}"},
@@ -98,9 +98,9 @@ class Runtime:
         return self.message(run, "GroupChatAgentResponse", "group_topic", answer, *everybody)
 
     def start(self, task: str) -> SpanRecord:
-        given = {"messages": [{"source": "user", "content": task, "type": "TextMessage"}]}
-        start = self.message(None, "GroupChatStart", MANAGER, given, MANAGER)
-        self.message(start, "GroupChatStart", "group_topic", given, "writer", "critic")
+        values = {"messages": [{"source": "user", "content": task, "type": "TextMessage"}]}
+        start = self.message(None, "GroupChatStart", MANAGER, values, MANAGER)
+        self.message(start, "GroupChatStart", "group_topic", values, "writer", "critic")
         return start
 
 
@@ -108,8 +108,8 @@ def says(content: str, **fields: Any) -> dict[str, Any]:
     return {"type": "TextMessage", "content": content, **fields}
 
 
-def usage(given: int, made: int) -> dict[str, Any]:
-    return {"models_usage": {"prompt_tokens": given, "completion_tokens": made}}
+def usage(number: int, count: int) -> dict[str, Any]:
+    return {"models_usage": {"prompt_tokens": number, "completion_tokens": count}}
 
 
 WANTS = {
@@ -126,7 +126,7 @@ def a_run(runtime: Runtime, task: str = "Write.") -> None:
 
 
 def traces(spans: list[SpanRecord]) -> list[dict[str, Any]]:
-    return [found.trace.to_dict() for found in rebuild(spans)]
+    return [result.trace.to_dict() for result in rebuild(spans)]
 
 
 def test_a_team_is_a_run_that_holds_those_of_its_agents() -> None:
@@ -165,11 +165,11 @@ def test_model_calls_of_the_manager_belong_to_the_team() -> None:
     """They select agents and instruct them; the answer to the user is that of an agent."""
     runtime = Runtime()
     start = runtime.start("Write.")
-    said = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5}
-    said["gen_ai.output.messages"] = json.dumps([message("assistant", [text("critic")])])
-    runtime.span("chat", start, scope="some.tracer", attributes=said)
+    texts = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5}
+    texts["gen_ai.output.messages"] = json.dumps([message("assistant", [text("critic")])])
+    runtime.span("chat", start, scope="some.tracer", attributes=texts)
     wrote = runtime.turn(start, "writer", says("A poem."))
-    runtime.span("chat", wrote, scope="some.tracer", attributes=said)
+    runtime.span("chat", wrote, scope="some.tracer", attributes=texts)
     runtime.turn(wrote, "critic", says("Good."))
     team, _, _ = traces(runtime.spans)
     assert (team["metrics"]["total_tokens"], team["output"]) == (10, "Good.")
@@ -186,14 +186,14 @@ def test_an_agents_input_is_what_it_received_since_its_last_turn() -> None:
 
 
 def test_a_team_below_a_span_of_the_program_is_the_same() -> None:
-    found = []
+    results = []
     for one_trace in (False, True):
         runtime = Runtime(one_trace=one_trace)
         a_run(runtime)
-        found.append(
+        results.append(
             [(trace["agent_id"], trace["input"], shape(trace)) for trace in traces(runtime.spans)]
         )
-    assert found[0] == found[1]
+    assert results[0] == results[1]
 
 
 def test_a_team_that_is_run_again_has_two_runs() -> None:
@@ -220,18 +220,18 @@ def test_without_its_start_each_agent_stands_for_itself() -> None:
     runtime = Runtime()
     a_run(runtime)
     first = runtime.spans[1].trace_id  # what the manager is told with
-    found = traces([span for span in runtime.spans if span.trace_id != first])
-    assert [item["agent_id"] for item in found] == ["writer", "critic"]
-    assert all("metadata" not in item for item in found)
+    result = traces([span for span in runtime.spans if span.trace_id != first])
+    assert [item["agent_id"] for item in result] == ["writer", "critic"]
+    assert all("metadata" not in item for item in result)
 
 
 def test_before_0_6_2_an_agent_has_no_span_of_its_own() -> None:
     runtime = Runtime()
     start = runtime.start("Write.")
-    asked = runtime.message(start, "GroupChatRequestPublish", "writer", {}, "writer")
+    request = runtime.message(start, "GroupChatRequestPublish", "writer", {}, "writer")
     answer = {"agent_response": {"chat_message": {"source": "writer", **usage(3, 4)}}}
-    runtime.message(asked, "GroupChatAgentResponse", "group_topic", answer, "critic", MANAGER)
-    asked = runtime.message(start, "GroupChatRequestPublish", "critic", {}, "critic")
+    runtime.message(request, "GroupChatAgentResponse", "group_topic", answer, "critic", MANAGER)
+    request = runtime.message(start, "GroupChatRequestPublish", "critic", {}, "critic")
     team, writer, critic = traces(runtime.spans)
     assert (writer["agent_id"], writer["metrics"]["total_tokens"]) == ("writer", 7)
     assert team["metadata"]["sub_traces"] == [writer["trace_id"], critic["trace_id"]]
@@ -251,8 +251,8 @@ def test_spans_of_one_id_in_several_traces_are_not_mixed() -> None:
     _, *later = (span for span in runtime.spans if span.name.startswith("invoke_agent"))
     for span in later:
         span.span_id = "f" * 16
-    other = msgspec.structs.replace(later[0], trace_id=runtime.spans[0].trace_id)
-    names = [trace["agent_id"] for trace in traces([*runtime.spans, other])]
+    second = msgspec.structs.replace(later[0], trace_id=runtime.spans[0].trace_id)
+    names = [trace["agent_id"] for trace in traces([*runtime.spans, second])]
     assert sorted(names) == sorted([MANAGER, "writer", "critic", "critic"])
 
 
@@ -264,28 +264,28 @@ class Crew:
         self.clock = 1_700_000_000_000_000_000
         self.crew_id = crew_id
 
-    def span(self, name: str, ms: int, up: SpanRecord | None = None, **said: Any) -> SpanRecord:
+    def span(self, name: str, ms: int, up: SpanRecord | None = None, **output: Any) -> SpanRecord:
         number = f"{len(self.spans) + 1:x}"
-        made = SpanRecord(
+        span_record = SpanRecord(
             up.trace_id if up else number.zfill(32),
             number.zfill(16),
             up.span_id if up else None,
             name,
             start_ns=self.clock,
             end_ns=self.clock + ms * 1_000_000,
-            attributes={"crew_id": self.crew_id, **said},
+            attributes={"crew_id": self.crew_id, **output},
             scope="crewai.telemetry",
         )
-        self.spans.append(made)
-        return made
+        self.spans.append(span_record)
+        return span_record
 
     def kickoff(self, city: str, up: SpanRecord | None = None) -> None:
-        told = {"crew_key": "k", "crew_inputs": city, "crew_output": "Sunny."}
-        self.span("Crew Execution", 90, up, **told)
+        messages = {"crew_key": "k", "crew_inputs": city, "crew_output": "Sunny."}
+        self.span("Crew Execution", 90, up, **messages)
         for agent in ("weather", "writer"):
             self.clock += 10_000_000
-            given = {"agent_role": agent, "formatted_description": f"Look at {city}."}
-            self.span("Task Execution", 9, up, **given, task_output="Sunny.")
+            values = {"agent_role": agent, "formatted_description": f"Look at {city}."}
+            self.span("Task Execution", 9, up, **values, task_output="Sunny.")
         self.clock += 100_000_000
 
 
@@ -293,9 +293,9 @@ def test_a_task_is_part_of_the_crew_that_it_lies_within() -> None:
     crew = Crew()
     crew.kickoff("Paris")
     crew.kickoff("Oslo")
-    found = traces(crew.spans)
-    assert [item["agent_id"] for item in found] == ["k", "weather", "writer"] * 2
-    for run, *tasks in (found[:3], found[3:]):
+    result = traces(crew.spans)
+    assert [item["agent_id"] for item in result] == ["k", "weather", "writer"] * 2
+    for run, *tasks in (result[:3], result[3:]):
         assert shape(run) == ["handoff writer"]
         assert [task["metadata"]["parent_trace_id"] for task in tasks] == [run["trace_id"]] * 2
 
@@ -324,10 +324,10 @@ def test_a_task_within_two_crews_of_one_id_belongs_to_neither() -> None:
 def test_a_crew_that_another_tracer_records_too_is_one_run() -> None:
     for key, kind in (("crew_id", "openinference.span.kind"), ("crewai.crew.id", "x.y")):
         crew = Crew()
-        around = crew.span("kickoff", 95)
-        around.scope = "some.tracer"
-        around.attributes = {key: "c1", kind: "CHAIN", "gen_ai.operation.name": "invoke_workflow"}
-        crew.kickoff("Paris", around)
+        span = crew.span("kickoff", 95)
+        span.scope = "some.tracer"
+        span.attributes = {key: "c1", kind: "CHAIN", "gen_ai.operation.name": "invoke_workflow"}
+        crew.kickoff("Paris", span)
         [run] = traces(crew.spans)
         assert run["steps"] == []
 

@@ -46,16 +46,16 @@ def sessions(chance: random.Random) -> Iterator[list[tuple[str, str]]]:
 def recorded(chance: random.Random) -> list[SpanRecord]:
     """Return the calls of sessions that ran at the same time, each call a trace of its own."""
     waiting = list(sessions(chance))
-    said: list[list[Any]] = [[] for _ in waiting]
-    seen = Collected()
+    texts: list[list[Any]] = [[] for _ in waiting]
+    spans = Collected()
     while open_ones := [number for number, turns in enumerate(waiting) if turns]:
         number = chance.choice(open_ones)
         question, answer = waiting[number].pop(0)
-        said[number].append(message("user", [text(question)]))
+        texts[number].append(message("user", [text(question)]))
         reply = message("assistant", [text(answer)])
-        seen.add(Inference(provider="openai", input=list(said[number]), output=[reply]))
-        said[number].append(reply)
-    return seen.spans
+        spans.add(Inference(provider="openai", input=list(texts[number]), output=[reply]))
+        texts[number].append(reply)
+    return spans.spans
 
 
 def rebuilt(spans: list[SpanRecord]) -> list[Any]:
@@ -82,28 +82,28 @@ def test_runs_do_not_depend_on_the_order_of_calls_or_where_they_are_spooled(
 
 
 def test_runs_come_in_order_of_their_first_call(no_memory: None) -> None:
-    seen = Collected()
+    spans = Collected()
     for number in range(20):
         question = message("user", [text(f"question {number}")])
-        seen.add(Inference(provider="openai", input=[question], output=[message("assistant", [])]))
-    found = [
+        spans.add(Inference(provider="openai", input=[question], output=[message("assistant", [])]))
+    inputs = [
         rebuild_group.trace.input
-        for rebuild_group in rebuild_groups([[span] for span in reversed(seen.spans)], list)
+        for rebuild_group in rebuild_groups([[span] for span in reversed(spans.spans)], list)
     ]
-    assert found == [f"question {number}" for number in range(20)]
+    assert inputs == [f"question {number}" for number in range(20)]
 
 
 def test_of_two_sessions_that_begin_alike_each_continues_its_own() -> None:
-    seen = Collected()
+    spans = Collected()
     hello, hi = message("user", [text("hello")]), message("assistant", [text("hi")])
     for session in ("first", "second"):
-        seen.add(Inference(provider="openai", input=[hello], output=[hi]))
+        spans.add(Inference(provider="openai", input=[hello], output=[hi]))
         question = message("user", [text(f"the {session} question")])
         answer = message("assistant", [text(f"the {session} answer")])
-        seen.add(Inference(provider="openai", input=[hello, hi, question], output=[answer]))
-    one, other = seen.rebuilt()
-    assert (one["output"], other["output"]) == ("the first answer", "the second answer")
-    assert one["started_at"] < one["finished_at"] <= other["started_at"]
+        spans.add(Inference(provider="openai", input=[hello, hi, question], output=[answer]))
+    one, second = spans.rebuilt()
+    assert (one["output"], second["output"]) == ("the first answer", "the second answer")
+    assert one["started_at"] < one["finished_at"] <= second["started_at"]
 
 
 def test_a_full_disk_is_reported_with_a_remedy(
@@ -120,10 +120,10 @@ def test_a_full_disk_is_reported_with_a_remedy(
 def test_rows_come_back_by_part_in_the_order_they_were_added(
     added: list[tuple[int, int]], no_memory: None
 ) -> None:
-    kept = Rows(2, 3)
+    rows = Rows(2, 3)
     for part, number in added:
-        kept.add(part, part, number)
-    assert [list(kept.of(part)) for part in range(3)] == [
+        rows.add(part, part, number)
+    assert [list(rows.of(part)) for part in range(3)] == [
         [row for row in added if row[0] == part] for part in range(3)
     ]
-    kept.close()
+    rows.close()

@@ -33,13 +33,13 @@ def operation_of(layer: str, call_id: str) -> Any:
             return McpRequest(side="server" if "server" in layer else "client", tool_name="t")
 
 
-def call(seen: Collected, parent: SpanRecord, layers: list[str], number: int) -> None:
+def call(spans: Collected, parent: SpanRecord, layers: list[str], number: int) -> None:
     for layer in layers:
-        parent = seen.add(operation_of(layer, f"c{number}"), parent=parent, seconds=0.5)
+        parent = spans.add(operation_of(layer, f"c{number}"), parent=parent, seconds=0.5)
 
 
-def steps(seen: Collected) -> list[dict[str, Any]]:
-    [trace] = seen.rebuilt()
+def steps(spans: Collected) -> list[dict[str, Any]]:
+    [trace] = spans.rebuilt()
     return [step for step in trace["steps"] if step["type"].startswith("tool_")]
 
 
@@ -56,53 +56,55 @@ present = st.lists(st.sampled_from(LAYERS), min_size=1, unique=True).map(in_orde
 def test_a_call_is_one_step_whoever_is_present(
     calls: list[list[str]], asked_by_model: bool
 ) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=60)
+    spans = Collected()
+    root = spans.add(agent(), seconds=60)
     if asked_by_model:
         parts = [tool_call("t", ARGUMENTS, f"c{number}") for number in range(len(calls))]
-        seen.add(Inference(provider="p", output=[message("assistant", parts)]), parent=root)
+        spans.add(Inference(provider="p", output=[message("assistant", parts)]), parent=root)
     for number, layers in enumerate(calls):
-        call(seen, root, layers, number)
-    found = steps(seen)
+        call(spans, root, layers, number)
+    result = steps(spans)
     number = len(calls)
-    assert sorted(item["type"] for item in found) == [
+    assert sorted(item["type"] for item in result) == [
         *(["tool_call"] * number),
         *(["tool_result"] * number),
     ]
-    told = [any("native" not in layer for layer in layers) for layers in calls]
+    messages = [any("native" not in layer for layer in layers) for layers in calls]
     arguments = [
-        item["tool_call"].get("arguments") for item in found if item["type"] == "tool_call"
+        item["tool_call"].get("arguments") for item in result if item["type"] == "tool_call"
     ]
-    results = [item["tool_result"].get("output") for item in found if item["type"] == "tool_result"]
-    assert arguments.count(ARGUMENTS) == (len(calls) if asked_by_model else sum(told))
-    assert results.count("found") == sum(told)
+    results = [
+        item["tool_result"].get("output") for item in result if item["type"] == "tool_result"
+    ]
+    assert arguments.count(ARGUMENTS) == (len(calls) if asked_by_model else sum(messages))
+    assert results.count("found") == sum(messages)
 
 
 @given(layers=present, early=st.integers(1, 4))
 def test_a_server_whose_clock_is_ahead_makes_no_second_step(layers: list[str], early: int) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=60)
-    call(seen, root, layers, 0)
-    for span in seen.spans[1:]:
+    spans = Collected()
+    root = spans.add(agent(), seconds=60)
+    call(spans, root, layers, 0)
+    for span in spans.spans[1:]:
         if span.kind == "SERVER" and span.start_ns is not None:
             span.start_ns -= early * 1_000_000_000
-    assert [step["type"] for step in steps(seen)] == ["tool_call", "tool_result"]
+    assert [step["type"] for step in steps(spans)] == ["tool_call", "tool_result"]
 
 
 def test_a_tool_that_calls_another_one_over_mcp_is_one_step() -> None:
     """The way in which a tool finds its result is its own affair."""
-    seen = Collected()
-    root = seen.add(agent(), seconds=60)
-    server = seen.add(McpRequest(side="server", tool_name="plan"), parent=root, seconds=9)
-    client = seen.add(McpRequest(tool_name="search"), parent=server)
-    seen.add(McpRequest(side="server", tool_name="search"), parent=client)
-    assert [step["type"] for step in steps(seen)] == ["tool_call", "tool_result"]
+    spans = Collected()
+    root = spans.add(agent(), seconds=60)
+    server = spans.add(McpRequest(side="server", tool_name="plan"), parent=root, seconds=9)
+    client = spans.add(McpRequest(tool_name="search"), parent=server)
+    spans.add(McpRequest(side="server", tool_name="search"), parent=client)
+    assert [step["type"] for step in steps(spans)] == ["tool_call", "tool_result"]
 
 
 @pytest.mark.parametrize("inner", [{"name": "other"}, {"name": "t", "call_id": "mine"}])
 def test_another_tool_inside_a_server_is_a_step_of_its_own(inner: Any) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=60)
-    server = seen.add(McpRequest(side="server", tool_name="t"), parent=root, seconds=9)
-    seen.add(ToolExecution(**inner), parent=server)
-    assert len(steps(seen)) == 4
+    spans = Collected()
+    root = spans.add(agent(), seconds=60)
+    server = spans.add(McpRequest(side="server", tool_name="t"), parent=root, seconds=9)
+    spans.add(ToolExecution(**inner), parent=server)
+    assert len(steps(spans)) == 4

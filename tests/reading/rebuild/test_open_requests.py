@@ -32,11 +32,11 @@ def agent(number: int = 1, at: int = 0, **call: Any) -> list[SpanRecord]:
     """Return an agent's run whose model calls last from 0 to 10 and from 20 to 30 ms."""
     wants = message("assistant", [tool_call("search", {"word": "a"}, f"c{number}")])
     sent = message("tool", [tool_response("error: no page", f"c{number}")])
-    asked, said = message("user", [text("q")]), message("assistant", [text("Done.")])
+    request, output = message("user", [text("q")]), message("assistant", [text("Done.")])
     operations: list[tuple[Operation, int, int]] = [
         (AgentInvocation(agent_name="clerk"), 0, 40),
-        (Inference(provider="p", input=[asked], output=[wants]), 0, 10),
-        (Inference(provider="p", input=[asked, wants, sent], output=[said]), 20, 30),
+        (Inference(provider="p", input=[request], output=[wants]), 0, 10),
+        (Inference(provider="p", input=[request, wants, sent], output=[output]), 20, 30),
     ]
     spans = []
     for place, (operation, start, end) in enumerate(operations):
@@ -54,13 +54,13 @@ def tool(
 
 def calls(spans: list[SpanRecord]) -> list[tuple[Any, int, bool | None]]:
     """Return agent, number of calls and whether `no_tool_error` passed, of each run."""
-    found: list[tuple[Any, int, bool | None]] = []
+    results: list[tuple[Any, int, bool | None]] = []
     for item in rebuild(spans):
         count = sum(step.type == "tool_call" for step in item.trace.steps)
         [result] = evaluate([{"type": "no_tool_error"}], [item.trace])
         passed = result.assertion_results[0].passed
-        found.append((item.trace.agent_id, count, passed))
-    return found
+        results.append((item.trace.agent_id, count, passed))
+    return results
 
 
 @pytest.mark.parametrize("parent", [None, "f" * 16], ids=["no parent", "lost parent"])
@@ -103,9 +103,9 @@ def test_a_tool_that_breaks_one_condition_is_a_run_of_its_own(span: SpanRecord) 
 
 def test_a_loop_of_its_own_keeps_its_tool() -> None:
     """A tool that a model call outside the run requested by id is not the run's."""
-    asked = message("user", [text("other")])
+    request = message("user", [text("other")])
     wants = message("assistant", [tool_call("search", {"word": "a"}, "d1")])
-    loop = tool(Inference(provider="p", input=[asked], output=[wants]), 2000, 1, 11)
+    loop = tool(Inference(provider="p", input=[request], output=[wants]), 2000, 1, 11)
     own = tool(ToolExecution(name="search", call_id="d1", arguments={"word": "a"}), 2001)
     assert sorted(calls([*agent(), loop, own]), key=str)[0][1:] == (1, True)
     assert [count for _, count, _ in calls([*agent(), loop, own])] == [1, 1]
@@ -130,11 +130,11 @@ def test_of_two_runs_at_once_it_is_unknown_which_called_a_tool_without_arguments
     executed = [tool(NAMELESS, 1000 + n, 13 + n, 16 + n) for n in range(tools)]
     spans = [*program(1, 0), *program(2, 1), *executed]
     for ordered in (spans, spans[::-1]):
-        found = calls(ordered)
-        assert [passed for agent_id, _, passed in found if agent_id in ("clerk", "shop")] == [
+        result = calls(ordered)
+        assert [passed for agent_id, _, passed in result if agent_id in ("clerk", "shop")] == [
             None
         ] * 2
-        assert [passed for *_, passed in found].count(False) == tools
+        assert [passed for *_, passed in result].count(False) == tools
 
 
 def test_a_tool_whose_caller_is_unknown_leaves_the_verdict_on_other_tools() -> None:
@@ -156,10 +156,10 @@ def test_runs_kept_in_memory_and_on_disk_are_the_same(
     spans += [
         tool(FAILED, 1000 + n, 50 * n + 12, 50 * n + 18) for n in range(1, 40, 3) if with_tool
     ]
-    kept = [item.document for item in rebuild(spans)]
+    documents = [item.document for item in rebuild(spans)]
     for room in (0, 20_000):
         monkeypatch.setattr(runs, "_ROOM", room)
-        assert [item.document for item in rebuild(spans)] == kept
+        assert [item.document for item in rebuild(spans)] == documents
 
 
 @settings(max_examples=many(100), deadline=None)
@@ -179,6 +179,6 @@ def test_several_processes_rebuild_the_same() -> None:
     groups: dict[str, list[Any]] = {}
     for span in spans:
         groups.setdefault(span.trace_id, []).append(span)
-    found = list(rebuild_in_processes(groups.values(), 1, attrgetter("trace_id")))
-    assert found == [item.trace_id for item in rebuild(spans)]
-    assert len(found) == 2
+    result = list(rebuild_in_processes(groups.values(), 1, attrgetter("trace_id")))
+    assert result == [item.trace_id for item in rebuild(spans)]
+    assert len(result) == 2

@@ -33,11 +33,11 @@ def ran(name: str, arguments: Any = ORDER, result: Any = "shipped") -> ToolExecu
 
 
 def run_of(*operations: Inference | ToolExecution) -> Collected:
-    seen = Collected()
-    root = seen.add(agent(), seconds=99)
+    spans = Collected()
+    root = spans.add(agent(), seconds=99)
     for operation in operations:
-        seen.add(operation, parent=root)
-    return seen
+        spans.add(operation, parent=root)
+    return spans
 
 
 def steps_of(*operations: Inference | ToolExecution) -> list[str]:
@@ -51,8 +51,8 @@ TWO_CALLS = 3
 
 
 def test_a_function_of_another_name_executes_the_call_with_its_arguments() -> None:
-    seen = run_of(asks(("lookup", ORDER)), ran("lookup_impl"))
-    [rebuilt] = rebuild(seen.spans)
+    observation = run_of(asks(("lookup", ORDER)), ran("lookup_impl"))
+    [rebuilt] = rebuild(observation.spans)
     assert shape(rebuilt.document) == ONE
     rules = [note.rule or "" for note in rebuilt.fidelity.notes if note.outcome == "inferred"]
     assert any("'lookup_impl' in the same turn" in rule for rule in rules)
@@ -84,15 +84,15 @@ def test_calls_whose_arguments_the_program_changed_count_once(
 ) -> None:
     """Each has its own result where the results that were sent distinguish them."""
     numbers = list(range(count))
-    asked = [("lookup", {"n": str(n)}) for n in numbers]
+    requests = [("lookup", {"n": str(n)}) for n in numbers]
     told_all = [tool_response(f"page {n}", f"c{n}") for n in numbers]
     executed = chance.sample(numbers, count) if with_results else numbers
-    seen = run_of(
-        asks(*asked),
+    observation = run_of(
+        asks(*requests),
         *(ran("lookup", {"n": n}, f"page {n}") for n in executed),
         Inference(provider="p", input=[message("tool", told_all if with_results else [])]),
     )
-    [trace] = seen.rebuilt()
+    [trace] = observation.rebuilt()
     results = {
         step["tool_result"]["call_id"]: step["tool_result"]["output"]
         for step in trace["steps"]
@@ -118,9 +118,9 @@ def test_a_span_of_the_tools_own_name_comes_first_wherever_it_is() -> None:
 
 
 def test_a_function_inside_a_tool_is_no_call_of_the_model() -> None:
-    seen = run_of(asks(("lookup", ORDER)), ran("other", {"n": 1}))
-    seen.add(ran("lookup_impl"), parent=seen.spans[-1])
-    assert len(shape(seen.rebuilt()[0])) == TWO_CALLS + 2
+    observation = run_of(asks(("lookup", ORDER)), ran("other", {"n": 1}))
+    observation.add(ran("lookup_impl"), parent=observation.spans[-1])
+    assert len(shape(observation.rebuilt()[0])) == TWO_CALLS + 2
 
 
 arguments = st.lists(st.integers(0, 3), min_size=1, max_size=4)

@@ -30,9 +30,9 @@ def answer(words: str | None, error: str | None = None) -> Inference:
 
 def first(spans: Any) -> tuple[Rebuilt, tuple[str, str | None]]:
     """Return the first run, and the outcome and rule of its output."""
-    found = next(iter(rebuild(spans)))
-    notes = [note for note in found.fidelity.notes if note.field == "output"]
-    return found, (notes[0].outcome, notes[0].rule)
+    entry = next(iter(rebuild(spans)))
+    notes = [note for note in entry.fidelity.notes if note.field == "output"]
+    return entry, (notes[0].outcome, notes[0].rule)
 
 
 @given(
@@ -47,14 +47,14 @@ def test_only_a_run_without_an_error_takes_the_last_answer(
 ) -> None:
     """With the model calls in the run itself, or in a run inside that fails as well. Where the last
     answer was not captured, an earlier one does not stand in for it."""
-    seen = Collected()
-    said = None if own is None else [message("assistant", [text(own)])]
-    root = seen.add(kind(error_type=error, output=said), seconds=90)
-    parent = seen.add(AgentInvocation(error_type=error), parent=root) if nested else root
+    spans = Collected()
+    report_text = None if own is None else [message("assistant", [text(own)])]
+    root = spans.add(kind(error_type=error, output=report_text), seconds=90)
+    parent = spans.add(AgentInvocation(error_type=error), parent=root) if nested else root
     for words in answers:
-        seen.add(answer(words), parent=parent)
-    found, (outcome, rule) = first(seen.spans)
-    output = found.trace.to_dict().get("output")
+        spans.add(answer(words), parent=parent)
+    result, (outcome, rule) = first(spans.spans)
+    output = result.trace.to_dict().get("output")
     inferred = answers[-1] if answers else None
     if own is not None:
         assert (output, outcome, rule) == (own, "kept", None)
@@ -68,19 +68,19 @@ def test_only_a_run_without_an_error_takes_the_last_answer(
 @pytest.mark.parametrize("error", [None, "timeout"])
 def test_without_a_span_of_its_own_a_run_ends_with_its_last_call(error: str | None) -> None:
     """It failed, or its answer was not captured: the one before is no output."""
-    asked = [message("user", [text("x")])]
-    said = [message("assistant", [text("one")])]
-    seen = Collected()
-    seen.add(Inference(provider="p", input=asked, output=said), trace=1)
-    again = [*asked, *said, message("user", [text("y")])]
-    seen.add(Inference(provider="p", input=again, error_type=error), trace=1)
-    [trace] = seen.rebuilt()
+    requests = [message("user", [text("x")])]
+    texts = [message("assistant", [text("one")])]
+    spans = Collected()
+    spans.add(Inference(provider="p", input=requests, output=texts), trace=1)
+    again = [*requests, *texts, message("user", [text("y")])]
+    spans.add(Inference(provider="p", input=again, error_type=error), trace=1)
+    [trace] = spans.rebuilt()
     assert trace.get("output") is None
 
 
 def ask() -> None:
-    asked = [{"role": "user", "content": "x"}]
-    with model_call("m", messages=asked, provider="openai") as call:
+    requests = [{"role": "user", "content": "x"}]
+    with model_call("m", messages=requests, provider="openai") as call:
         call.output("Your refund is booked.")
 
 
@@ -141,8 +141,8 @@ def test_what_a_program_returns_is_the_output(
 ) -> None:
     with suppress(RuntimeError):
         program()
-    found, noted = first(records(spans.finished()))
-    value = found.trace.output
+    result, noted = first(records(spans.finished()))
+    value = result.trace.output
     assert {None: "null", UNSET: "absent"}.get(value, value) == output
     assert noted == note
 

@@ -14,8 +14,8 @@ from agentool_otel.semconv import agentool
 from tests.records import Collected, agent, asks, shape
 
 
-def notes_of(seen: Collected, outcome: str) -> list[tuple[str, str | None]]:
-    [rebuilt] = rebuild(seen.spans)
+def notes_of(spans: Collected, outcome: str) -> list[tuple[str, str | None]]:
+    [rebuilt] = rebuild(spans.spans)
     return [(note.field, note.rule) for note in rebuilt.fidelity.notes if note.outcome == outcome]
 
 
@@ -23,67 +23,67 @@ def notes_of(seen: Collected, outcome: str) -> list[tuple[str, str | None]]:
 
 
 def test_a_servers_span_that_starts_before_its_tool_by_another_clock_adds_to_it() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=4)
-    client = seen.add(McpRequest(tool_name="t"), parent=tool, start_ns=root.start_ns)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=4)
+    client = spans.add(McpRequest(tool_name="t"), parent=tool, start_ns=root.start_ns)
     server = McpRequest(side="server", tool_name="t", arguments={"n": 1}, result="found")
-    seen.add(server, parent=client, start_ns=root.start_ns)
-    [trace] = seen.rebuilt()
+    spans.add(server, parent=client, start_ns=root.start_ns)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
 def test_a_tool_span_around_one_that_knows_the_id_adds_to_it() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     outer = ToolExecution(name="t", arguments={"n": 1}, result="found")
-    around = seen.add(outer, parent=root, seconds=4)
-    seen.add(ToolExecution(name="t", call_id="c"), parent=around, scope="another.sdk")
-    [trace] = seen.rebuilt()
+    parent = spans.add(outer, parent=root, seconds=4)
+    spans.add(ToolExecution(name="t", call_id="c"), parent=parent, scope="another.sdk")
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
 def test_a_request_beside_the_span_that_knows_the_id_is_of_the_same_call() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    around = seen.add(ToolExecution(name="t"), parent=root, seconds=4)
-    seen.add(ToolExecution(name="t", call_id="c"), parent=around, scope="another.sdk")
-    seen.add(McpRequest(tool_name="t", arguments={"n": 1}, result="found"), parent=around)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    parent = spans.add(ToolExecution(name="t"), parent=root, seconds=4)
+    spans.add(ToolExecution(name="t", call_id="c"), parent=parent, scope="another.sdk")
+    spans.add(McpRequest(tool_name="t", arguments={"n": 1}, result="found"), parent=parent)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
 def test_a_request_inside_a_transfer_is_a_call() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    transfer = seen.add(ToolExecution(name="transfer_to_b"), parent=root, seconds=4)
-    client = seen.add(McpRequest(tool_name="t", arguments={"n": 1}), parent=transfer)
-    seen.add(McpRequest(side="server", tool_name="t", result="found"), parent=client)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    transfer = spans.add(ToolExecution(name="transfer_to_b"), parent=root, seconds=4)
+    client = spans.add(McpRequest(tool_name="t", arguments={"n": 1}), parent=transfer)
+    spans.add(McpRequest(side="server", tool_name="t", result="found"), parent=client)
+    [trace] = spans.rebuilt()
     steps = [(*line.split()[:1], line.split()[-1]) for line in shape(trace)]
     assert steps == [("handoff", "b"), ("call", "1}"), ("result", "found")]
-    assert len(notes_of(seen, "duplicate")) == 1
+    assert len(notes_of(spans, "duplicate")) == 1
 
 
 def test_a_transfer_within_another_tracers_is_one_handoff() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    outer = seen.add(ToolExecution(name="transfer_to_b"), parent=root, seconds=4)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    outer = spans.add(ToolExecution(name="transfer_to_b"), parent=root, seconds=4)
     inner = ToolExecution(name="transfer_to_b", call_id="c")
-    seen.add(inner, parent=outer, scope="another.sdk")
-    assert shape(seen.rebuilt()[0]) == ["handoff b"]
-    assert len(notes_of(seen, "duplicate")) == 1
+    spans.add(inner, parent=outer, scope="another.sdk")
+    assert shape(spans.rebuilt()[0]) == ["handoff b"]
+    assert len(notes_of(spans, "duplicate")) == 1
 
 
 def test_spans_of_an_id_that_comes_again_are_of_the_request_before_them() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=99)
+    spans = Collected()
+    root = spans.add(agent(), seconds=99)
     for turn in (1, 2):
-        seen.add(asks(("call_0", "t")), parent=root)
+        spans.add(asks(("call_0", "t")), parent=root)
         tool = ToolExecution(name="t", call_id="call_0", result=turn)
-        one = seen.add(tool, parent=root, seconds=0.5)
-        seen.add(tool, parent=root, scope="another.sdk", start_ns=one.start_ns)
-    [trace] = seen.rebuilt()
+        one = spans.add(tool, parent=root, seconds=0.5)
+        spans.add(tool, parent=root, scope="another.sdk", start_ns=one.start_ns)
+    [trace] = spans.rebuilt()
     assert shape(trace) == [
         "call call_0 t {'n': 'call_0'}",
         "result call_0 1",
@@ -93,15 +93,15 @@ def test_spans_of_an_id_that_comes_again_are_of_the_request_before_them() -> Non
 
 
 def test_a_deep_chain_of_requests_each_begun_before_the_one_around_it_is_one_call() -> None:
-    seen = Collected()
-    parent: SpanRecord | None = seen.add(agent(), seconds=9999)
+    spans = Collected()
+    parent: SpanRecord | None = spans.add(agent(), seconds=9999)
     begun = 1_700_000_000_000_000_000 + 5000 * 10**9
     for n in range(3000):
-        parent = seen.add(McpRequest(tool_name="t"), parent=parent, start_ns=begun - n * 10**9)
-    seen.add(
+        parent = spans.add(McpRequest(tool_name="t"), parent=parent, start_ns=begun - n * 10**9)
+    spans.add(
         McpRequest(tool_name="t", result="found"), parent=parent, start_ns=begun - 4000 * 10**9
     )
-    [trace] = seen.rebuilt()
+    [trace] = spans.rebuilt()
     assert [line.split()[-1] for line in shape(trace)] == ["None", "found"]
 
 
@@ -111,14 +111,14 @@ def test_a_deep_chain_of_requests_each_begun_before_the_one_around_it_is_one_cal
 def test_the_result_of_a_tool_that_the_provider_runs_comes_with_the_answer() -> None:
     call = {"type": "server_tool_call", "id": "s", "name": "t", "server_tool_call": {"n": 1}}
     result = {"type": "server_tool_call_response", "id": "s", "server_tool_call_response": "found"}
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(Inference(output=[message("assistant", [call, result])]), parent=root, seconds=3)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(Inference(output=[message("assistant", [call, result])]), parent=root, seconds=3)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call s t {'n': 1}", "result s found"]
     called, answered = trace["steps"]
     assert called["timestamp"] == answered["timestamp"]
-    assert ("timestamp", "end of the model call") in notes_of(seen, "inferred")
+    assert ("timestamp", "end of the model call") in notes_of(spans, "inferred")
 
 
 @pytest.mark.parametrize(
@@ -131,82 +131,82 @@ def test_the_result_of_a_tool_that_the_provider_runs_comes_with_the_answer() -> 
     ],
 )
 def test_a_result_in_the_output_of_a_run_is_kept(call: Any, result: Any, steps: list[str]) -> None:
-    said = [message("assistant", [call]), message("tool", [result])]
-    seen = Collected()
-    seen.add(agent(output=said))
-    assert shape(seen.rebuilt()[0]) == steps
+    texts = [message("assistant", [call]), message("tool", [result])]
+    spans = Collected()
+    spans.add(agent(output=texts))
+    assert shape(spans.rebuilt()[0]) == steps
 
 
 @pytest.mark.parametrize("call_id", ["c", None])
 def test_a_result_in_the_output_of_a_run_is_that_of_its_span(call_id: str | None) -> None:
-    said = [message("assistant", [tool_call("t", {"n": 1}, call_id)])]
-    said += [message("tool", [tool_response("found", call_id)])]
-    seen = Collected()
-    root = seen.add(agent(output=said), seconds=9)
-    seen.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root)
-    [trace] = seen.rebuilt()
+    texts = [message("assistant", [tool_call("t", {"n": 1}, call_id)])]
+    texts += [message("tool", [tool_response("found", call_id)])]
+    spans = Collected()
+    root = spans.add(agent(output=texts), seconds=9)
+    spans.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
 def test_an_older_form_of_another_call_than_those_beside_it_is_a_call() -> None:
     parts = [tool_call("a", {"n": 1}, ""), tool_call("b", {"n": 2}, "c")]
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(Inference(output=[message("assistant", parts)]), parent=root)
-    assert shape(seen.rebuilt()[0]) == ["call None a {'n': 1}", "call c b {'n': 2}"]
-    assert ("tool_call.id", None) in notes_of(seen, "not_captured")
-    assert not [field for field, _ in notes_of(seen, "inferred") if field == "tool_call.id"]
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(Inference(output=[message("assistant", parts)]), parent=root)
+    assert shape(spans.rebuilt()[0]) == ["call None a {'n': 1}", "call c b {'n': 2}"]
+    assert ("tool_call.id", None) in notes_of(spans, "not_captured")
+    assert not [field for field, _ in notes_of(spans, "inferred") if field == "tool_call.id"]
 
 
 def test_a_place_on_the_timeline_of_thousands_of_digits_is_none() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    tool = seen.add(ToolExecution(name="t", call_id="c", result="found"), parent=root)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    tool = spans.add(ToolExecution(name="t", call_id="c", result="found"), parent=root)
     tool.attributes[agentool.STEP_INDEX] = "9" * 5000
-    assert shape(seen.rebuilt()[0]) == ["call c t None", "result c found"]
+    assert shape(spans.rebuilt()[0]) == ["call c t None", "result c found"]
 
 
 # ---------------------------------------------------------------------- what is not compared at all
 
 
 def test_a_tool_far_inside_others_says_that_it_was_not_compared_with_all_of_them() -> None:
-    seen = Collected()
-    parent = seen.add(agent(), seconds=99)
+    spans = Collected()
+    parent = spans.add(agent(), seconds=99)
     for n in range(10):
         call = ToolExecution(name=f"t{n}", call_id=f"c{n}")
-        parent = seen.add(call, parent=parent, seconds=90 - n)
+        parent = spans.add(call, parent=parent, seconds=90 - n)
     rule = "of its own: compared with the nearest 8 tools around it"
-    assert notes_of(seen, "inferred").count(("tool_call", rule)) == 1
+    assert notes_of(spans, "inferred").count(("tool_call", rule)) == 1
 
 
 def test_a_call_id_of_many_spans_says_that_not_all_were_compared() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=99)
+    spans = Collected()
+    root = spans.add(agent(), seconds=99)
     for n in range(18):
         call = ToolExecution(name="t", call_id="same", arguments={"n": n})
-        seen.add(call, parent=root, seconds=50)
+        spans.add(call, parent=root, seconds=50)
     rule = "of its own: compared with the last 16 calls of its id"
-    assert notes_of(seen, "inferred").count(("tool_call", rule)) == 1
+    assert notes_of(spans, "inferred").count(("tool_call", rule)) == 1
 
 
 def test_model_calls_at_once_say_that_not_all_were_compared() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=99)
+    spans = Collected()
+    root = spans.add(agent(), seconds=99)
     for n in range(20):
         call, scope = Inference(request_model=f"m{n}"), f"sdk.{n % 2}"
-        seen.add(call, parent=root, seconds=60 - n, scope=scope)
+        spans.add(call, parent=root, seconds=60 - n, scope=scope)
     rule = "of its own: compared with the last 16 that went on when it began"
-    assert notes_of(seen, "inferred").count(("model call", rule)) == 3
+    assert notes_of(spans, "inferred").count(("model call", rule)) == 3
 
 
 def test_an_id_that_many_equal_calls_may_have_says_so() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=999)
+    spans = Collected()
+    root = spans.add(agent(), seconds=999)
     history = [message("user", [text("go")])]
     for _ in range(70):
-        seen.add(Inference(input=[*history, *history], output=[
+        spans.add(Inference(input=[*history, *history], output=[
             message("assistant", [tool_call("t", {"n": 1})])]), parent=root)  # fmt: skip
     named = message("assistant", [tool_call("t", {"n": 1}, "c")])
-    seen.add(Inference(input=[*history, named]), parent=root)
+    spans.add(Inference(input=[*history, named]), parent=root)
     rule = "id 'c': compared with the first 64 equal calls"
-    assert ("tool_call.id", rule) in notes_of(seen, "not_captured")
+    assert ("tool_call.id", rule) in notes_of(spans, "not_captured")

@@ -60,8 +60,8 @@ def test_each_conversation_is_a_run_and_each_call_one_step(
     spans = [*program.spans, *chance.choices(program.spans, k=3)]
     chance.shuffle(spans)
     traces = rebuilt(spans)
-    found = {trace["input"]: told(calls_of(trace)) for trace in traces}
-    assert found == {question: told(calls) for question, calls in program.calls.items()}
+    tolds = {trace["input"]: told(calls_of(trace)) for trace in traces}
+    assert tolds == {question: told(calls) for question, calls in program.calls.items()}
     assert len(traces) == count
 
 
@@ -77,14 +77,16 @@ def test_no_order_of_reading_changes_a_run(chance: random.Random, count: int, be
 
 def loop(operation: Operation, start: int, end: int, **fields: Any) -> list[dict[str, Any]]:
     """Rebuild a conversation and a span: its model calls last from 0 to 10 and from 20 to 30 ms."""
-    asked = message("user", [text("q")])
+    request = message("user", [text("q")])
     wants = message("assistant", [tool_call("search", {"word": "a"}, "c1")])
     sent = message("tool", [tool_response("page", "c1")])
-    said = message("assistant", [text("Done.")])
+    output = message("assistant", [text("Done.")])
     spans = [
-        span_of(Inference(provider="p", input=[asked], output=[wants]), 1, START, START + 10 * MS),
         span_of(
-            Inference(provider="p", input=[asked, wants, sent], output=[said]),
+            Inference(provider="p", input=[request], output=[wants]), 1, START, START + 10 * MS
+        ),
+        span_of(
+            Inference(provider="p", input=[request, wants, sent], output=[output]),
             2,
             START + 20 * MS,
             START + 30 * MS,

@@ -19,12 +19,12 @@ from tests.records import Collected, agent, asks, shape
 
 
 def test_duplicate_call_ids_keep_their_own_results() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     for n in (1, 2):
         tool = ToolExecution(name="t", call_id="same", arguments={"n": n}, result=n)
-        seen.add(tool, parent=root)
-    [trace] = seen.rebuilt()
+        spans.add(tool, parent=root)
+    [trace] = spans.rebuilt()
     assert shape(trace) == [
         "call same t {'n': 1}",
         "result same 1",
@@ -34,23 +34,23 @@ def test_duplicate_call_ids_keep_their_own_results() -> None:
 
 
 def test_a_call_recorded_before_its_arguments_arrived_is_executed_once() -> None:
-    seen = Collected()
-    root = seen.add(AgentInvocation(agent_name="a"))
+    spans = Collected()
+    root = spans.add(AgentInvocation(agent_name="a"))
     reply = message("assistant", [tool_call("write", {})])
-    seen.add(Inference(provider="openai", output=[reply]), parent=root)
-    seen.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
-    [trace] = seen.rebuilt()
+    spans.add(Inference(provider="openai", output=[reply]), parent=root)
+    spans.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
+    [trace] = spans.rebuilt()
     assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
     assert trace["steps"][0]["tool_call"]["arguments"] == {"text": "2025"}
 
 
 def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(asks(("c1", "t"), ("c2", "t")), parent=root)
-    seen.add(ToolExecution(name="t", arguments={"n": "c2"}, result="two"), parent=root)
-    seen.add(ToolExecution(name="t", arguments={"n": "c1"}, result="one"), parent=root)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(asks(("c1", "t"), ("c2", "t")), parent=root)
+    spans.add(ToolExecution(name="t", arguments={"n": "c2"}, result="two"), parent=root)
+    spans.add(ToolExecution(name="t", arguments={"n": "c1"}, result="one"), parent=root)
+    [trace] = spans.rebuilt()
     assert sorted(shape(trace)) == [
         "call c1 t {'n': 'c1'}",
         "call c2 t {'n': 'c2'}",
@@ -60,39 +60,39 @@ def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
 
 
 def test_an_mcp_call_below_a_tool_span_is_the_same_call() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root)
-    client = seen.add(
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root)
+    client = spans.add(
         McpRequest(tool_name="t", arguments={"n": 1}, result={"content": []}), parent=tool
     )
-    seen.add(McpRequest(side="server", tool_name="t", arguments={"n": 1}), parent=client)
-    [trace] = seen.rebuilt()
+    spans.add(McpRequest(side="server", tool_name="t", arguments={"n": 1}), parent=client)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'n': 1}", "result c {'content': []}"]
 
 
 def test_an_mcp_call_alone_is_a_tool_call() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(McpRequest(tool_name="t", arguments={"n": 1}, result={"ok": True}), parent=root)
-    assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(McpRequest(tool_name="t", arguments={"n": 1}, result={"ok": True}), parent=root)
+    assert [line.split()[0] for line in shape(spans.rebuilt()[0])] == ["call", "result"]
 
 
 def test_the_error_of_an_mcp_server_is_the_tools() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    client = seen.add(McpRequest(tool_name="t"), parent=root)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    client = spans.add(McpRequest(tool_name="t"), parent=root)
     failed = McpRequest(side="server", tool_name="t", error_type="tool_error")
-    seen.add(failed, parent=client)
-    assert shape(seen.rebuilt()[0])[1].endswith(" tool_error")
+    spans.add(failed, parent=client)
+    assert shape(spans.rebuilt()[0])[1].endswith(" tool_error")
 
 
 def test_a_failed_tools_error_is_its_result() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     failed = ToolExecution(name="t", call_id="c", error_type="ValueError")
-    seen.add(failed, parent=root, status_message="no luck")
-    assert shape(seen.rebuilt()[0])[1] == "result c ValueError: no luck"
+    spans.add(failed, parent=root, status_message="no luck")
+    assert shape(spans.rebuilt()[0])[1] == "result c ValueError: no luck"
 
 
 @pytest.mark.parametrize(
@@ -114,22 +114,22 @@ def test_a_failed_tools_error_is_its_result() -> None:
 def test_the_error_of_a_tool_has_the_class_of_its_exception_once(
     kind: str, words: str | None, error: str, member: str
 ) -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     of_tool = words if member == "tool_error" else None
     failed = ToolExecution(name="t", call_id="c", error_type=kind, tool_error=of_tool)
-    seen.add(failed, parent=root, status_message=None if of_tool else words)
-    assert shape(seen.rebuilt()[0])[1] == f"result c {error}"
+    spans.add(failed, parent=root, status_message=None if of_tool else words)
+    assert shape(spans.rebuilt()[0])[1] == f"result c {error}"
 
 
 def test_a_span_without_a_result_takes_it_from_the_messages() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
-    seen.add(ToolExecution(name="t", call_id="d", result="mine"), parent=root)
-    told = [message("tool", [tool_response("failed", "c"), tool_response("theirs", "d")])]
-    seen.add(Inference(input=told), parent=root)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
+    spans.add(ToolExecution(name="t", call_id="d", result="mine"), parent=root)
+    messages = [message("tool", [tool_response("failed", "c"), tool_response("theirs", "d")])]
+    spans.add(Inference(input=messages), parent=root)
+    [trace] = spans.rebuilt()
     assert [step["tool_result"]["output"] for step in trace["steps"] if "tool_result" in step] == [
         "failed",
         "mine",
@@ -137,61 +137,61 @@ def test_a_span_without_a_result_takes_it_from_the_messages() -> None:
 
 
 def test_calls_that_start_together_keep_the_order_of_their_requests() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
-    seen.add(Inference(output=[message("assistant", calls)]), parent=root)
-    one = seen.add(ToolExecution(name="first", call_id="c1"), parent=root)
-    other = seen.add(ToolExecution(name="second", call_id="c2"), parent=root)
-    other.start_ns, other.end_ns = one.start_ns, one.end_ns
-    [trace] = seen.rebuilt()
+    spans.add(Inference(output=[message("assistant", calls)]), parent=root)
+    one = spans.add(ToolExecution(name="first", call_id="c1"), parent=root)
+    second = spans.add(ToolExecution(name="second", call_id="c2"), parent=root)
+    second.start_ns, second.end_ns = one.start_ns, one.end_ns
+    [trace] = spans.rebuilt()
     names = [step["tool_call"]["name"] for step in trace["steps"] if step["type"] == "tool_call"]
     assert names == ["second", "first"]
 
 
 def test_an_mcp_servers_span_belongs_to_the_call_however_deep_it_is() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
-    client = seen.add(McpRequest(tool_name="t", arguments={"a": 1}), parent=tool, seconds=7)
-    seen.add(McpRequest(side="server", tool_name="t", result=2, error_type="e"), parent=client)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
+    client = spans.add(McpRequest(tool_name="t", arguments={"a": 1}), parent=tool, seconds=7)
+    spans.add(McpRequest(side="server", tool_name="t", result=2, error_type="e"), parent=client)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c t {'a': 1}", "result c e"]
     assert trace["steps"][1]["tool_result"]["output"] == 2
 
 
 def test_a_call_known_only_from_an_mcp_client_has_its_duration() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    seen.add(McpRequest(tool_name="t"), parent=root, seconds=2)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    spans.add(McpRequest(tool_name="t"), parent=root, seconds=2)
+    [trace] = spans.rebuilt()
     assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
 
 
 def test_a_tool_span_below_the_model_and_the_executing_one_are_one_call() -> None:
     """AgentOps writes a span for each tool call of an answer, and the tool has no call id."""
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    asked = seen.add(Inference(provider="p"), parent=root)
-    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
-    seen.add(ToolExecution(name="look", arguments={"n": 1}, result="found"), parent=root)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    request = spans.add(Inference(provider="p"), parent=root)
+    spans.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=request)
+    spans.add(ToolExecution(name="look", arguments={"n": 1}, result="found"), parent=root)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
 
 
 def test_two_tool_spans_with_different_arguments_are_two_calls() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
-    asked = seen.add(Inference(provider="p"), parent=root)
-    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
-    seen.add(ToolExecution(name="look", arguments={"n": 2}, result="found"), parent=root)
-    [trace] = seen.rebuilt()
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    request = spans.add(Inference(provider="p"), parent=root)
+    spans.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=request)
+    spans.add(ToolExecution(name="look", arguments={"n": 2}, result="found"), parent=root)
+    [trace] = spans.rebuilt()
     assert len([step for step in shape(trace) if step.startswith("call")]) == 2
 
 
 def test_a_call_of_ours_inside_another_tracers_span_of_it_is_one_call() -> None:
-    seen = Collected()
-    root = seen.add(
+    spans = Collected()
+    root = spans.add(
         agent(),
         seconds=9,
         events=[
@@ -204,34 +204,34 @@ def test_a_call_of_ours_inside_another_tracers_span_of_it_is_one_call() -> None:
         ],
     )
     tool = ToolExecution(name="look", call_id="c1", arguments={"n": 1}, result="found")
-    theirs = seen.add(tool, parent=root)
+    theirs = spans.add(tool, parent=root)
     places = {agentool.STEP_INDEX: 0, agentool.STEP_RESULT_INDEX: 1}
-    seen.add(ToolExecution(name="look", call_id="c1", extra=places), parent=theirs)
-    [trace] = seen.rebuilt()
+    spans.add(ToolExecution(name="look", call_id="c1", extra=places), parent=theirs)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
 
 
 def test_results_of_unrecorded_calls_are_kept_once() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     question = message("user", [text("go")])
     first = message("tool", [tool_response("one", "c1")])
     second = message("tool", [tool_response("two", "c2")])
     for history in ([question], [question, first], [question, first, second]):
-        seen.add(Inference(provider="p", input=history), parent=root)
-    [trace] = seen.rebuilt()
+        spans.add(Inference(provider="p", input=history), parent=root)
+    [trace] = spans.rebuilt()
     assert shape(trace) == ["result c1 one", "result c2 two"]
 
 
 def test_a_requested_call_without_an_id_takes_that_of_its_span() -> None:
-    seen = Collected()
-    root = seen.add(agent(), seconds=9)
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
     reply = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
-    seen.add(Inference(provider="p", output=[reply]), parent=root)
+    spans.add(Inference(provider="p", output=[reply]), parent=root)
     for n in (1, 2):
         call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
-        seen.add(call, parent=root)
-    assert shape(seen.rebuilt()[0]) == [
+        spans.add(call, parent=root)
+    assert shape(spans.rebuilt()[0]) == [
         "call adk-1 a {'n': 1}",
         "result adk-1 1",
         "call adk-2 a {'n': 2}",

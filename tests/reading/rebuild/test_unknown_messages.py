@@ -30,7 +30,7 @@ class Loop:
         self.parent = parent
         self.history: list[Any] = [message("user", [text(f"question {name}")])]
 
-    def step(self, seen: Collected, tools: bool) -> None:
+    def step(self, spans: Collected, tools: bool) -> None:
         """Add the next model call and the tool that it requests."""
         call_id = f"{self.name}{self.turns}"
         parts = [tool_call("look", {"of": call_id}, call_id)] if self.turns else [text("done")]
@@ -39,25 +39,25 @@ class Loop:
         model = Inference(
             provider="p", input=list(self.history), output=[answer], finish_reasons=[reason]
         )
-        seen.add(model, parent=self.parent)
+        spans.add(model, parent=self.parent)
         if self.turns and tools:
             look = ToolExecution(name="look", call_id=call_id, arguments={}, result="x")
-            seen.add(look, parent=self.parent)
+            spans.add(look, parent=self.parent)
         self.history += [answer, message("tool", [tool_response("x", call_id)])]
         self.turns -= 1
 
 
-def one_after_another(seen: Collected, loops: list[Loop], tools: bool) -> None:
+def one_after_another(spans: Collected, loops: list[Loop], tools: bool) -> None:
     for loop in loops:
         while loop.turns >= 0:
-            loop.step(seen, tools)
+            loop.step(spans, tools)
 
 
-def all_at_once(seen: Collected, loops: list[Loop], tools: bool, chance: random.Random) -> None:
+def all_at_once(spans: Collected, loops: list[Loop], tools: bool, chance: random.Random) -> None:
     waiting = list(loops)
     while waiting:
         loop = chance.choice(waiting)
-        loop.step(seen, tools)
+        loop.step(spans, tools)
         if loop.turns < 0:
             waiting.remove(loop)
 
@@ -89,12 +89,12 @@ several_turns = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 def test_loops_one_after_another_are_the_same_runs_without_content(
     turns: list[int], tools: bool
 ) -> None:
-    seen = Collected()
-    batch = seen.add(Unclassified(), seconds=99)
-    one_after_another(seen, [Loop(str(n), turn, batch) for n, turn in enumerate(turns)], tools)
-    found = runs(without_content(seen.spans))
-    assert len(found) == len(turns)
-    assert found == runs(seen.spans)
+    spans = Collected()
+    batch = spans.add(Unclassified(), seconds=99)
+    one_after_another(spans, [Loop(str(n), turn, batch) for n, turn in enumerate(turns)], tools)
+    result = runs(without_content(spans.spans))
+    assert len(result) == len(turns)
+    assert result == runs(spans.spans)
 
 
 @settings(max_examples=many(200), deadline=None)
@@ -107,74 +107,76 @@ def test_loops_one_after_another_are_the_same_runs_without_content(
 def test_loops_at_once_below_spans_of_their_own_are_the_same_runs_without_content(
     turns: list[int], tools: bool, kind: str, chance: random.Random
 ) -> None:
-    seen = Collected()
-    top = seen.add(Unclassified(), seconds=99)
-    requests = [seen.add(Unclassified(), parent=top, seconds=99, kind=kind) for _ in turns]
+    spans = Collected()
+    top = spans.add(Unclassified(), seconds=99)
+    requests = [spans.add(Unclassified(), parent=top, seconds=99, kind=kind) for _ in turns]
     loops = [Loop(str(n), turn, requests[n]) for n, turn in enumerate(turns)]
-    all_at_once(seen, loops, tools, chance)
-    assert runs(without_content(seen.spans)) == runs(seen.spans)
+    all_at_once(spans, loops, tools, chance)
+    assert runs(without_content(spans.spans)) == runs(spans.spans)
 
 
 def test_calls_below_different_servers_are_different_runs_however_they_ended() -> None:
-    seen = Collected()
-    top = seen.add(Unclassified(), seconds=99)
+    spans = Collected()
+    top = spans.add(Unclassified(), seconds=99)
     for _ in range(3):
-        request = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
-        seen.add(Inference(provider="p"), parent=request)
-        seen.add(ToolExecution(name="look"), parent=request)
-        seen.add(Inference(provider="p"), parent=request)
-    found = [*rebuild(seen.spans)]
-    assert [item.fidelity.model_calls for item in found] == [2, 2, 2]
-    assert [item.document["metrics"]["tool_call_count"] for item in found] == [1, 1, 1]
+        request = spans.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+        spans.add(Inference(provider="p"), parent=request)
+        spans.add(ToolExecution(name="look"), parent=request)
+        spans.add(Inference(provider="p"), parent=request)
+    results = [*rebuild(spans.spans)]
+    assert [item.fidelity.model_calls for item in results] == [2, 2, 2]
+    assert [item.document["metrics"]["tool_call_count"] for item in results] == [1, 1, 1]
 
 
 def test_a_tool_is_no_part_of_another_request() -> None:
-    seen = Collected()
-    top = seen.add(Unclassified(), seconds=99)
-    asks = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
-    seen.add(Inference(provider="p"), parent=asks)
-    serves = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
-    seen.add(ToolExecution(name="look"), parent=serves)
-    assert [item.document["metrics"]["tool_call_count"] for item in rebuild(seen.spans)] == [0, 1]
+    spans = Collected()
+    top = spans.add(Unclassified(), seconds=99)
+    asks = spans.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+    spans.add(Inference(provider="p"), parent=asks)
+    serves = spans.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+    spans.add(ToolExecution(name="look"), parent=serves)
+    assert [item.document["metrics"]["tool_call_count"] for item in rebuild(spans.spans)] == [0, 1]
 
 
 def test_one_conversation_in_a_request_is_one_run() -> None:
-    for other, count in (("a", 1), ("b", 2)):
-        seen = Collected()
-        request = seen.add(Unclassified(), seconds=99)
-        for conversation in ("a", other):
-            said = Inference(provider="p", finish_reasons=["stop"], conversation_id=conversation)
-            seen.add(said, parent=request)
-        assert len(seen.rebuilt()) == count
+    for second, count in (("a", 1), ("b", 2)):
+        spans = Collected()
+        request = spans.add(Unclassified(), seconds=99)
+        for conversation in ("a", second):
+            inference = Inference(
+                provider="p", finish_reasons=["stop"], conversation_id=conversation
+            )
+            spans.add(inference, parent=request)
+        assert len(spans.rebuilt()) == count
 
 
 def test_a_call_that_failed_is_tried_again_in_the_same_run() -> None:
-    seen = Collected()
-    request = seen.add(Unclassified(), seconds=99)
-    seen.add(Inference(provider="p", finish_reasons=["tool_calls"]), parent=request)
-    seen.add(Inference(provider="p", error_type="APIError"), parent=request)
-    seen.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
-    assert len(seen.rebuilt()) == 1
+    spans = Collected()
+    request = spans.add(Unclassified(), seconds=99)
+    spans.add(Inference(provider="p", finish_reasons=["tool_calls"]), parent=request)
+    spans.add(Inference(provider="p", error_type="APIError"), parent=request)
+    spans.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
+    assert len(spans.rebuilt()) == 1
 
 
 def test_two_tracers_of_a_call_are_one_run() -> None:
-    seen = Collected()
-    request = seen.add(Unclassified(), seconds=99)
+    spans = Collected()
+    request = spans.add(Unclassified(), seconds=99)
     done = Inference(provider="p", finish_reasons=["stop"])
-    seen.add(done, parent=request, seconds=5, scope="a framework")
-    seen.add(done, parent=request, scope="an SDK")
-    [rebuilt] = rebuild(seen.spans)
+    spans.add(done, parent=request, seconds=5, scope="a framework")
+    spans.add(done, parent=request, scope="an SDK")
+    [rebuilt] = rebuild(spans.spans)
     assert rebuilt.fidelity.model_calls == 1
 
 
 def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
-    seen = Collected()
-    batch = seen.add(Unclassified(), seconds=99)
+    spans = Collected()
+    batch = spans.add(Unclassified(), seconds=99)
     for reason in ("tool_call", "tool_call", "stop"):
-        said = Inference(provider="p", finish_reasons=[reason])
-        seen.add(said, parent=batch, seconds=1.5 if reason == "tool_call" else 1)
-    seen.spans[-1].start_ns = (seen.spans[-1].start_ns or 0) + 10**9
-    [rebuilt] = rebuild(seen.spans)
+        inference = Inference(provider="p", finish_reasons=[reason])
+        spans.add(inference, parent=batch, seconds=1.5 if reason == "tool_call" else 1)
+    spans.spans[-1].start_ns = (spans.spans[-1].start_ns or 0) + 10**9
+    [rebuilt] = rebuild(spans.spans)
     [note] = [note for note in rebuilt.fidelity.notes if note.field == "model_calls"]
     assert note.outcome == "inferred"
     assert "there may have been several runs" in (note.rule or "")
@@ -184,11 +186,11 @@ def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
 
 
 def test_tool_calls_that_nobody_names_are_not_counted_as_none() -> None:
-    seen = Collected()
-    request = seen.add(Unclassified(), seconds=99)
-    asks = seen.add(Inference(provider="p", finish_reasons=["tool_call"]), parent=request)
-    seen.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
-    [rebuilt] = rebuild(seen.spans)
+    spans = Collected()
+    request = spans.add(Unclassified(), seconds=99)
+    asks = spans.add(Inference(provider="p", finish_reasons=["tool_call"]), parent=request)
+    spans.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
+    [rebuilt] = rebuild(spans.spans)
     assert "tool_call_count" not in rebuilt.document["metrics"]
     [note] = [note for note in rebuilt.fidelity.notes if note.field == "metrics.tool_call_count"]
     assert (note.outcome, note.span_id) == ("not_captured", asks.span_id)
@@ -199,8 +201,8 @@ def test_tool_calls_that_nobody_names_are_not_counted_as_none() -> None:
 def test_tool_calls_are_counted_where_each_is_known(
     turns: list[int], tools: bool, content: bool
 ) -> None:
-    seen = Collected()
-    one_after_another(seen, [Loop("a", turns[0], seen.add(Unclassified(), seconds=99))], tools)
-    [rebuilt] = rebuild(seen.spans if content else without_content(seen.spans))
-    known = turns[0] if content or tools or not turns[0] else None
-    assert rebuilt.document["metrics"].get("tool_call_count") == known
+    spans = Collected()
+    one_after_another(spans, [Loop("a", turns[0], spans.add(Unclassified(), seconds=99))], tools)
+    [rebuilt] = rebuild(spans.spans if content else without_content(spans.spans))
+    turn = turns[0] if content or tools or not turns[0] else None
+    assert rebuilt.document["metrics"].get("tool_call_count") == turn

@@ -74,10 +74,10 @@ class _Wild:
                 return MemoryOperation(operation="search_memory", query="q", records=[{"id": n}])
             case "t":
                 name, call_id = self._chance.choice(NAMES), self._chance.choice(IDS)
-                told = self._result(n, span_id)
+                result = self._result(n, span_id)
                 if self._chance.random() < 0.6:
-                    told["arguments"] = self._arguments()
-                return ToolExecution(name=name, call_id=call_id, **told)
+                    result["arguments"] = self._arguments()
+                return ToolExecution(name=name, call_id=call_id, **result)
             case "p":
                 return McpRequest(tool_name=self._chance.choice("tu"), **self._result(n, span_id))
             case _:
@@ -137,25 +137,25 @@ def test_any_order_and_any_copies_give_the_same_traces_and_notes(chance: random.
 @given(chances)
 def test_the_result_of_a_span_is_told_or_noted(chance: random.Random) -> None:
     wild = _Wild(chance)
-    found = rebuilt(wild.spans())
-    everything = canonical([rebuilt_trace.document for rebuilt_trace in found])
+    result = rebuilt(wild.spans())
+    everything = canonical([rebuilt_trace.document for rebuilt_trace in result])
     noted = {
         note.span_id
-        for rebuilt_trace in found
+        for rebuilt_trace in result
         for note in rebuilt_trace.fidelity.notes
         if _replaces(note)
     }
     lost = {key for key, word in wild.results.items() if word not in everything}
-    assert lost <= noted | {handoff.span_id for handoff in _handoffs(found)}
+    assert lost <= noted | {handoff.span_id for handoff in _handoffs(result)}
 
 
 def _replaces(note: Any) -> bool:
     return bool(note.outcome == "duplicate")
 
 
-def _handoffs(found: list[Rebuilt]) -> Iterator[Any]:
+def _handoffs(rebuilt_traces: list[Rebuilt]) -> Iterator[Any]:
     """Yield the notes on handoffs: what a transfer returns is no step."""
-    for rebuilt_trace in found:
+    for rebuilt_trace in rebuilt_traces:
         steps = {
             step["step_id"] for step in rebuilt_trace.document["steps"] if step["type"] == "handoff"
         }

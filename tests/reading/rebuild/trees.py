@@ -49,10 +49,10 @@ class _Grower:
         return self.spans
 
     def _agent(self, parent: SpanRecord | None, name: str, depth: int) -> None:
-        asked = [message("user", [text(f"question for {name}")])]
-        said = [message("assistant", [text(f"answer of {name}")])]
-        root = self._add(AgentInvocation(agent_name=name, input=asked, output=said), parent)
-        history = list(asked)
+        requests = [message("user", [text(f"question for {name}")])]
+        texts = [message("assistant", [text(f"answer of {name}")])]
+        root = self._add(AgentInvocation(agent_name=name, input=requests, output=texts), parent)
+        history = list(requests)
         for _ in range(self._chance.randint(0, 3)):
             self._turn(root, history, depth)
         self._model(root, history, [text(f"answer of {name}")])

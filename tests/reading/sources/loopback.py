@@ -50,13 +50,13 @@ class Loopback:
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 request = Request(url.path, query, headers)
                 server.requests.append(request)
-                status, said, body = reply(request)
+                status, text, body = reply(request)
                 self.send_response(status)
-                for name, value in {"content-length": str(len(body)), **said}.items():
+                for name, value in {"content-length": str(len(body)), **text}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
-                self.close_connection = "content-length" in said
+                self.close_connection = "content-length" in text
 
             def log_message(self, format: str, *args: Any) -> None:
                 return None
@@ -128,7 +128,7 @@ class FakeTempo:
         limit, since, until = (int(query[name]) for name in ("limit", "start", "end"))
         if limit > self.cap:
             return 400, {}, b"limit must be less than or equal to max limit"
-        found: list[str] = []
+        results: list[str] = []
         for trace_id, spans in self.traces.items():
             start = min(span.start_ns or 0 for span in spans)
             end = max(span.end_ns or 0 for span in spans)
@@ -138,8 +138,8 @@ class FakeTempo:
                 and start < until * SECOND_NS
                 and end >= since * SECOND_NS
             ):
-                found.append(trace_id.lstrip("0"))
-        return as_json({"traces": [{"traceID": item} for item in found[:limit]], "metrics": {}})
+                results.append(trace_id.lstrip("0"))
+        return as_json({"traces": [{"traceID": item} for item in results[:limit]], "metrics": {}})
 
     def services(self, query: Mapping[str, str]) -> Reply:
         since, until = (int(query[name]) * SECOND_NS for name in ("start", "end"))
@@ -188,11 +188,11 @@ class FakeJaeger:
         spans = (span for trace in self.traces.values() for span in trace)
         return sorted({span.resource["service.name"] for span in spans})
 
-    def _third(self, what: str, query: Mapping[str, str]) -> Reply:
-        if what == "services":
+    def _third(self, description: str, query: Mapping[str, str]) -> Reply:
+        if description == "services":
             return as_json({"services": self.services()})
-        if what != "traces":
-            spans = self.traces.get(what.removeprefix("traces/"), ())
+        if description != "traces":
+            spans = self.traces.get(description.removeprefix("traces/"), ())
             return self._result(list(spans))
         if self.speaks == "snake_case":
             query = {re.sub(r"_(\w)", lambda item: item[1].upper(), k): v for k, v in query.items()
@@ -201,33 +201,33 @@ class FakeJaeger:
         if not since:
             words = "query.start_time_min and query.start_time_max are required"
             return as_json({"error": {"httpCode": 400, "message": words}}, 400)
-        asked = self.speaks == "camelCase" and query.get("query.attributes")
-        found = self._found(
+        request = self.speaks == "camelCase" and query.get("query.attributes")
+        result = self._found(
             query["query.serviceName"],
             (to_ns(since) or 0, to_ns(until) or 0),
             int(query["query.searchDepth"]),
-            json.loads(asked) if asked else {},
+            json.loads(request) if request else {},
         )
-        return self._result([span for trace in found for span in trace])
+        return self._result([span for trace in result for span in trace])
 
     def _result(self, spans: list[SpanRecord]) -> Reply:
         if not spans:
             return as_json({"error": {"httpCode": 404, "message": "No traces found"}}, 404)
         return as_json({"result": otlp(spans)})
 
-    def _pages(self, what: str, query: Mapping[str, str]) -> Reply:
-        if what == "services":
+    def _pages(self, description: str, query: Mapping[str, str]) -> Reply:
+        if description == "services":
             return as_json({"data": self.services(), "total": 1})
-        if what != "traces":
-            spans = self.traces.get(what.removeprefix("traces/"))
+        if description != "traces":
+            spans = self.traces.get(description.removeprefix("traces/"))
             if spans is None:
                 return as_json({"data": None, "errors": [{"code": 404, "msg": "not found"}]}, 404)
             return as_json(jaeger(spans))
         window = (int(query["start"]) * 1000, int(query["end"]) * 1000)
-        asked = json.loads(query.get("tags", "{}"))
-        found = self._found(query["service"], window, int(query["limit"]), asked)
+        document = json.loads(query.get("tags", "{}"))
+        result = self._found(query["service"], window, int(query["limit"]), document)
         return as_json(
-            {"data": [item for trace in found for item in jaeger(trace)["data"]], "errors": None}
+            {"data": [item for trace in result for item in jaeger(trace)["data"]], "errors": None}
         )
 
     def _found(
@@ -244,5 +244,5 @@ class FakeJaeger:
                 )
             )
 
-        found = [trace for trace in self.traces.values() if any(map(fits, trace))]
-        return found[: min(limit, self.cap)]
+        traces = [trace for trace in self.traces.values() if any(map(fits, trace))]
+        return traces[: min(limit, self.cap)]

@@ -38,9 +38,9 @@ def test_a_file_of_many_large_resources_is_not_counted(
     file = tmp_path / "spans.jsonl"
     with file.open("w") as out:
         for number in range(1, 10):
-            said = [{"key": "host.name", "value": {"stringValue": f"{number}" * 300}}]
-            made = {"traceId": "6a" * 16, "spanId": f"{number:016x}"}
-            group = {"resource": {"attributes": said}, "scopeSpans": [{"spans": [made]}]}
+            texts = [{"key": "host.name", "value": {"stringValue": f"{number}" * 300}}]
+            results = {"traceId": "6a" * 16, "spanId": f"{number:016x}"}
+            group = {"resource": {"attributes": texts}, "scopeSpans": [{"spans": [results]}]}
             out.write(json.dumps({"resourceSpans": [group]}) + "\n")
     source = SpanFiles([file])
     monkeypatch.setattr("agentool_otel.reading.sources.files.span_files._LARGE", 0)

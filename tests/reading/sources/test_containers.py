@@ -108,8 +108,8 @@ def test_a_span_printed_open_and_finished_is_kept_as_finished() -> None:
     span = SpanRecord(TRACE, SPAN, name="chat", start_ns=10**18, end_ns=2 * 10**18)
     printed = [python_json(span) | {"end_time": None}, python_json(span)]
     text = "\n".join(json.dumps(item, indent=4) for item in printed)
-    ((found,),) = by_trace(SpanFiles([io.BytesIO(text.encode())]).spans())
-    assert found.end_ns == 2 * 10**18
+    ((result,),) = by_trace(SpanFiles([io.BytesIO(text.encode())]).spans())
+    assert result.end_ns == 2 * 10**18
 
 
 def test_attribute_names_split_into_objects_are_rejoined() -> None:
@@ -127,12 +127,12 @@ def test_attribute_names_split_into_objects_are_rejoined() -> None:
 
 
 def test_an_attribute_map_is_a_span_with_ids_derived_from_its_content() -> None:
-    one, again, other = read(
+    one, again, second = read(
         [{"gen_ai.operation.name": "chat", "n": 1}, {"n": 1, "gen_ai.operation.name": "chat"},
          {"spanName": "s", "scopeName": "gemini-cli", "attributes": {"gen_ai.system": "x"}}]
     )  # fmt: skip
     assert one == again
-    assert (other.name, other.scope) == ("s", "gemini-cli")
+    assert (second.name, second.scope) == ("s", "gemini-cli")
 
 
 def test_jaeger_documents_of_elasticsearch_are_read() -> None:
@@ -256,7 +256,7 @@ def test_text_between_documents_is_reported_and_skipped() -> None:
     span = {"traceId": TRACE, "spanId": SPAN, "name": "x"}
     text = f"Starting up...\n{json.dumps(span, indent=2)}\nwarning: {{odd\n{json.dumps(span)}\n"
     source = SpanFiles([io.BytesIO(text.encode())])
-    assert [found.name for found in source.spans()] == ["x", "x"]
+    assert [span.name for span in source.spans()] == ["x", "x"]
     assert "Starting up" in source.problems[0].message
 
 

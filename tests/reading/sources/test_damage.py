@@ -163,10 +163,10 @@ def decoded(source: SpanFiles) -> list[SpanRecord]:
 
 
 def left_undecoded(source: SpanFiles) -> list[SpanRecord]:
-    found = (
+    items = (
         item.decode() if isinstance(item, UndecodedSpan) else item for item in source.undecoded()
     )
-    return [span for span in found if span is not None]
+    return [span for span in items if span is not None]
 
 
 @pytest.mark.parametrize("read", [decoded, left_undecoded])
@@ -181,26 +181,26 @@ def test_a_bad_byte_in_a_text_of_otlp_json_loses_only_that_text(
     bad: bytes,
 ) -> None:
     document = a_document()
-    whole = decoded(SpanFiles([io.BytesIO(json.dumps(document).encode())]))
+    complete = decoded(SpanFiles([io.BytesIO(json.dumps(document).encode())]))
     holder, key = list(places_of(document["resourceSpans"][1]["scopeSpans"]))[number]
     text = holder[key].encode()
     at = int(share * len(text))
     holder[key] = token(40)
     data = json.dumps(document, indent=indent, ensure_ascii=False).encode()
     source = SpanFiles([io.BytesIO(data.replace(token(40).encode(), text[:at] + bad + text[at:]))])
-    found = read(source)
+    result = read(source)
 
     out = [problem for problem in source.problems if "left out" in problem.message]
-    assert len(found) + len(out) == 3
+    assert len(result) + len(out) == 3
     assert len(source.problems) == len(out)
     assert bool(out) == ("kind" in holder and key in ("traceId", "spanId"))
-    others = [span for span in found if span.span_id != whole[1].span_id]
-    assert list(map(repr, others)) == [repr(whole[0]), repr(whole[2])]
-    for span in found:
-        if span.span_id == whole[1].span_id:
-            assert span.trace_id == whole[1].trace_id
+    others = [span for span in result if span.span_id != complete[1].span_id]
+    assert list(map(repr, others)) == [repr(complete[0]), repr(complete[2])]
+    for span in result:
+        if span.span_id == complete[1].span_id:
+            assert span.trace_id == complete[1].trace_id
             assert span.parent_id is not None
-            assert differences(span, whole[1]) == len(span.damaged) == (key != "traceState")
+            assert differences(span, complete[1]) == len(span.damaged) == (key != "traceState")
 
 
 @settings(max_examples=many(200))
@@ -209,7 +209,7 @@ def test_a_bad_byte_in_a_text_of_otlp_protobuf_loses_only_that_text(
     number: int, share: float, bad: bytes
 ) -> None:
     document = with_base64_ids(otlp([a_span(n) for n in range(3)]))
-    whole = decoded(SpanFiles([io.BytesIO(proto_of(document))]))
+    complete = decoded(SpanFiles([io.BytesIO(proto_of(document))]))
     places = [*places_of(document["resourceSpans"][1]["scopeSpans"])]
     texts = [place for place in places if not re.search("Id$|Nano$|intValue", str(place[1]))]
     holder, key = texts[number % len(texts)]
@@ -219,17 +219,17 @@ def test_a_bad_byte_in_a_text_of_otlp_protobuf_loses_only_that_text(
     holder[key] = token(len(damaged))
     data = proto_of(document).replace(token(len(damaged)).encode(), damaged)
     source = SpanFiles([io.BytesIO(data)])
-    found = decoded(source)
+    result = decoded(source)
     assert source.problems == []
-    assert [repr(found[n]) for n in (0, 2)] == [repr(whole[n]) for n in (0, 2)]
-    assert differences(found[1], whole[1]) == len(found[1].damaged) == 1
+    assert [repr(result[n]) for n in (0, 2)] == [repr(complete[n]) for n in (0, 2)]
+    assert differences(result[1], complete[1]) == len(result[1].damaged) == 1
 
 
-def differences(one: SpanRecord, other: SpanRecord) -> int:
+def differences(one: SpanRecord, span: SpanRecord) -> int:
     """Return how many fields, or attributes among them, differ."""
     count = 0
     for name in one.__struct_fields__:
-        mine, yours = getattr(one, name), getattr(other, name)
+        mine, yours = getattr(one, name), getattr(span, name)
         if name == "attributes":
             keys = dict.fromkeys([*mine, *yours])
             changed = [key for key in keys if repr(mine.get(key, 0)) != repr(yours.get(key, 0))]
@@ -273,23 +273,23 @@ def damaged_at(place: Callable[[SpanRecord, str], None], text: bytes) -> SpanRec
     span = a_span(0)
     place(span, token(40))
     data = lines([otlp([span])]).replace(token(40).encode(), text)
-    (found,) = SpanFiles([io.BytesIO(data)]).spans()
-    return found
+    (result,) = SpanFiles([io.BytesIO(data)]).spans()
+    return result
 
 
 def test_a_damaged_attribute_name_does_not_replace_another() -> None:
     span = a_span(0)
     span.attributes = {"a\ufffd": 1, token(40): 2}
     data = lines([otlp([span])]).replace(token(40).encode(), b"a\xff")
-    (found,) = SpanFiles([io.BytesIO(data)]).spans()
-    assert found.attributes == {"a\ufffd": 1, "a\ufffd\ufffd": 2}
+    (result,) = SpanFiles([io.BytesIO(data)]).spans()
+    assert result.attributes == {"a\ufffd": 1, "a\ufffd\ufffd": 2}
 
 
 def test_recorded_replacement_characters_are_not_damage() -> None:
     span = a_span(0)
     span.attributes = {"llm.x": "a\ufffdb"}
-    (found,) = SpanFiles([io.BytesIO(lines([otlp([span])]))]).spans()
-    assert (found.attributes, found.damaged) == ({"llm.x": "a\ufffdb"}, ())
+    (result,) = SpanFiles([io.BytesIO(lines([otlp([span])]))]).spans()
+    assert (result.attributes, result.damaged) == ({"llm.x": "a\ufffdb"}, ())
 
 
 @pytest.mark.parametrize("name", ["OTLP lines", "OTLP snake", "OTLP in a row", "Jaeger UI"])
@@ -299,9 +299,9 @@ def test_half_a_surrogate_pair_loses_only_its_value(name: str, half: str) -> Non
     spans = [a_span(n) for n in range(3)]
     in_attribute(spans[1], f"a{token(40)}")
     data = encoder.encode(spans).replace(token(40).encode(), half.encode())
-    found = list(SpanFiles([io.BytesIO(data)]).spans())
-    assert [span.attributes["llm.x"] for span in found] == ["é said", "a\ufffd", "é said"]
-    assert [span.damaged for span in found] == [(), (Damage("attributes.llm.x", cut=True),), ()]
+    result = list(SpanFiles([io.BytesIO(data)]).spans())
+    assert [span.attributes["llm.x"] for span in result] == ["é said", "a\ufffd", "é said"]
+    assert [span.damaged for span in result] == [(), (Damage("attributes.llm.x", cut=True),), ()]
 
 
 def test_a_surrogate_pair_is_one_character() -> None:
@@ -324,9 +324,9 @@ def test_a_cell_of_a_table_is_a_value() -> None:
     rows = [f"{n + 1:032x},{n + 1:016x},{text}" for n, text in enumerate(("a", token(9), "b"))]
     table = "\n".join(["trace_id,span_id,name", *rows]).encode()
     source = SpanFiles([io.BytesIO(table.replace(token(9).encode(), b"a\xe4\xbd"))])
-    found = list(source.spans())
-    assert [span.name for span in found] == ["a", "a\ufffd", "b"]
-    assert [len(span.damaged) for span in found] == [0, 1, 0]
+    spans = list(source.spans())
+    assert [span.name for span in spans] == ["a", "a\ufffd", "b"]
+    assert [len(span.damaged) for span in spans] == [0, 1, 0]
 
 
 def test_a_damaged_document_is_read_and_the_damage_reported() -> None:
@@ -359,12 +359,12 @@ def test_damage_is_noted_on_spans_sorted_on_disk_or_counted_first(
         source = SpanFiles([file])
         census = source.census() if budget > 1 else None
         traces = list(by_trace(source.undecoded(), budget, census))
-    found = {span.span_id: span for trace in traces for span in trace}
-    assert len(found) == 100
+    results = {span.span_id: span for trace in traces for span in trace}
+    assert len(results) == 100
     assert source.problems == []
-    damaged = {span_id for span_id, span in found.items() if span.damaged}
+    damaged = {span_id for span_id, span in results.items() if span.damaged}
     assert damaged == {spans[number].span_id}
-    assert found[spans[number].span_id].attributes["llm.x"] == mended(text)
+    assert results[spans[number].span_id].attributes["llm.x"] == mended(text)
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -373,6 +373,6 @@ def test_damage_is_noted_on_spans_saved_from_a_damaged_document(bad: bytes) -> N
     in_attribute(spans[1], token(40))
     data = b'{"data": [' + b",".join(json.dumps(otlp([span])).encode() for span in spans)
     source = SpanFiles([io.BytesIO(data.replace(token(40).encode(), b"a" + bad + b"b"))])
-    found = list(source.spans())
-    assert [span.attributes["llm.x"] for span in found if span.damaged] == ["a\ufffdb"]
-    assert len(found) == 6
+    result = list(source.spans())
+    assert [span.attributes["llm.x"] for span in result if span.damaged] == ["a\ufffdb"]
+    assert len(result) == 6

@@ -58,8 +58,8 @@ def test_documents_and_spans_may_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines(TRACE, {**TRACE, "trace_id": "t2"}))
     (tmp_path / "b.jsonl").write_bytes(lines(document(full_span()), {**TRACE, "trace_id": "t3"}))
     (tmp_path / "c.json").write_text(json.dumps(TRAJECTORY))
-    found = [trace.trace_id for trace in agentool_otel.load(tmp_path)]
-    assert sorted(found) == sorted([full_span()["traceId"], "t1", "t2", "t3", "s1"])
+    trace_ids = [trace.trace_id for trace in agentool_otel.load(tmp_path)]
+    assert sorted(trace_ids) == sorted([full_span()["traceId"], "t1", "t2", "t3", "s1"])
 
 
 def test_documents_among_spans_are_reported_to_readers_of_spans(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_documents_among_spans_are_reported_to_readers_of_spans(tmp_path: Path) 
 
 def test_a_trajectory_becomes_a_trace(tmp_path: Path) -> None:
     (file := tmp_path / "t.json").write_text(json.dumps({"parent": TRAJECTORY}))
-    (found,) = agentool_otel.load(file)
-    trace = found.to_dict()
+    (result,) = agentool_otel.load(file)
+    trace = result.to_dict()
     assert shape(trace) == [
         "reasoning 1+1",
         "reasoning I add.",

@@ -39,8 +39,8 @@ _ERROR = {"Sentry": "internal_error", "Application Insights": "ValueError: no st
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_the_export_of_a_store_gives_the_run(name: str) -> None:
-    told = rebuilt(json.dumps(EXPORTS[name]()).encode())
-    assert told == RUN.replace("no station", _ERROR.get(name, "no station"))
+    message = rebuilt(json.dumps(EXPORTS[name]()).encode())
+    assert message == RUN.replace("no station", _ERROR.get(name, "no station"))
 
 
 def test_a_csv_file_gives_the_run() -> None:
@@ -66,9 +66,9 @@ def test_a_csv_row_is_recognised_independently_of_earlier_rows() -> None:
     """Only the values of few members count, in which rows of the same columns differ."""
     columns = ["id", "traceId", "type", "object", "span_kind", "spanId", "name", "startTime"]
     values: list[list[str]] = [
-        [*("1", "2", kind, what, lifted, "3"), "n", "2025-01-01T00:00:00Z"]
+        [*("1", "2", kind, name, lifted, "3"), "n", "2025-01-01T00:00:00Z"]
         for kind in ("", "GENERATION", "x")
-        for what in ("", "trace.span", "y")
+        for name in ("", "trace.span", "y")
         for lifted in ("", "LLM", "z")
     ]
     rows = [",".join(row) for row in values]
@@ -107,16 +107,16 @@ def test_a_damaged_csv_row_loses_only_itself() -> None:
 
 def test_opik_spans_without_their_trace_are_one_run() -> None:
     spans = EXPORTS["Opik"]()["spans"]
-    told = rebuilt(json.dumps({"content": spans}).encode())
-    assert told.splitlines()[2:] == RUN.splitlines()[2:]
+    message = rebuilt(json.dumps({"content": spans}).encode())
+    assert message.splitlines()[2:] == RUN.splitlines()[2:]
 
 
 def test_a_handoff_in_an_openai_agents_trace_is_one_step() -> None:
     document = EXPORTS["OpenAI Agents SDK"]()
     span = document["data"][3] | {"id": "span_5", "error": None}
     span["span_data"] = {"type": "handoff", "from_agent": "weather", "to_agent": "refunds"}
-    told = rebuilt(json.dumps({"data": [*document["data"], span]}).encode())
-    assert told.count("handoff refunds") == 1
+    message = rebuilt(json.dumps({"data": [*document["data"], span]}).encode())
+    assert message.count("handoff refunds") == 1
 
 
 def test_generations_of_the_javascript_openai_agents_sdk_are_read() -> None:
@@ -141,9 +141,9 @@ def test_a_list_of_langfuse_traces_without_observations_is_reported() -> None:
 def rebuilt(data: bytes) -> str:
     """The one run in a file, a line for what it was and for each of its steps."""
     source = SpanFiles([io.BytesIO(data)])
-    (found,) = rebuild(source.spans())
+    (result,) = rebuild(source.spans())
     assert source.problems == []
-    return shown(found.trace)
+    return shown(result.trace)
 
 
 def shown(trace: ReasoningTrace) -> str:
@@ -152,10 +152,10 @@ def shown(trace: ReasoningTrace) -> str:
     lines = [f"{value.get('agent_id')} {value.get('session_id')} {value['status']} {tokens} tokens",
              f"{value['input']} -> {value['output']}"]  # fmt: skip
     for step in value["steps"]:
-        said = step.get("content", step.get("to_agent"))
+        content = step.get("content", step.get("to_agent"))
         if call := step.get("tool_call"):
-            said = f"{call['name']} {json.dumps(call['arguments'])}"
+            content = f"{call['name']} {json.dumps(call['arguments'])}"
         elif result := step.get("tool_result"):
-            said = result["error"]
-        lines.append(f"{step['type']} {said}")
+            content = result["error"]
+        lines.append(f"{step['type']} {content}")
     return "\n".join(lines)

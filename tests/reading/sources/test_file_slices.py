@@ -57,13 +57,13 @@ FRAMES = [
 spans = st.builds(span, st.integers(1, 2**20), st.text('a,{}[]"\\é日', max_size=6), st.booleans())
 
 
-def line(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
-    texts = (json.dumps(item, separators=(",", ":")) for item in held)
+def line(frame: tuple[str, str], contents: list[dict[str, Any]]) -> str:
+    texts = (json.dumps(item, separators=(",", ":")) for item in contents)
     return frame[0] + ",".join(texts) + frame[1] + "\n"
 
 
-def pretty(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
-    return json.dumps(json.loads(line(frame, held)), indent=2) + "\n"
+def pretty(frame: tuple[str, str], contents: list[dict[str, Any]]) -> str:
+    return json.dumps(json.loads(line(frame, contents)), indent=2) + "\n"
 
 
 several = st.lists(spans, min_size=1, max_size=3)
@@ -107,10 +107,10 @@ def test_nothing_of_a_large_file_is_copied(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(tempfile, "TemporaryFile", watched)
     file = tmp_path / "spans.jsonl"
-    made = [span(number, "a secret", False) for number in range(1, 100)]
-    file.write_text("".join(line(FRAMES[0], [item]) for item in made))
-    found = list(by_trace(undecoded(SpanFiles([file])), NOTHING))
-    assert sum(map(len, found)) == len(made)
+    spans = [span(number, "a secret", False) for number in range(1, 100)]
+    file.write_text("".join(line(FRAMES[0], [item]) for item in spans))
+    trace = list(by_trace(undecoded(SpanFiles([file])), NOTHING))
+    assert sum(map(len, trace)) == len(spans)
     assert written
     assert not any(b"a secret" in block for block in written)
 
@@ -123,8 +123,8 @@ def test_a_file_cut_short_since_it_was_read_loses_only_what_is_missing(tmp_path:
     traces = by_trace(undecoded(source), NOTHING)
     first = next(traces)
     os.truncate(file, len(text) // 2)
-    found = first + [record for trace in traces for record in trace]
-    assert 0 < len(found) < 99
+    result = first + [record for trace in traces for record in trace]
+    assert 0 < len(result) < 99
     assert {"a span left out: the file has changed since it was read first"} == {
         problem.message for problem in source.problems
     }
@@ -152,10 +152,10 @@ def test_an_open_file_is_read_to_its_end_after_another_takes_its_name(tmp_path: 
         "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
     )
     traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
-    found = len(next(traces))
+    result = len(next(traces))
     file.rename(tmp_path / "spans.1.jsonl")
     file.write_text("")
-    assert found + sum(map(len, traces)) == 99
+    assert result + sum(map(len, traces)) == 99
 
 
 def test_no_span_is_lost_after_a_document_that_was_read_in_windows(
@@ -163,8 +163,8 @@ def test_no_span_is_lost_after_a_document_that_was_read_in_windows(
 ) -> None:
     monkeypatch.setattr(otlp_json, "LARGE_LINE", 100_000)
     file = tmp_path / "spans.jsonl"
-    made = [line(FRAMES[0], [span(number, "a" * 900, False)]) for number in range(1, 9000)]
-    file.write_text("[" * 200_000 + "\n" + "".join(made))  # nested too deeply, and left there
+    lines = [line(FRAMES[0], [span(number, "a" * 900, False)]) for number in range(1, 9000)]
+    file.write_text("[" * 200_000 + "\n" + "".join(lines))  # nested too deeply, and left there
     source = SpanFiles([file])
     expected = shown(by_trace(source.spans()))
     assert len(expected) == 5
@@ -185,10 +185,10 @@ def test_the_file_is_closed_once_its_spans_are_read(tmp_path: Path) -> None:
 def test_files_are_read_at_any_offset_and_pipes_are_not(tmp_path: Path) -> None:
     (tmp_path / "spans.jsonl").write_bytes(b"0123456789")
     with (tmp_path / "spans.jsonl").open("rb") as file:
-        found = Reread.of(file)
-    assert found is not None
-    assert found.read(3, 4) == b"3456"
-    assert found.read(8, 4) == b"89"
+        result = Reread.of(file)
+    assert result is not None
+    assert result.read(3, 4) == b"3456"
+    assert result.read(8, 4) == b"89"
     read, write = os.pipe()
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
@@ -204,8 +204,8 @@ def test_only_files_that_fit_into_memory_are_read_out_of_order(
     monkeypatch.setattr(file_slices, "_LIMITS", (tmp_path / "memory.max", tmp_path / "missing"))
     assert fits_in_memory(20_000)
     for name in ("a.jsonl", "b.jsonl"):  # together they do not fit
-        made = [span(number, "a" * 200, False) for number in range(1, 40)]
-        (tmp_path / name).write_text("".join(line(FRAMES[0], [item]) for item in made))
+        results = [span(number, "a" * 200, False) for number in range(1, 40)]
+        (tmp_path / name).write_text("".join(line(FRAMES[0], [item]) for item in results))
     spans = list(undecoded(SpanFiles([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])))
     assert {isinstance(item, UndecodedSpan) and item.at >= 0 for item in spans} == {again}
 
@@ -217,22 +217,22 @@ def test_the_number_of_open_files_is_limited(
     files = [tmp_path / f"{n}.jsonl" for n in range(3)]
     for n, file in enumerate(files):
         file.write_text(line(FRAMES[0], [span(n, "a", False)]))
-    held = list(undecoded(SpanFiles(files)))
-    assert len(held) == 3
+    value = list(undecoded(SpanFiles(files)))
+    assert len(value) == 3
     assert not {str(file) for file in files} & set(open_files())
-    held = list(undecoded(SpanFiles(files[:2])))
+    value = list(undecoded(SpanFiles(files[:2])))
     assert {str(file) for file in files[:2]} <= set(open_files())
-    assert len(held) == 2
+    assert len(value) == 2
 
 
 def shown(traces: Any) -> list[str]:
-    found: list[list[SpanRecord]] = list(traces)
-    return sorted(repr(msgspec.to_builtins(trace)) for trace in found)
+    spans: list[list[SpanRecord]] = list(traces)
+    return sorted(repr(msgspec.to_builtins(trace)) for trace in spans)
 
 
 def open_files() -> list[str]:
-    found: list[str] = []
+    results: list[str] = []
     for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            found.append(os.readlink(descriptor))
-    return found
+            results.append(os.readlink(descriptor))
+    return results

@@ -155,11 +155,11 @@ def test_a_full_disk_is_reported_with_a_hint(monkeypatch: pytest.MonkeyPatch) ->
 
 def open_files(folder: Path) -> list[str]:
     """Return what this process holds open below a folder, with a name or without."""
-    found: list[str] = []
+    results: list[str] = []
     for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            found.append(os.readlink(descriptor))
-    return [name for name in found if name.startswith(str(folder))]
+            results.append(os.readlink(descriptor))
+    return [name for name in results if name.startswith(str(folder))]
 
 
 def span(trace: str, number: int, start: int | None = 7, **fields: Any) -> SpanRecord:
@@ -173,8 +173,8 @@ def span(trace: str, number: int, start: int | None = 7, **fields: Any) -> SpanR
 def kept(*copies: SpanRecord) -> SpanRecord:
     """Return the copy that is kept, which has to be the same one in either order."""
     ((one,),) = by_trace(copies)
-    ((other,),) = by_trace(reversed(copies))
-    assert one is other
+    ((second,),) = by_trace(reversed(copies))
+    assert one is second
     return one
 
 

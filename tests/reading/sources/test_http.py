@@ -150,11 +150,11 @@ def test_a_login_page_is_not_mistaken_for_traces() -> None:
 
 
 def test_credentials_are_not_sent_to_another_server() -> None:
-    with Loopback(tempo) as other:
-        refused = refusal((302, {"location": f"http://{other.place}/login?next=1"}, b""))
+    with Loopback(tempo) as loopback:
+        refused = refusal((302, {"location": f"http://{loopback.place}/login?next=1"}, b""))
     assert isinstance(refused, SourceDenied)
-    assert f"sends elsewhere, to http://{other.place}/login, as for a log-in" in str(refused)
-    assert other.requests == []
+    assert f"sends elsewhere, to http://{loopback.place}/login, as for a log-in" in str(refused)
+    assert loopback.requests == []
 
 
 def test_redirects_on_the_same_server_are_followed_up_to_a_limit() -> None:

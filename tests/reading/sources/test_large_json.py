@@ -31,9 +31,9 @@ def span(number: int, words: str = "hi") -> dict[str, Any]:
 
 
 def resource(name: str, *scopes: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    said = [{"key": "service.name", "value": {"stringValue": name}}]
+    texts = [{"key": "service.name", "value": {"stringValue": name}}]
     return {
-        "resource": {"attributes": said},
+        "resource": {"attributes": texts},
         "scopeSpans": [{"scope": {"name": scope}, "spans": spans} for scope, spans in scopes],
     }
 
@@ -58,15 +58,15 @@ def by_pieces(text: str, window: int) -> Iterator[SpanRecord]:
     assert large.rest is None
 
 
-def unexpected(*said: object) -> None:
-    raise AssertionError(said)
+def unexpected(*text: object) -> None:
+    raise AssertionError(text)
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("window", [700, 3000, 1 << 20])
 def test_spans_keep_their_resource_and_scope(window: int, indent: int | None) -> None:
-    found = list(by_pieces(json.dumps(DOCUMENT, indent=indent), window))
-    assert found == whole(DOCUMENT)
+    pieces = list(by_pieces(json.dumps(DOCUMENT, indent=indent), window))
+    assert pieces == whole(DOCUMENT)
 
 
 @given(st.integers(200, 4000), st.lists(st.lists(st.integers(0, 900), min_size=1, max_size=6)))
@@ -79,8 +79,8 @@ def test_lists_of_spans_of_any_length_are_read_completely(
 
 
 def test_a_span_larger_than_the_window_is_one_value() -> None:
-    (found,) = by_pieces(json.dumps([span(1, "long" * 1000)]), 100)
-    assert found.attributes["k"] == "long" * 1000
+    (result,) = by_pieces(json.dumps([span(1, "long" * 1000)]), 100)
+    assert result.attributes["k"] == "long" * 1000
 
 
 def test_an_endless_text_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,5 +124,5 @@ def test_a_jaeger_trace_is_one_value_with_its_processes() -> None:
     ]
     process = {"p1": {"serviceName": "shop"}}
     traces = {"data": [{"traceID": TRACE, "spans": spans, "processes": process}]}
-    found = list(by_pieces(json.dumps(traces), 300))
-    assert [item.resource for item in found] == [{"service.name": "shop"}] * 19
+    pieces = list(by_pieces(json.dumps(traces), 300))
+    assert [item.resource for item in pieces] == [{"service.name": "shop"}] * 19

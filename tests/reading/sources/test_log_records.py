@@ -38,7 +38,7 @@ def test_a_record_may_come_before_its_span_and_in_another_file(tmp_path: Path) -
     (tmp_path / "a-logs.jsonl").write_bytes(lines([logs(record("gen_ai.choice"))]))
     (tmp_path / "b-spans.jsonl").write_bytes(lines([spans_of(chat())]))
     (trace,) = by_trace(open_source(tmp_path).spans())
-    assert [(found.name, len(found.events)) for found in trace] == [("chat", 1)]
+    assert [(result.name, len(result.events)) for result in trace] == [("chat", 1)]
 
 
 def test_a_record_that_was_written_twice_is_one_event() -> None:
@@ -47,9 +47,9 @@ def test_a_record_that_was_written_twice_is_one_event() -> None:
 
 
 def test_records_of_an_unseen_span_are_kept_in_its_trace() -> None:
-    (found,) = joined(logs(record("e", time=7)), logs(record("e", time=5)))
-    assert (found.trace_id, found.span_id, found.start_ns) == (TRACE, SPAN, None)
-    assert [event.time_ns for event in found.events] == [5, 7]
+    (result,) = joined(logs(record("e", time=7)), logs(record("e", time=5)))
+    assert (result.trace_id, result.span_id, result.start_ns) == (TRACE, SPAN, None)
+    assert [event.time_ns for event in result.events] == [5, 7]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_records_of_an_unseen_span_are_kept_in_its_trace() -> None:
     ],
 )
 def test_the_name_of_an_event_is_found(written: Json, name: str) -> None:
-    (found,) = joined(logs({**record(""), **written}))
-    assert found.events[0].name == name
+    (result,) = joined(logs({**record(""), **written}))
+    assert result.events[0].name == name
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_attributes_and_body_are_merged(attributes: Json, body: Json, found: Jso
 
 
 def test_an_event_without_a_span_is_a_span_in_the_session_it_names() -> None:
-    first, second, other = joined(
+    first, second, another = joined(
         logs(
             event("codex.user_prompt", {"conversation.id": "c1"}, time=1),
             event("codex.tool_result", {"conversation.id": "c1"}, time=2),
             event("codex.user_prompt", {"conversation.id": "c2"}, time=3),
         )
     )
-    assert first.trace_id == second.trace_id != other.trace_id
+    assert first.trace_id == second.trace_id != another.trace_id
     assert (first.name, first.scope, first.start_ns) == ("codex.user_prompt", "some.logger", 1)
     assert first.attributes["conversation.id"] == "c1"
 
@@ -105,7 +105,7 @@ def test_an_event_without_a_span_becomes_the_same_span_on_every_reading() -> Non
 def test_ordinary_log_lines_are_skipped_and_counted() -> None:
     line = {"timeUnixNano": "5", "body": {"stringValue": "Started server"}}
     source = SpanFiles([io.BytesIO(lines([logs(line), spans_of(chat())]))])
-    assert [found.name for found in source.spans()] == ["chat"]
+    assert [span.name for span in source.spans()] == ["chat"]
     assert source.skipped == 1
 
 
@@ -121,9 +121,9 @@ def test_a_single_record_is_read_as_adot_writes_it() -> None:
         "traceId": TRACE,
         "spanId": SPAN,
     }
-    (found,) = SpanFiles([io.BytesIO(json.dumps(written).encode())]).spans()
-    assert found.resource == {"service.name": "bot"}
-    assert found.events[0].attributes["input"] == written["body"]["input"]
+    (result,) = SpanFiles([io.BytesIO(json.dumps(written).encode())]).spans()
+    assert result.resource == {"service.name": "bot"}
+    assert result.events[0].attributes["input"] == written["body"]["input"]
 
 
 def test_a_record_is_read_as_go_prints_it() -> None:
@@ -203,8 +203,8 @@ def test_damage_in_a_log_record_is_noted_on_the_event_it_becomes(in_protobuf: bo
     parts = [data, message.SerializeToString()] if in_protobuf else [data]
     source = SpanFiles([io.BytesIO(part.replace(b"Qzz", b"a\xe4\xbd")) for part in parts])
     ((span,),) = by_trace(source.spans())
-    where, other = (event.attributes for event in span.events)
-    assert "a\ufffd" in repr(other)
+    where, second = (event.attributes for event in span.events)
+    assert "a\ufffd" in repr(second)
     assert "hello" in repr(where)
     (damage,) = span.damaged
     assert damage.where.startswith("events[1].attributes.")
@@ -232,15 +232,15 @@ def test_counting_log_records_changes_nothing(
     """A record far from its span is still of the same trace."""
     monkeypatch.setattr(span_files, "_LARGE", 0)
     others = [spans_of(chat() | {"traceId": f"{n:032x}"}) for n in range(1, 40)]
-    beside = [logs(record("e")), logs(record("f"))]
-    documents = [*beside, *others, spans_of(chat())]
+    extra = [logs(record("e")), logs(record("f"))]
+    documents = [*extra, *others, spans_of(chat())]
     (file := tmp_path / "a.jsonl").write_bytes(lines(documents if first else documents[::-1]))
     source = SpanFiles([file])
     counted = source.census()
     assert counted is not None
-    found = sorted(by_trace(undecoded(source), census=counted), key=repr)
-    assert found == sorted(by_trace(SpanFiles([file]).spans()), key=repr)
-    assert sum(len(span.events) for trace in found for span in trace) == 2
+    result = sorted(by_trace(undecoded(source), census=counted), key=repr)
+    assert result == sorted(by_trace(SpanFiles([file]).spans()), key=repr)
+    assert sum(len(span.events) for trace in result for span in trace) == 2
     assert not source.problems
 
 
@@ -263,9 +263,9 @@ def test_order_split_and_copies_do_not_matter(
     parts = [lines(shuffled[:at]), lines(shuffled[at:])]
     one = list(by_trace(SpanFiles([*map(io.BytesIO, parts)]).spans(), budget))
     assert one == list(by_trace(SpanFiles([io.BytesIO(lines(documents))]).spans()))
-    ((found,),) = one
-    assert (found.name, found.end_ns) == ("chat", 9 if finished else None)
-    assert [(e.name, e.time_ns) for e in found.events] == sorted(
+    ((result,),) = one
+    assert (result.name, result.end_ns) == ("chat", 9 if finished else None)
+    assert [(e.name, e.time_ns) for e in result.events] == sorted(
         set(events), key=lambda e: (e[1], e[0])
     )
 

@@ -33,8 +33,8 @@ class Attic:
 @pytest.fixture(autouse=True)
 def attic(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("attic", f"{__name__}:Attic", "agentool_otel.sources")
-    known = {**plugins("agentool_otel.sources"), "attic": entry}
-    monkeypatch.setattr(opening, "plugins", lambda group: known)
+    names = {**plugins("agentool_otel.sources"), "attic": entry}
+    monkeypatch.setattr(opening, "plugins", lambda group: names)
 
 
 def test_show_rebuild_and_load_read_it(invoke: Invoke, tmp_path: Path) -> None:

@@ -38,11 +38,11 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "traces"
     ],
 )
 def test_every_span_is_read(file: str, spans: int, traces: int, orphans: int, first: str) -> None:
-    found = read(file)
-    ids = {span.span_id for span in found}
-    lost = [span for span in found if span.parent_id and span.parent_id not in ids]
-    assert (len(found), len({s.trace_id for s in found}), len(lost)) == (spans, traces, orphans)
-    assert found[0].name == first
+    result = read(file)
+    ids = {span.span_id for span in result}
+    lost = [span for span in result if span.parent_id and span.parent_id not in ids]
+    assert (len(result), len({s.trace_id for s in result}), len(lost)) == (spans, traces, orphans)
+    assert result[0].name == first
 
 
 def test_jaeger_json_gives_the_spans_it_was_made_from() -> None:
@@ -89,6 +89,6 @@ def test_a_folder_of_all_exports_is_read_at_once() -> None:
 
 def read(file: str) -> list[SpanRecord]:
     source = open_source(FOLDER / f"{file}.json")
-    found = list(source.spans())
+    spans = list(source.spans())
     assert source.problems == []
-    return found
+    return spans

@@ -86,8 +86,8 @@ def test_a_broken_connection_keeps_what_was_read(
 ) -> None:
     store.pipe("/a.jsonl", RECORDING.read_bytes())
     source = open_source("memory://a.jsonl")
-    whole = RECORDING.read_bytes()
-    half = whole[: whole.index(b"\n") + 1] if b"\n" in whole[:-1] else whole
+    complete = RECORDING.read_bytes()
+    half = complete[: complete.index(b"\n") + 1] if b"\n" in complete[:-1] else complete
 
     class Breaking:
         def __init__(self) -> None:

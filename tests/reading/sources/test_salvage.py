@@ -102,10 +102,10 @@ def peak_of(count: int) -> int:
     spans = {"data": [span(number) for number in range(count)]}
     source = read(json.dumps(spans).replace("span 10", DAMAGE, 1))
     tracemalloc.start()
-    found = sum(1 for _ in source.spans())
+    result = sum(1 for _ in source.spans())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found == count - 1
+    assert result == count - 1
     return peak
 
 
@@ -118,13 +118,13 @@ def read(text: str) -> SpanFiles:
 @given(st.integers(0, SPANS - 1), st.floats(0.01, 0.99), st.sampled_from([None, 1]))
 def test_a_damaged_span_loses_only_itself(number: int, share: float, indent: int | None) -> None:
     text = text_of(indent)
-    whole = list(read(text).spans())
+    spans = list(read(text).spans())
     start = text.index(f'"spanId": "{number + 1:016x}"')
     end = text.index('"links"', start)
     at = int(start + share * (end - start))
     source = read(text[:at] + DAMAGE + text[at:])
-    found = list(source.spans())
-    assert shown(found) == shown(whole[:number] + whole[number + 1 :])
+    result = list(source.spans())
+    assert shown(result) == shown(spans[:number] + spans[number + 1 :])
     assert any("damaged" in problem.message for problem in source.problems)
 
 

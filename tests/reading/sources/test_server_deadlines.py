@@ -36,22 +36,22 @@ def ends_in_time(url: str, server: SlowReceiver, why: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", SERVERS)
-@pytest.mark.parametrize("what", SCRIPTS)
-def test_a_request_ends_however_slowly_it_is_answered(what: str, scheme: str) -> None:
-    begun = "body" in what or what == "chunks"
+@pytest.mark.parametrize("description", SCRIPTS)
+def test_a_request_ends_however_slowly_it_is_answered(description: str, scheme: str) -> None:
+    begun = "body" in description or description == "chunks"
     why = "has not ended its answer after" if begun else "has not begun its answer|gives no answer"
-    with SlowReceiver(SCRIPTS[what]) as server:
+    with SlowReceiver(SCRIPTS[description]) as server:
         ends_in_time(f"{scheme}://{server.endpoint}", server, why)
 
 
-@pytest.mark.parametrize("what", ["a body", "a body until the end", "headers", "chunks"])
-def test_a_request_over_tls_ends_too(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("description", ["a body", "a body until the end", "headers", "chunks"])
+def test_a_request_over_tls_ends_too(description: str, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     with authority.cert_pem.tempfile() as path:
         monkeypatch.setenv(CERTIFICATES, path)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("127.0.0.1").configure_cert(context)
-        with SlowReceiver(SCRIPTS[what], context) as server:
+        with SlowReceiver(SCRIPTS[description], context) as server:
             ends_in_time(f"tempo+https://{server.endpoint}", server, "its answer after")
 
 

@@ -31,8 +31,8 @@ def endless_tempo() -> Callable[[Request], Reply]:
 
     def reply(request: Request) -> Reply:
         if request.path == "/api/search":
-            found = [{"traceID": f"{next(numbers):032x}"} for _ in range(1000)]
-            return as_json({"traces": found})
+            results = [{"traceID": f"{next(numbers):032x}"} for _ in range(1000)]
+            return as_json({"traces": results})
         trace_id = request.path.rpartition("/")[2]
         return FakeTempo({trace_id: [span(trace_id)]})(request)
 
@@ -46,8 +46,8 @@ def endless_jaeger(services: int = 1) -> Callable[[Request], Reply]:
     def reply(request: Request) -> Reply:
         if request.path.endswith("/services"):
             return as_json({"services": [f"s{index}" for index in range(services)]})
-        found = [span(f"{next(numbers):032x}") for _ in range(100 if services == 1 else 1)]
-        return as_json({"result": otlp(found)})
+        spans = [span(f"{next(numbers):032x}") for _ in range(100 if services == 1 else 1)]
+        return as_json({"result": otlp(spans)})
 
     return reply
 
@@ -141,12 +141,12 @@ def test_no_header_of_a_server_is_an_exception(
 ) -> None:
     monkeypatch.setattr(http, "_WAITS_S", (0.0,))
     monkeypatch.setattr(http, "_LONGEST_WAIT_S", 0.0)
-    said: list[Reply] = []
-    with Loopback(lambda _: said[-1]) as server:
+    replies: list[Reply] = []
+    with Loopback(lambda _: replies[-1]) as server:
         source = Tempo(f"tempo://{server.place}?timeout=5s")
         for value in [*HOSTILE, *(f"a=b; expires={item}; max-age={item}" for item in HOSTILE)]:
-            said.append((status, {header: value.encode().decode("latin-1")}, b"{}"))
+            replies.append((status, {header: value.encode().decode("latin-1")}, b"{}"))
             with contextlib.suppress(SourceError):
                 source.http.get("/").close()
         source.http.close()
-    assert len(server.requests) >= len(said)
+    assert len(server.requests) >= len(replies)

@@ -90,10 +90,10 @@ def test_a_url_that_cannot_be_understood_is_refused_with_the_parameter_named(
 
 
 @pytest.mark.parametrize("password", ["s3cret", "s3/cret", "s3?cret", "s3#cret", "s3@cret", "%73"])
-@pytest.mark.parametrize("rest", ["h:1?x=1", "h:port", "h/path?trace=?", "[::1"])
-def test_no_error_contains_a_password(password: str, rest: str) -> None:
+@pytest.mark.parametrize("remainder", ["h:1?x=1", "h:port", "h/path?trace=?", "[::1"])
+def test_no_error_contains_a_password(password: str, remainder: str) -> None:
     with pytest.raises(SourceError) as refused:
-        read(f"tempo://user:{password}@{rest}")
+        read(f"tempo://user:{password}@{remainder}")
     words = f"{refused.value!r} {refused.value.__cause__!r}"
     if refused.value.__suppress_context__ is False:
         words += repr(refused.value.__context__)

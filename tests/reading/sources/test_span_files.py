@@ -153,8 +153,8 @@ def test_every_spelling_of_a_field_is_understood(
 
 
 def test_the_spans_of_a_batch_share_one_resource() -> None:
-    one, other = read(lines(document(*two, resource={"service.name": "bot"})))
-    assert one.resource is other.resource
+    one, second = read(lines(document(*two, resource={"service.name": "bot"})))
+    assert one.resource is second.resource
     assert one.resource == {"service.name": "bot"}
 
 
@@ -173,8 +173,8 @@ def test_a_damaged_line_is_named_and_loses_only_itself() -> None:
 
 
 def test_complete_spans_of_a_truncated_line_are_read() -> None:
-    whole = lines(document(*two, resource={"service.name": "bot"}))
-    source = of(whole + whole[:-20])
+    complete = lines(document(*two, resource={"service.name": "bot"}))
+    source = of(complete + complete[:-20])
     spans = list(source.spans())
     assert [span.name for span in spans] == ["span 1", "span 2", "span 1"]
     assert (spans[2].resource, spans[2].scope) == ({"service.name": "bot"}, "scope")
@@ -182,8 +182,12 @@ def test_complete_spans_of_a_truncated_line_are_read() -> None:
 
 
 def test_a_line_written_into_the_middle_of_another_is_read() -> None:
-    whole = lines(document(*two))
-    assert [span.name for span in of(whole[:-20] + whole).spans()] == ["span 1", "span 1", "span 2"]
+    complete = lines(document(*two))
+    assert [span.name for span in of(complete[:-20] + complete).spans()] == [
+        "span 1",
+        "span 1",
+        "span 2",
+    ]
 
 
 def test_a_recording_truncated_before_its_first_span_is_only_a_problem() -> None:

@@ -27,24 +27,24 @@ def _count_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def span(number: int, upper: bool, name_first: bool, text: str) -> dict[str, Any]:
     trace_id = f"{number % 5 + 1:032x}"
-    made = {
+    results = {
         "traceId": trace_id.upper() if upper else trace_id,
         "spanId": f"{number:016x}",
         "name": text,
         "startTimeUnixNano": str(number),
         "attributes": [{"key": "k", "value": {"stringValue": text}}],
     }
-    return dict(reversed(made.items())) if name_first else made
+    return dict(reversed(results.items())) if name_first else results
 
 
 spans = st.builds(span, ids, st.booleans(), st.booleans(), st.text("a,{}[]\"'\\é日", max_size=6))
 scopes = st.builds(
-    lambda scope, held: {"spans": held} | ({"scope": {"name": scope}} if scope else {}),
+    lambda scope, value: {"spans": value} | ({"scope": {"name": scope}} if scope else {}),
     st.sampled_from(["", "one", "other"]),
     st.lists(spans, max_size=3),
 )
 resources = st.builds(
-    lambda attributes, held: {"scopeSpans": held, **attributes},
+    lambda attributes, value: {"scopeSpans": value, **attributes},
     st.sampled_from(
         [
             {},
@@ -54,14 +54,14 @@ resources = st.builds(
     ),
     st.lists(scopes, max_size=3),
 )
-documents = st.builds(lambda held: {"resourceSpans": held}, st.lists(resources, max_size=3))
+documents = st.builds(lambda value: {"resourceSpans": value}, st.lists(resources, max_size=3))
 lines = st.lists(documents, min_size=1, max_size=4)
 TWICE = [{"resourceSpans": [{"scopeSpans": [{"spans": [span(1, False, False, "a")] * 2}]}]}]
 
 
 def decoded(source: SpanFiles) -> list[SpanRecord]:
-    found = (item if isinstance(item, SpanRecord) else item.decode() for item in undecoded(source))
-    return [item for item in found if item is not None]
+    items = (item if isinstance(item, SpanRecord) else item.decode() for item in undecoded(source))
+    return [item for item in items if item is not None]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -84,8 +84,8 @@ def test_counting_changes_nothing(
 
 def test_every_counted_span_is_yielded_once(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
-    made = [span(number, number % 2 == 0, False, "") for number in range(1, 100)]
-    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}))
+    spans = [span(number, number % 2 == 0, False, "") for number in range(1, 100)]
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
     source = SpanFiles([file])
     census = source.census()
     assert census is not None
@@ -103,14 +103,14 @@ def test_only_files_of_plain_spans_are_counted(tmp_path: Path) -> None:
 
 def test_a_file_that_shrank_after_counting_loses_only_what_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
-    made = [span(number, False, False, "") for number in range(1, 10)]
-    text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]})
+    spans = [span(number, False, False, "") for number in range(1, 10)]
+    text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
     file.write_text(text)
     source = SpanFiles([file])
     assert source.census() is not None
     file.write_text(text[: len(text) // 2])
-    found = decoded(source)
-    assert 0 < len(found) < len(made)
+    result = decoded(source)
+    assert 0 < len(result) < len(spans)
     assert source.problems
 
 
@@ -124,12 +124,12 @@ def test_files_are_counted_only_where_the_spans_of_a_trace_lie_together(
     file = tmp_path / "spans.jsonl"
     with file.open("w") as out:
         for number in range(3000):
-            made = {
+            results = {
                 "traceId": f"{number % traces + 1:032x}",
                 "spanId": f"{number + 1:016x}",
                 "parentSpanId": parent,
             }
-            document = {"resourceSpans": [{"scopeSpans": [{"spans": [made]}]}]}
+            document = {"resourceSpans": [{"scopeSpans": [{"spans": [results]}]}]}
             out.write(json.dumps(document, separators=(",", ":")) + "\n")
     source = SpanFiles([file])
     assert (source.census() is not None) == counted
@@ -138,8 +138,8 @@ def test_files_are_counted_only_where_the_spans_of_a_trace_lie_together(
 
 def test_a_resource_may_be_null(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
-    made = [span(number, False, False, "") for number in range(1, 10)]
-    group = {"resource": None, "scopeSpans": [{"scope": None, "spans": made}]}
+    spans = [span(number, False, False, "") for number in range(1, 10)]
+    group = {"resource": None, "scopeSpans": [{"scope": None, "spans": spans}]}
     file.write_text(json.dumps({"resourceSpans": [group]}))
     source = SpanFiles([file])
     assert source.census() is not None
@@ -161,8 +161,8 @@ def test_other_spellings_are_read_as_without_counting(
     tmp_path: Path, odd: dict[str, Any], resource: Any
 ) -> None:
     file = tmp_path / "spans.jsonl"
-    made = [span(number, False, False, "") for number in range(1, 10)]
-    groups = [{"resource": resource, "scopeSpans": [{"spans": [*made, odd]}]}]
+    spans = [span(number, False, False, "") for number in range(1, 10)]
+    groups = [{"resource": resource, "scopeSpans": [{"spans": [*spans, odd]}]}]
     groups.append({"resource": {}, "scopeSpans": [{"spans": [span(20, False, False, "")]}]})
     file.write_text(json.dumps({"resourceSpans": groups}) + "\n")
     plainly = SpanFiles([file])

@@ -56,8 +56,8 @@ def test_a_table_gives_the_same_run_whatever_is_between_its_cells(separator: str
     rows = list(csv.reader(io.StringIO(as_csv())))
     assert spans_of(quoted(rows, separator)) == spans_of(as_csv())
     if separator == "\t":
-        head, *rest = rows
-        escaped_rows = [[escaped(cell) for cell in row] for row in rest]
+        head, *remainder = rows
+        escaped_rows = [[escaped(cell) for cell in row] for row in remainder]
         assert spans_of(clickhouse([head, *escaped_rows])) == spans_of(as_csv())
 
 
@@ -80,8 +80,8 @@ def test_any_text_comes_back_from_the_tsv_of_clickhouse(value: str) -> None:
 @settings(max_examples=many(300), deadline=None)
 @given(value=texts.filter(lambda text: "\0" not in text))
 def test_any_text_comes_back_from_a_map_of_clickhouse(value: str) -> None:
-    inside = escaped(value).replace("'", "\\'")
-    [span] = spans_of(clickhouse(a_table(f"{{'gen_ai.x':'{inside}'}}")))
+    text = escaped(value).replace("'", "\\'")
+    [span] = spans_of(clickhouse(a_table(f"{{'gen_ai.x':'{text}'}}")))
     assert span.attributes == {"gen_ai.x": value}
 
 

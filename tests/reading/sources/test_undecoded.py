@@ -45,8 +45,8 @@ def recording(folder: Path, *spans: object) -> Path:
 def test_an_undecoded_span_decodes_to_the_span_that_reading_gives(
     span: object, budget: int, tmp_path: Path
 ) -> None:
-    other = {"traceId": "f" * 32, "spanId": "1" * 16}
-    path = recording(tmp_path, span, other)
+    second = {"traceId": "f" * 32, "spanId": "1" * 16}
+    path = recording(tmp_path, span, second)
     plain: list[SpanRecord] = sorted(open_source(path).spans(), key=lambda span: span.span_id)
     grouped = [item for trace in by_trace(undecoded(open_source(path)), budget) for item in trace]
     assert sorted(grouped, key=lambda item: item.span_id) == plain
@@ -60,8 +60,8 @@ def test_spans_as_exporters_write_them_are_left_undecoded(tmp_path: Path) -> Non
 def test_a_span_without_a_usable_id_is_reported_and_left_out(tmp_path: Path) -> None:
     bad = {"traceId": TRACE, "spanId": "nothing", "name": "chat"}
     source = open_source(recording(tmp_path, bad, SPANS["as exporters write it"]))
-    [[kept]] = by_trace(undecoded(source))
-    assert kept.span_id == "b7ad6b7169203331"
+    [[result]] = by_trace(undecoded(source))
+    assert result.span_id == "b7ad6b7169203331"
     [problem] = source.problems
     assert "span 'chat' left out" in problem.message
     assert "line 1" in problem.where

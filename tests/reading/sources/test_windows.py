@@ -23,32 +23,32 @@ def test_every_trace_is_found_or_the_overfull_instant_is_named(times: list[int],
     named: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:
-        found = [
+        result = [
             n for n, time in enumerate(times)
             if window.since_ns <= time // STEP_NS * STEP_NS <= window.until_ns
         ][:cap]  # fmt: skip
-        yield from found
-        return len(found) == cap
+        yield from result
+        return len(result) == cap
 
-    found = set(searched(Window(0, 3 * DAY_NS), STEP_NS, search, named.append))
-    missing = [time for n, time in enumerate(times) if n not in found]
+    result = set(searched(Window(0, 3 * DAY_NS), STEP_NS, search, named.append))
+    missing = [time for n, time in enumerate(times) if n not in result]
     assert all(window.until_ns - window.since_ns == STEP_NS for window in named)
     for time in missing:
         assert any(window.since_ns <= time <= window.until_ns for window in named)
 
 
 def test_a_quiet_window_takes_one_request_or_as_many_as_the_server_requires() -> None:
-    asked: list[Window] = []
+    windows: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:
-        asked.append(window)
+        windows.append(window)
         yield from ()
         return False
 
     window = Window(5, 2 * DAY_NS + 6)
-    assert not list(searched(window, 1, search, asked.append))
-    assert not list(searched(window, 1, search, asked.append, DAY_NS))
-    assert asked == [
+    assert not list(searched(window, 1, search, windows.append))
+    assert not list(searched(window, 1, search, windows.append, DAY_NS))
+    assert windows == [
         window,
         (5, DAY_NS + 5),
         (DAY_NS + 5, 2 * DAY_NS + 5),

@@ -55,11 +55,11 @@ def _value(value: Any, random: Random) -> Any:
             return json.dumps(_value(json.loads(value), random))
         except ValueError:
             pass
-    inside: list[Any] = list(value) if isinstance(value, (dict, list)) else []
+    inner: list[Any] = list(value) if isinstance(value, (dict, list)) else []
     holder: Any = value
-    if not inside or random.random() < 0.1:
+    if not inner or random.random() < 0.1:
         return _odd(value, random)
-    key = random.choice(inside) if isinstance(value, dict) else random.randrange(len(inside))
+    key = random.choice(inner) if isinstance(value, dict) else random.randrange(len(inner))
     how = random.random()
     if how < 0.75:
         holder[key] = _value(holder[key], random)

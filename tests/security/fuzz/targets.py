@@ -87,8 +87,8 @@ def _journal(random: Random, folder: Path, name: str) -> None:
     first = json.dumps(header).encode()
     lines = b"".join(encode_spans([span_with({"n": n})]) + b"\n" for n in range(3))
     journal.write_bytes(first + b"\n" + mutated(lines, random))
-    beside = {".jsonl": lines, ".spool": _spool(), ".refused": _spool(), ".logs.spool": _spool()}
-    for suffix, data in beside.items():
+    extra = {".jsonl": lines, ".spool": _spool(), ".refused": _spool(), ".logs.spool": _spool()}
+    for suffix, data in extra.items():
         if random.random() < 0.6:
             path = folder / f"{name}{suffix}"
             path.write_bytes(mutated(data, random))

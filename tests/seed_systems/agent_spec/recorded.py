@@ -12,8 +12,8 @@ __all__ = ["current", "everything", "lines", "named"]
 
 def named(spans: Any, name: str) -> Any:
     """Return the only span of a name."""
-    [found] = [item for item in spans.finished() if item.name == name]
-    return found
+    [result] = [item for item in spans.finished() if item.name == name]
+    return result
 
 
 def lines(spans: Any) -> list[str]:
@@ -28,7 +28,7 @@ def current() -> str | None:
 
 def everything(spans: Any) -> str:
     """Return all that would leave, as text."""
-    found = [
+    results = [
         (
             item.name,
             dict(item.attributes),
@@ -37,4 +37,4 @@ def everything(spans: Any) -> str:
         )
         for item in spans.finished()
     ]
-    return repr(found)
+    return repr(results)

@@ -40,8 +40,8 @@ def langgraph(json: str, tools: Tools) -> Any:
 
 
 def _ask_langgraph(json: str, tools: Tools, question: str) -> str:
-    asked = {"messages": [{"role": "user", "content": question}]}
-    return str(langgraph(json, tools).invoke(asked, CONFIG)["messages"][-1].content)
+    requests = {"messages": [{"role": "user", "content": question}]}
+    return str(langgraph(json, tools).invoke(requests, CONFIG)["messages"][-1].content)
 
 
 def _follow_langgraph(json: str, tools: Tools, inputs: dict[str, Any]) -> Any:
@@ -98,11 +98,11 @@ def follow(runtime: str, json: str, tools: Tools, **inputs: Any) -> Any:
 
 def example() -> ModuleType:
     """Return the example, which runs one agent in every runtime."""
-    found = spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
-    assert found is not None
-    assert found.loader is not None
-    module = module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -60,10 +60,10 @@ def span(name: str, **fields: Any) -> Any:
 
 
 def event(name: str, **fields: Any) -> Any:
-    found = getattr(import_module("pyagentspec.tracing.events"), name, None)
-    if found is None:
+    value = getattr(import_module("pyagentspec.tracing.events"), name, None)
+    if value is None:
         pytest.skip(f"this pyagentspec has no {name}")
-    return found(**fields)
+    return value(**fields)
 
 
 def config(url: str = "http://127.0.0.1:9/v1", **fields: Any) -> Any:
@@ -141,8 +141,8 @@ def to_json(component: Any, **options: Any) -> str:
     return str(part("AgentSpecSerializer")().to_json(component, **options))
 
 
-def asked(component: Any, *said: tuple[str, str], tools: Any = ()) -> Any:
-    prompt = [part("Message")(role=role, content=text) for role, text in said]
+def asked(component: Any, *texts: tuple[str, str], tools: Any = ()) -> Any:
+    prompt = [part("Message")(role=role, content=text) for role, text in texts]
     return event(
         "LlmGenerationRequest",
         llm_config=component,

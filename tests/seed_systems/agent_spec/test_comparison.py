@@ -56,9 +56,9 @@ def test_check_62_each_runtime_gives_a_trajectory_for_each_question(
     recorded = request.getfixturevalue("recorded")
     rebuilt = [run.rebuilt for run in Runs(recorded).runs() if run.rebuilt is not None]
     runs = [item for item in rebuilt if item.framework() == runtime]
-    asked = [run for run in runs if run.trace.tool_calls()]
-    assert len(asked) == len(example().QUESTIONS)
-    for item in asked:
+    requests = [run for run in runs if run.trace.tool_calls()]
+    assert len(requests) == len(example().QUESTIONS)
+    for item in requests:
         [call] = item.trace.tool_calls()
         assert call.name == "get_weather"
         assert item.trace.status == "success"
@@ -132,12 +132,12 @@ def test_check_74_a_thousand_questions_are_compared_in_a_few_megabytes() -> None
         tracemalloc.start()
         for rebuilt in rebuild(questions(count)):
             comparison.add(rebuilt.trace, rebuilt)
-        one, other = comparison.groups()
-        assert one.runs + other.runs == count
+        one, second = comparison.groups()
+        assert one.runs + second.runs == count
         assert (one.tokens, one.tool_calls) == (20, 1)
-        kept, _ = tracemalloc.get_traced_memory()
+        result, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        return kept
+        return result
 
     held_by(10)  # what is loaded once
     few, many = held_by(QUESTIONS // 10), held_by(QUESTIONS)

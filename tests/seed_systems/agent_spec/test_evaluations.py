@@ -73,18 +73,20 @@ def test_check_71_results_become_eval_results() -> None:
 def test_check_71_what_they_say_as_dicts_gives_the_same() -> None:
     pytest.importorskip("numpy", reason="numpy is not installed")  # `to_dict` looks for its numbers
     results = evaluate()
-    for one, other in zip(eval_results(results), eval_results(results.to_dict()), strict=True):
-        assert (one.case_id, one.passed) == (other.case_id, other.passed)
+    for one, eval_result in zip(
+        eval_results(results), eval_results(results.to_dict()), strict=True
+    ):
+        assert (one.case_id, one.passed) == (eval_result.case_id, eval_result.passed)
         scores = [
             [assertion_result.score for assertion_result in each.assertion_results]
-            for each in (one, other)
+            for each in (one, eval_result)
         ]
         assert scores[0] == scores[1]
 
 
 def test_check_71_their_json_gives_the_same() -> None:
-    held = {"q": {"exact": {"value": True, "details": {}}, "f1": {"value": 0.5, "details": {}}}}
-    [result] = eval_results(json.loads(json.dumps(held)))
+    contents = {"q": {"exact": {"value": True, "details": {}}, "f1": {"value": 0.5, "details": {}}}}
+    [result] = eval_results(json.loads(json.dumps(contents)))
     assert result.passed is True
     assert [assertion_result.score for assertion_result in result.assertion_results] == [1.0, 0.5]
 
@@ -115,14 +117,16 @@ def test_check_71_values_of_any_kind_become_assertions() -> None:
 
 
 def test_check_71_samples_are_found_by_their_text_as_well() -> None:
-    held = {"1": {"exact": {"value": True, "details": {}}}}
-    assert [eval_result.trace_id for eval_result in eval_results(held, traces={1: "t1"})] == ["t1"]
+    contents = {"1": {"exact": {"value": True, "details": {}}}}
+    assert [eval_result.trace_id for eval_result in eval_results(contents, traces={1: "t1"})] == [
+        "t1"
+    ]
 
 
 def test_check_71_numbers_of_numpy_are_numbers() -> None:
     numpy = pytest.importorskip("numpy", reason="numpy is not installed")
-    held: Any = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
-    [result] = eval_results(SimpleNamespace(results=held))
+    value: Any = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
+    [result] = eval_results(SimpleNamespace(results=value))
     assert result.passed is True
     assert [assertion_result.score for assertion_result in result.assertion_results] == [1.0, 0.5]
 
@@ -166,17 +170,17 @@ def test_check_71_an_evaluator_that_cannot_be_read_evaluates(
 
 def test_check_71_results_are_judgements_in_the_trace_of_the_harness(attached: Any) -> None:
     evaluate()
-    [whole] = [item for item in attached.finished() if item.name == "evaluate"]
-    judged = [item for item in attached.finished() if item is not whole]
-    assert {item.parent.span_id for item in judged} == {whole.context.span_id}
-    found = {
+    [complete] = [item for item in attached.finished() if item.name == "evaluate"]
+    judged = [item for item in attached.finished() if item is not complete]
+    assert {item.parent.span_id for item in judged} == {complete.context.span_id}
+    results = {
         (item.attributes["agentool.eval.case_id"], item.attributes["gen_ai.evaluation.name"]): (
             item.attributes.get("gen_ai.evaluation.score.value"),
             item.attributes.get("gen_ai.evaluation.score.label"),
         )
         for item in judged
     }
-    assert found == {
+    assert results == {
         ("q1", "exact"): (1.0, "pass"),
         ("q2", "exact"): (0.0, "fail"),
         ("q1", "length"): (0.05, None),

@@ -78,9 +78,9 @@ class Falsy(Exception):
 
 
 def recursive() -> dict[str, Any]:
-    held: dict[str, Any] = {}
-    held["self"] = held
-    return held
+    contents: dict[str, Any] = {}
+    contents["self"] = contents
+    return contents
 
 
 # ------------------------------------------------------------------- however spans begin and end
@@ -157,15 +157,15 @@ def test_check_65_what_the_garbage_collector_ends_waits_for_no_lock_of_ours(atta
 
     class Locked(SpanProcessor):
         def on_end(self, span: ReadableSpan) -> None:
-            with held:
+            with value:
                 ended.set()
 
-    held, ended, running = threading.Lock(), threading.Event(), forgotten()
+    value, ended, running = threading.Lock(), threading.Event(), forgotten()
     next(running)
     provider: Any = tracing_settings.provider
     provider.add_span_processor(Locked())
     inside_the_sdk = {"__name__": "opentelemetry.sdk.trace", "running": running}
-    with held:
+    with value:
         eval("running.close()", inside_the_sdk)
     assert ended.wait(10)
 
@@ -178,16 +178,16 @@ def test_check_65_a_conversation_whose_id_cannot_be_read_runs(
 
 
 def test_check_65_what_has_ended_is_let_go_even_if_its_context_lives_on(attached: Any) -> None:
-    asked = event("AgentExecutionStart", agent=agent(), inputs={"q": "?"})
-    heard = weakref.ref(asked)
+    request = event("AgentExecutionStart", agent=agent(), inputs={"q": "?"})
+    ref = weakref.ref(request)
     with span("AgentExecutionSpan", agent=agent()) as item:
-        item.add_event(asked)
-        kept = get_current()
+        item.add_event(request)
+        result = get_current()
     ended = weakref.ref(item)
-    del item, asked
+    del item, request
     gc.collect()
-    assert (heard(), ended()) == (None, None)
-    assert current_step(kept) is not None
+    assert (ref(), ended()) == (None, None)
+    assert current_step(result) is not None
 
 
 def test_check_65_a_tool_without_a_request_leaves_its_agent(attached: Any) -> None:
@@ -195,9 +195,9 @@ def test_check_65_a_tool_without_a_request_leaves_its_agent(attached: Any) -> No
         for _ in range(3):
             with span("ToolExecutionSpan", tool=tool()):
                 pass
-        held = listener._open.get(item.id)
-        assert held is not None
-        assert held.open == set()
+        value = listener._open.get(item.id)
+        assert value is not None
+        assert value.open == set()
     assert [item.name for item in attached.finished()][:3] == ["execute_tool get_weather"] * 3
 
 
@@ -288,20 +288,20 @@ def test_check_65_values_of_any_kind_pass_as_they_are(
 ) -> None:
     if not captured:
         attached.without_content()
-    held, component = {"value": VALUES[value]}, tool()
+    content, component = {"value": VALUES[value]}, tool()
     events = [
-        requested(component).model_copy(update={"inputs": held}),
-        responded(component, held),
+        requested(component).model_copy(update={"inputs": content}),
+        responded(component, content),
     ]
     with span("AgentExecutionSpan", agent=agent()) as run:
-        run.add_event(event("AgentExecutionStart", agent=agent(), inputs=held))
+        run.add_event(event("AgentExecutionStart", agent=agent(), inputs=content))
         with span("ToolExecutionSpan", tool=component) as item:
             for each in events:
                 item.add_event(each)
         snapshot = event("StateSnapshotEmitted", conversation_id="7", state_snapshot={})
-        run.add_event(snapshot.model_copy(update={"state_snapshot": held}))
-        run.add_event(event("AgentExecutionEnd", agent=agent(), outputs=held))
-    assert [item.inputs is held for item in events[:1]] == [True]
+        run.add_event(snapshot.model_copy(update={"state_snapshot": content}))
+        run.add_event(event("AgentExecutionEnd", agent=agent(), outputs=content))
+    assert [item.inputs is content for item in events[:1]] == [True]
     assert {item.name for item in attached.finished()} == {
         "execute_tool get_weather",
         "invoke_agent weather",
@@ -341,10 +341,10 @@ def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
         item.add_event(requested(tool()))
         with raised(NodeInterrupt("Really?")):
             item.add_event(responded(tool(), {"result": None}))
-    found = named(attached, "execute_tool get_weather").attributes
-    assert found["agentool.interrupted"] == "GraphInterrupt"
-    assert found["agentool.tool.incomplete"] == "call_only"
-    assert "error.type" not in found
+    attributes = named(attached, "execute_tool get_weather").attributes
+    assert attributes["agentool.interrupted"] == "GraphInterrupt"
+    assert attributes["agentool.tool.incomplete"] == "call_only"
+    assert "error.type" not in attributes
     assert "Really?" not in everything(attached)
 
 
@@ -361,25 +361,25 @@ def test_check_65_an_error_without_length_is_an_error(attached: Any) -> None:
 @pytest.mark.parametrize("timestamp", [0, -1, 2**63, 10**40])
 def test_check_65_a_time_that_is_none_is_now(timestamp: int, attached: Any) -> None:
     with span("AgentExecutionSpan", agent=agent()) as run:
-        said = event("HumanInTheLoopRequest", request_id="h", content={})
-        run.add_event(said.model_copy(update={"timestamp": timestamp}))
+        text = event("HumanInTheLoopRequest", request_id="h", content={})
+        run.add_event(text.model_copy(update={"timestamp": timestamp}))
     run = named(attached, "invoke_agent weather")
     assert run.start_time <= run.events[0].timestamp <= run.end_time
 
 
 def test_check_65_a_confirmation_that_is_no_truth_value_is_left_out(attached: Any) -> None:
     with span("AgentExecutionSpan", agent=agent()) as run:
-        said = event(
+        text = event(
             "ToolConfirmationResponse", tool=tool(), request_id="k", execution_confirmed=True
         )
-        run.add_event(said.model_copy(update={"execution_confirmed": {"by": "Ann"}}))
+        run.add_event(text.model_copy(update={"execution_confirmed": {"by": "Ann"}}))
     [response] = named(attached, "invoke_agent weather").events
     assert "agentspec.confirmed" not in response.attributes
 
 
 def test_check_64_an_event_derived_from_a_known_one_is_that(attached: Any) -> None:
-    known = type(answered(config()))
-    derived = type("MyResponse", (known,), {})
+    entries = type(answered(config()))
+    derived = type("MyResponse", (entries,), {})
     with span("LlmGenerationSpan", llm_config=config()) as item:
         item.add_event(derived(**{**dict(answered(config())), "input_tokens": 21}))
     assert named(attached, "chat gpt-5").attributes["gen_ai.usage.input_tokens"] == 21
@@ -417,7 +417,7 @@ def test_check_67_where_content_is_captured_the_exception_is_recorded(attached: 
 
 
 def test_check_70_detached_a_graph_streams_as_if_it_had_not_been_touched(attached: Any) -> None:
-    component = SimpleNamespace(stream=lambda asked, config=None: iter([current(), config]))
+    component = SimpleNamespace(stream=lambda request, config=None: iter([current(), config]))
     graphs.loaded(component, lambda: AgentSpecInstrumentor().enabled)
     AgentSpecInstrumentor().uninstrument()
     iterator = component.stream("?", {"configurable": {"thread_id": "1"}})
@@ -426,7 +426,7 @@ def test_check_70_detached_a_graph_streams_as_if_it_had_not_been_touched(attache
 
 
 def test_check_70_a_graph_that_is_loaded_again_is_wrapped_once(attached: Any) -> None:
-    component = SimpleNamespace(stream=lambda asked, config=None: iter([]))
+    component = SimpleNamespace(stream=lambda request, config=None: iter([]))
     graphs.loaded(component, lambda: True)
     once = component.stream
     graphs.loaded(component, lambda: True)

@@ -35,7 +35,7 @@ PROVIDERS = pytest.mark.parametrize("provider", ["own", "user"])
 @cache
 def spans_beside(provider: str) -> list[SpanRecord]:
     """Return all spans of a question to each such runtime that is installed."""
-    found = [name for name in NATIVE if find_spec(example().RUNTIMES[name][0])]
+    native = [name for name in NATIVE if find_spec(example().RUNTIMES[name][0])]
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "OPENAI_"))}
     with TemporaryDirectory() as folder:
         changed = {
@@ -46,7 +46,7 @@ def spans_beside(provider: str) -> list[SpanRecord]:
         }
         program = [sys.executable, "-W", "ignore", "-m"]
         done = subprocess.run(
-            [*program, "tests.seed_systems.agent_spec.native_program", provider, *found],
+            [*program, "tests.seed_systems.agent_spec.native_program", provider, *native],
             env={**environ, **changed},
             capture_output=True,
             text=True,

@@ -104,16 +104,16 @@ def test_check_65_between_two_values_of_a_stream_nothing_is_current(attached: An
 
     async def main(url: str) -> list[str | None]:
         graph = langgraph(to_json(agent(url)), {"get_weather": get_weather})
-        asked = {"messages": [{"role": "user", "content": QUESTION}]}
-        seen = [current() async for _ in graph.astream(asked, CONFIG)]
-        async for _ in graph.astream(asked, {"configurable": {"thread_id": "2"}}):
+        requests = {"messages": [{"role": "user", "content": QUESTION}]}
+        currents = [current() async for _ in graph.astream(requests, CONFIG)]
+        async for _ in graph.astream(requests, {"configurable": {"thread_id": "2"}}):
             break
-        return [*seen, current()]
+        return [*currents, current()]
 
     with LoopbackModel(*TURNS, *TURNS) as model:
-        seen = asyncio.run(main(model.base_url))
-    assert len(seen) > 2
-    assert set(seen) == {None}
+        result = asyncio.run(main(model.base_url))
+    assert len(result) > 2
+    assert set(result) == {None}
     runs = [item.attributes for item in attached.finished() if item.name == "invoke_agent weather"]
     assert [run["agentool.status"] for run in runs] == ["success", "in_progress"]
 

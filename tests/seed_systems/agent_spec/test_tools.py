@@ -26,8 +26,8 @@ def loaded(component: dict[str, Any]) -> dict[str, Any]:
 
 def written(component: Any) -> dict[str, Any]:
     """Return a component of the package as the package writes it."""
-    found: dict[str, Any] = json.loads(serialization().AgentSpecSerializer().to_json(component))
-    return found
+    document: dict[str, Any] = json.loads(serialization().AgentSpecSerializer().to_json(component))
+    return document
 
 
 def serialization() -> Any:
@@ -43,8 +43,8 @@ def test_check_69_the_loader_takes_tools_of_any_format_and_keeps_them(source: st
 
 
 def spec_of(document: Any) -> Any:
-    found = document.to_dict()
-    return found["tools"][0]["spec"] if "tools" in found else found
+    result = document.to_dict()
+    return result["tools"][0]["spec"] if "tools" in result else result
 
 
 def without_defaults(component: dict[str, Any]) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def test_check_69_the_versions_of_the_language_are_read(version: str) -> None:
 def components() -> list[Any]:
     mcp, tools = (import_module(f"pyagentspec.{name}") for name in ("mcp", "tools"))
     of = import_module("pyagentspec.property").Property
-    asked = of(json_schema={"title": "query", "type": "string"})
+    request = of(json_schema={"title": "query", "type": "string"})
     limit = of(json_schema={"title": "limit", "type": "integer", "default": 5})
-    both: dict[str, Any] = {"description": "d", "inputs": [asked, limit]}
+    both: dict[str, Any] = {"description": "d", "inputs": [request, limit]}
     secret = {"Authorization": "Bearer canary"}
     transport = mcp.StreamableHTTPTransport(name="t", url="https://mcp.example")
     url = "https://search.example/{{query}}/{{limit}}"

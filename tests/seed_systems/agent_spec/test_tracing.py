@@ -53,19 +53,19 @@ def test_check_64_every_type_of_span_and_every_event_has_a_meaning() -> None:
 
 
 def components() -> dict[str, Any]:
-    one, other = agent(), agent(name="other")
+    one, second = agent(), agent(name="other")
     return {
         "RootSpan": ("Trace", {}),
         "AgentExecutionSpan": ("weather", {"agent": one}),
         "SwarmExecutionSpan": (
             "team",
-            {"swarm": part("Swarm")(name="team", first_agent=one, relationships=[(one, other)])},
+            {"swarm": part("Swarm")(name="team", first_agent=one, relationships=[(one, second)])},
         ),
         "ManagerWorkersExecutionSpan": (
             "team",
             {
                 "managerworkers": part("ManagerWorkers")(
-                    name="team", group_manager=one, workers=[other]
+                    name="team", group_manager=one, workers=[second]
                 )
             },
         ),
@@ -94,9 +94,9 @@ def test_check_64_a_span_becomes_its_operation(kind: str, attached: Any) -> None
     with part("Trace")(), span(kind, **fields):
         pass
     *_, operation = OPERATIONS[kind], OPERATIONS[kind]
-    found = attached.finished()[0]
-    assert found.name == (name if operation is None else f"{operation} {name}")
-    assert found.attributes.get("gen_ai.operation.name") == operation
+    result = attached.finished()[0]
+    assert result.name == (name if operation is None else f"{operation} {name}")
+    assert result.attributes.get("gen_ai.operation.name") == operation
 
 
 @pytest.mark.parametrize("kind", sorted(OPERATIONS))
@@ -159,9 +159,9 @@ def test_check_64_pieces_of_streams_are_counted_and_not_kept(attached: Any) -> N
 # ---------------------------------------------------------------------------- sync and async
 
 
-async def start_and_end(*inside: Any) -> None:
+async def start_and_end(*inner: Any) -> None:
     async with span("AgentExecutionSpan", agent=agent()):
-        for item in inside:
+        for item in inner:
             await item
 
 
@@ -239,9 +239,9 @@ def test_check_66_what_nobody_ends_ends_with_what_is_around(attached: Any) -> No
 
     with pytest.raises(ValueError, match="no network"):
         run()
-    node, whole = attached.finished()
-    assert (node.name, whole.name) == ("look up", "invoke_workflow weather flow")
-    assert [item.attributes["error.type"] for item in (node, whole)] == ["ValueError"] * 2
+    node, complete = attached.finished()
+    assert (node.name, complete.name) == ("look up", "invoke_workflow weather flow")
+    assert [item.attributes["error.type"] for item in (node, complete)] == ["ValueError"] * 2
     assert len(listener._open) == 0
 
 
@@ -348,12 +348,12 @@ class Other:
 
 
 def test_check_70_beside_other_processors_each_hears_everything_once(attached: Any) -> None:
-    other = Other()
-    processors = [other, AgentSpecProcessor(False)]
+    second = Other()
+    processors = [second, AgentSpecProcessor(False)]
     with part("Trace")(name="talk", span_processors=processors) as trace:
         tool_call()
     assert trace.span_processors is processors
-    assert other.heard == [
+    assert second.heard == [
         *("startup", "on_start", "on_start", "on_event", "on_event", "on_end", "on_end"),
         "shutdown",
     ]
@@ -432,17 +432,17 @@ def test_check_72_confirmations_humans_and_snapshots_are_events(attached: Any) -
                     execution_confirmed=False,
                 )
             )
-    execution, whole = attached.finished()
+    execution, complete = attached.finished()
     assert [
         item.name.removeprefix("agentspec.")
-        for item in whole.events
+        for item in complete.events
         if item.name.startswith("agentspec")
     ] == [
         "human_in_the_loop.request",
         "human_in_the_loop.response",
         "state_snapshot",
     ]
-    question = next(item for item in whole.events if item.name.endswith("loop.request"))
+    question = next(item for item in complete.events if item.name.endswith("loop.request"))
     assert "Really?" in question.attributes["agentool.step.content"]
     assert execution.attributes["error.type"] == "rejected"
     confirmed = [item.attributes.get("agentspec.confirmed") for item in execution.events]

@@ -50,7 +50,7 @@ def plan(
         provider: further configuration of the provider.
         options: further configuration of the orchestrator.
     """
-    asked = {"script": list(script), **(provider or {})}
+    requests = {"script": list(script), **(provider or {})}
     return {
         "session": {
             "orchestrator": {
@@ -59,7 +59,7 @@ def plan(
             },
             "context": "scripted-context",
         },
-        "providers": [{"module": "scripted-provider", "config": asked}],
+        "providers": [{"module": "scripted-provider", "config": requests}],
         "tools": [{"module": "scripted-weather"}, *tools],
         "hooks": list(hooks),
     }
@@ -96,5 +96,5 @@ def session(mounted: Plan, session_id: str | None = None) -> Any:
 
 def spans_named(spans: Any, name: str) -> list[Span]:
     """Return the spans of a name, in the order in which they began."""
-    found = [item for item in spans.finished() if item.name == name]
-    return sorted(found, key=lambda item: item.start_time)
+    finished = [item for item in spans.finished() if item.name == name]
+    return sorted(finished, key=lambda item: item.start_time)

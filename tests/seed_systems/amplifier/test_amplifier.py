@@ -69,8 +69,8 @@ async def allow(event: str, data: Any) -> Any:
 
 
 def test_check_46_the_hook_is_an_entry_point_that_a_real_session_mounts(spans: Any) -> None:
-    found = importlib.metadata.entry_points(group="amplifier.modules")
-    assert "hooks-agentool-otel" in {item.name for item in found}
+    entry_points = importlib.metadata.entry_points(group="amplifier.modules")
+    assert "hooks-agentool-otel" in {item.name for item in entry_points}
     assert run(plan("Good day."), "Hello") == ["Good day."]
     assert [item.name for item in spans.finished()] == ["chat scripted-1", "invoke_agent"]
 
@@ -128,8 +128,8 @@ def test_check_49_parallel_calls_of_one_tool_are_paired(loop: str, ids: bool, sp
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_check_50_a_tool_that_raises_or_fails_is_an_error(loop: str, spans: Any) -> None:
-    asked = [call("a", city="Atlantis"), call("b", tool="absent", x=1)]
-    run(plan({"calls": asked}, "Sorry.", loop=loop), "How is it?")
+    requests = [call("a", city="Atlantis"), call("b", tool="absent", x=1)]
+    run(plan({"calls": requests}, "Sorry.", loop=loop), "How is it?")
     [raised] = spans_named(spans, "execute_tool weather")
     [absent] = spans_named(spans, "execute_tool absent")
     for span in (raised, absent):
@@ -141,8 +141,8 @@ def test_check_50_a_tool_that_raises_or_fails_is_an_error(loop: str, spans: Any)
 def test_check_51_an_approval_that_waits_is_on_the_call_it_is_about(spans: Any) -> None:
     async def before(item: Any) -> None:
         async def ask(event: str, data: Any) -> Any:
-            asked = {"tool_name": "weather", "action": "look", "risk_level": "high"}
-            await item.coordinator.hooks.emit("approval:required", asked)
+            requests = {"tool_name": "weather", "action": "look", "risk_level": "high"}
+            await item.coordinator.hooks.emit("approval:required", requests)
             await item.coordinator.hooks.emit("approval:granted", {"tool_name": "weather"})
             return await allow(event, data)
 
@@ -208,8 +208,8 @@ def test_check_53_a_child_session_lies_below_the_call_that_started_it(
     loop: str, spans: Any
 ) -> None:
     tools = [{"module": "scripted-delegate", "config": {"child": plan("A poem.", loop=loop)}}]
-    asked = {"calls": [call("call_1", tool="delegate", task="Write!")]}
-    run(plan(asked, "Done.", loop=loop, tools=tools), "A poem, please.")
+    requests = {"calls": [call("call_1", tool="delegate", task="Write!")]}
+    run(plan(requests, "Done.", loop=loop, tools=tools), "A poem, please.")
     assert parents(spans)["invoke_agent writer"] == "execute_tool delegate"
     assert len({item.context.trace_id for item in spans.finished()}) == 1
 
@@ -253,12 +253,12 @@ def test_check_54_the_current_span_is_that_of_the_tool_and_of_the_model_call(
 
     modules = import_module("amplifier_module_scripted")
 
-    seen: list[int] = []
-    modules.probed(lambda: seen.append(trace.get_current_span().get_span_context().span_id))
+    counts: list[int] = []
+    modules.probed(lambda: counts.append(trace.get_current_span().get_span_context().span_id))
     run(plan({"calls": FIVE[:1]}, "Sunny.", loop=loop), "How is it?")
     modules.probed(lambda: None)
     ids = {item.context.span_id: item.name for item in spans.finished()}
-    assert [ids[number] for number in seen] == [
+    assert [ids[number] for number in counts] == [
         "chat scripted-1",
         "execute_tool weather",
         "chat scripted-1",
@@ -326,8 +326,8 @@ def test_check_57_our_own_fault_is_not_the_sessions(
     monkeypatch.setattr(settings, "strict", False)
     for name in ("read", "session", "deny", "end_call"):
         monkeypatch.setattr(AmplifierEvents, name, broken)
-    asked = {"calls": FIVE[:2]}
-    assert run(plan(asked, "Sunny."), "How is it?") == ["Sunny."]
+    requests = {"calls": FIVE[:2]}
+    assert run(plan(requests, "Sunny."), "How is it?") == ["Sunny."]
 
 
 def _methods(modules: list[Any]) -> list[dict[str, int]]:
@@ -341,34 +341,34 @@ def test_check_57_a_session_is_left_as_it_was_found(spans: Any) -> None:
         await bare.initialize()
         modules = [bare.coordinator.get("tools")["weather"]]
         modules.append(bare.coordinator.get("providers")["scripted"])
-        found = _methods(modules)
+        methods = _methods(modules)
         item = session(plan("Good day."))
         await item.initialize()
-        assert _methods(modules) != found
+        assert _methods(modules) != methods
         await item.execute("Hello")
         handlers = item.coordinator.hooks.list_handlers
         assert any(handlers().values())
         await item.cleanup()
         assert not any("agentool" in name for names in handlers().values() for name in names)
-        assert _methods(modules) == found
+        assert _methods(modules) == methods
 
     asyncio.run(main())
 
 
 def test_check_57_nothing_is_altered(spans: Any) -> None:
-    asked = [{"text": "Let me look.", "calls": FIVE}, "Sunny."]
+    requests = [{"text": "Let me look.", "calls": FIVE}, "Sunny."]
     hooks: list[Any] = []
-    assert run(plan(*asked), "How is it?") == run(plan(*asked, hooks=hooks), "How is it?")
+    assert run(plan(*requests), "How is it?") == run(plan(*requests, hooks=hooks), "How is it?")
 
 
 def test_check_58_costs_and_cached_tokens_are_kept(spans: Any) -> None:
     run(plan("Good day."), "Hello")
     [chat] = spans_named(spans, "chat scripted-1")
-    kept = {name: value for name, value in chat.attributes.items() if "usage" in name}
+    values = {name: value for name, value in chat.attributes.items() if "usage" in name}
     assert chat.attributes["agentool.cost.usd"] == 0.0123
-    assert kept["gen_ai.usage.cache_read.input_tokens"] == 5
-    assert kept["gen_ai.usage.reasoning.output_tokens"] == 3
-    assert 2 in kept.values()
+    assert values["gen_ai.usage.cache_read.input_tokens"] == 5
+    assert values["gen_ai.usage.reasoning.output_tokens"] == 3
+    assert 2 in values.values()
 
 
 def test_check_60_a_plain_dict_is_a_result_and_a_schema_may_be_on_the_class(spans: Any) -> None:
@@ -386,13 +386,13 @@ def recorded(lines: list[dict[str, Any]], session_id: str = "s1") -> list[Any]:
     from agentool_otel.integrations.amplifier.log_reader import AmplifierLog
 
     log = AmplifierLog()
-    found: list[Any] = []
+    results: list[Any] = []
     for second, line in enumerate(lines):
         stamped = {"session_id": session_id, "ts": f"2026-11-23T10:00:{second:02}.000+00:00"}
         full = {**stamped, "schema": {"name": "amplifier.log", "ver": "1.0.0"}, **line}
         assert AmplifierLog.recognises(full)
-        found += log.spans(full)
-    return sorted([*found, *log.rest()], key=lambda item: item.start_ns)
+        results += log.spans(full)
+    return sorted([*results, *log.rest()], key=lambda item: item.start_ns)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -406,11 +406,11 @@ def test_check_59_a_log_gives_the_trajectories_of_the_live_session(
     ]
     tools = [{"module": "scripted-delegate", "config": {
         "child": plan("A poem.", loop=loop, hooks=hooks)}}]  # fmt: skip
-    asked = {
+    requests = {
         "text": "Let me look.",
         "calls": [*FIVE, call("call_9", tool="delegate", task="Write!")],
     }
-    run(plan(asked, "Sunny.", loop=loop, hooks=hooks, tools=tools), "How is it?")
+    run(plan(requests, "Sunny.", loop=loop, hooks=hooks, tools=tools), "How is it?")
     from agentool_otel.reading.sources.opening import open_source
 
     offline = sorted(_shape(span.attributes) for span in open_source(str(log)).spans())

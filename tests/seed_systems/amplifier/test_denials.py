@@ -107,9 +107,9 @@ def test_check_51_arguments_of_a_denied_call_are_not_taken_before_a_hook_that_ma
     """Handlers behind the one that denies are not asked. What the model wrote is content that has
     been recorded; the basic loop does not send it."""
     denied = denied_call(spans, loop, *handlers)
-    held = denied.attributes.get("gen_ai.tool.call.arguments")
+    attribute = denied.attributes.get("gen_ai.tool.call.arguments")
     expected = of_event or ("Rome" if loop == "streaming" else None)
-    assert (None if held is None else json.loads(held)["city"]) == expected
+    assert (None if attribute is None else json.loads(attribute)["city"]) == expected
 
 
 @pytest.mark.parametrize("loop", LOOPS)

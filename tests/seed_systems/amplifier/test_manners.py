@@ -48,8 +48,8 @@ def test_a_call_that_the_user_refused_is_denied(loop: str, spans: Any) -> None:
         return kernel().HookResult(action="ask_user", approval_prompt="May I?")
 
     async def main() -> str:
-        asked = {"calls": [call("a", city="Rome")]}
-        mounted = plan(asked, "As you like.", loop=loop)
+        requests = {"calls": [call("a", city="Rome")]}
+        mounted = plan(requests, "As you like.", loop=loop)
         async with kernel().AmplifierSession(
             mounted, approval_system=_Approvals()
         ) as amplifier_session:
@@ -157,11 +157,11 @@ def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
 
             tool.execute = look
             await mounting.on_session_ready(item.coordinator)
-            asked = asyncio.create_task(item.execute("How is it?"))
+            task = asyncio.create_task(item.execute("How is it?"))
             await entered.wait()
-            asked.cancel()
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await asked
+                await task
 
     asyncio.run(main())
     [tool] = spans_named(spans, "execute_tool weather")
@@ -171,16 +171,16 @@ def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_fork_while_another_thread_records_does_not_stop_the_child(spans: Any) -> None:
-    held, free = threading.Event(), threading.Event()
+    value, free = threading.Event(), threading.Event()
 
     def hold() -> None:
         with hook._lock:
-            held.set()
+            value.set()
             free.wait()
 
     holding = threading.Thread(target=hold)
     holding.start()
-    held.wait()
+    value.wait()
     child = os.fork()
     if child == 0:
         os._exit(0 if hook._lock.acquire(timeout=5) else 1)

@@ -26,13 +26,13 @@ _TOOLS = [
 
 
 def _client(url: str, name: str = "Anthropic") -> Any:
-    made = getattr(import_module("anthropic"), name)
-    return made(base_url=url.removesuffix("/v1"), api_key="none", max_retries=0)
+    value = getattr(import_module("anthropic"), name)
+    return value(base_url=url.removesuffix("/v1"), api_key="none", max_retries=0)
 
 
 def _asked(messages: list[Any]) -> dict[str, Any]:
-    asked = {"model": "claude-sonnet-5", "max_tokens": 1000, "system": SYSTEM}
-    return {**asked, "messages": messages, "tools": _TOOLS}
+    requests = {"model": "claude-sonnet-5", "max_tokens": 1000, "system": SYSTEM}
+    return {**requests, "messages": messages, "tools": _TOOLS}
 
 
 def _question() -> list[Any]:

@@ -85,16 +85,16 @@ async def loop(session: Any, ask: Callable[[Any], Any], text: Callable[..., Any]
         ]
 
 
-async def whole(client: Any, asked: Any) -> tuple[Any, str]:
+async def whole(client: Any, request: Any) -> tuple[Any, str]:
     """Call the model for an answer at once."""
-    answer = (await client.chat.completions.create(**asked)).choices[0].message
+    answer = (await client.chat.completions.create(**request)).choices[0].message
     return answer, str(answer.content)
 
 
-async def streamed(client: Any, asked: Any) -> tuple[Any, list[str]]:
+async def streamed(client: Any, request: Any) -> tuple[Any, list[str]]:
     """Call the model for a stream; return its pieces too."""
     options = {"stream_options": {"include_usage": True}}
-    async with client.chat.completions.stream(**asked, **options) as events:
+    async with client.chat.completions.stream(**request, **options) as events:
         pieces = [event.delta async for event in events if event.type == "content.delta"]
         final = await events.get_final_completion()
     return final.choices[0].message, pieces
@@ -120,7 +120,7 @@ async def run(
             connect(tool) as session,
             openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client,
         ):
-            return await loop(session, lambda asked: ask(client, asked), text)
+            return await loop(session, lambda request: ask(client, request), text)
 
 
 def plain(url: str) -> Any:

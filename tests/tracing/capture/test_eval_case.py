@@ -23,10 +23,10 @@ def variable(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def cases(spans: Any) -> dict[str, Any]:
     """The case that each rebuilt run names, by its agent."""
     return {
-        str(found.trace.to_dict().get("agent_id")): (
-            found.trace.to_dict().get("metadata") or {}
+        str(result.trace.to_dict().get("agent_id")): (
+            result.trace.to_dict().get("metadata") or {}
         ).get("case_id")
-        for found in rebuild(records(spans.finished()))
+        for result in rebuild(records(spans.finished()))
     }
 
 

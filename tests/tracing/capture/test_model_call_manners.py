@@ -132,8 +132,8 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
             for each in said:
                 call.output(each, finish_reason=other)
             call.usage(other, other, cost_usd=other)
-        with agentool_otel.retrieval(other, other, other) as found:
-            found.documents([asked, other, *said])
+        with agentool_otel.retrieval(other, other, other) as retrieval:
+            retrieval.documents([asked, other, *said])
         with agentool_otel.embeddings(other, dimensions=other) as embedded:
             embedded.output(asked)
     finally:

@@ -53,9 +53,9 @@ def test_a_providers_response_fills_in_the_call(spans: Any, said: list[Any], pro
 
 
 def test_only_events_of_a_stream_mark_a_call_as_streamed(spans: Any) -> None:
-    for said in (GOOGLE, ANTHROPIC, ANTHROPIC_EVENTS[0]):
+    for text in (GOOGLE, ANTHROPIC, ANTHROPIC_EVENTS[0]):
         with agentool_otel.model_call("m", provider="own") as call:
-            call.output(said)
+            call.output(text)
     streams = [span.attributes.get("gen_ai.request.stream") for span in spans.finished()]
     assert streams == [None, None, True]
 
@@ -167,5 +167,5 @@ def test_a_gemini_text_part_that_is_not_text_is_unknown(spans: Any) -> None:
     parts: list[dict[str, Any]] = [{"text": {}}, {"text": {}}]
     with agentool_otel.model_call("m", provider="own", messages={"parts": parts}):
         pass
-    (asked,) = spans.json("gen_ai.input.messages")
-    assert asked["parts"] == [{"type": "unknown", "content": {}}] * 2
+    (request,) = spans.json("gen_ai.input.messages")
+    assert request["parts"] == [{"type": "unknown", "content": {}}] * 2

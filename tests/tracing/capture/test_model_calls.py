@@ -78,8 +78,8 @@ def test_a_tool_that_the_model_requested_has_the_id_of_the_call(spans: Any) -> N
         with agentool_otel.model_call("m", provider="own") as call:
             call.output(ANTHROPIC)
         search(q="otel")
-    [found] = rebuild(records(spans.finished()))
-    steps = found.trace.to_dict()["steps"]
+    [result] = rebuild(records(spans.finished()))
+    steps = result.trace.to_dict()["steps"]
     assert [step["type"] for step in steps] == [
         "reasoning",
         "reasoning",

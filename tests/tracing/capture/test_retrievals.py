@@ -25,9 +25,9 @@ EMBEDDED: dict[str, Any] = {
 
 
 def test_a_retrieval_has_its_query_and_documents(spans: Any) -> None:
-    with agentool_otel.retrieval("otel", "wiki", top_k=3) as found:
-        found.documents(["a text", {"id": 7, "score": 0.5, "text": "b"}])
-        found.documents([({"page_content": "c", "metadata": {"n": 1}}, 0.25)])
+    with agentool_otel.retrieval("otel", "wiki", top_k=3) as retrieval:
+        retrieval.documents(["a text", {"id": 7, "score": 0.5, "text": "b"}])
+        retrieval.documents([({"page_content": "c", "metadata": {"n": 1}}, 0.25)])
     assert spans.tree() == "retrieval wiki"
     assert spans.attributes()["gen_ai.retrieval.query.text"] == "otel"
     assert spans.attributes()["gen_ai.retrieval.top_k"] == 3
@@ -42,16 +42,16 @@ def test_a_retrieval_has_its_query_and_documents(spans: Any) -> None:
 def test_no_documents_and_unknown_documents_are_different(
     spans: Any, documents: Any, expected: str | None
 ) -> None:
-    with agentool_otel.retrieval("otel") as found:
+    with agentool_otel.retrieval("otel") as retrieval:
         if documents is not None:
-            found.documents(documents)
+            retrieval.documents(documents)
     assert spans.attributes().get("gen_ai.retrieval.documents") == expected
 
 
 def test_without_content_a_retrieval_has_neither_query_nor_documents(spans: Any) -> None:
     spans.without_content()
-    with agentool_otel.retrieval("otel", "wiki") as found:
-        found.documents(["a text"])
+    with agentool_otel.retrieval("otel", "wiki") as retrieval:
+        retrieval.documents(["a text"])
     assert not any("retrieval" in key for key in spans.attributes())
 
 
@@ -62,8 +62,8 @@ def test_an_error_of_a_retrieval_passes(spans: Any) -> None:
 
 
 def test_a_retrieval_inside_a_run_is_a_step_of_it(spans: Any) -> None:
-    with agentool_otel.run("a"), agentool_otel.retrieval("otel", "wiki") as found:
-        found.documents(["a text"])
+    with agentool_otel.run("a"), agentool_otel.retrieval("otel", "wiki") as retrieval:
+        retrieval.documents(["a text"])
     [trace] = rebuild(records(spans.finished()))
     assert [step["type"] for step in trace.trace.to_dict()["steps"]] == ["memory_read"]
 

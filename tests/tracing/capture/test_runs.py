@@ -16,8 +16,8 @@ from tests.records import records
 
 
 def rebuilt(spans: Any) -> dict[str, Any]:
-    [found] = rebuild(records(spans.finished()))
-    return found.trace.to_dict()
+    [result] = rebuild(records(spans.finished()))
+    return result.trace.to_dict()
 
 
 def essence(trace: dict[str, Any]) -> list[dict[str, Any]]:
@@ -181,7 +181,7 @@ def test_a_nested_run_is_a_handoff_and_a_trace_of_its_own(spans: Any) -> None:
             inner.reasoning("doing")
             inner.output = "done"
         outer.output = "all done"
-    first, second = (found.trace.to_dict() for found in rebuild(records(spans.finished())))
+    first, second = (result.trace.to_dict() for result in rebuild(records(spans.finished())))
     assert essence(first) == [
         {"type": "reasoning", "content": "let another do it"},
         {"type": "handoff", "to_agent": "inner", "message": "do it"},
@@ -196,7 +196,7 @@ def test_a_handoff_followed_by_the_other_agents_run_is_one_step(spans: Any) -> N
         outer.handoff("inner", "go")
         with run("inner"):
             pass
-    first, second = (found.trace.to_dict() for found in rebuild(records(spans.finished())))
+    first, second = (result.trace.to_dict() for result in rebuild(records(spans.finished())))
     assert [step["type"] for step in first["steps"]] == ["handoff"]
     assert first["metadata"]["sub_traces"] == [second["trace_id"]]
 
@@ -206,9 +206,9 @@ def test_credentials_in_an_error_or_in_metadata_are_masked(spans: Any) -> None:
     with run("a") as r:
         r.metadata["api_key"] = "hunter2"
         r.tool_result(r.tool_call("t"), error=f"rejected {secret}")
-    told = "".join(f"{span.attributes} {span.status.description}" for span in spans.finished())
-    assert secret not in told
-    assert "hunter2" not in told
+    text = "".join(f"{span.attributes} {span.status.description}" for span in spans.finished())
+    assert secret not in text
+    assert "hunter2" not in text
 
 
 def test_an_input_that_is_set_inside_the_block_counts(spans: Any) -> None:

@@ -41,14 +41,14 @@ def nothing_refused_yet() -> None:
 
 
 def finished_run() -> AgentRun:
-    with run("clerk", input="what?") as made:
-        made.output = "this"
-    return made
+    with run("clerk", input="what?") as result:
+        result.output = "this"
+    return result
 
 
 def rebuilt(spans: Any) -> Rebuilt:
-    [found] = rebuild(records(spans.finished()))
-    return found
+    [result] = rebuild(records(spans.finished()))
+    return result
 
 
 def scored(spans: Any) -> list[ReadableSpan]:
@@ -62,61 +62,61 @@ def essence(result: AssertionResult) -> tuple[Any, ...]:
 def test_feedback_on_a_finished_run_is_in_its_trace_and_changes_nothing(
     spans: Any,
 ) -> None:
-    made = finished_run()
+    result = finished_run()
     before = rebuilt(spans).trace
-    score(made, "helpful", True, comment="just what I asked")
-    score(made, "stars", 4, label="good")
-    found = rebuilt(spans)
-    assert found.trace == before
-    assert [essence(item) for item in found.scores] == [
+    score(result, "helpful", True, comment="just what I asked")
+    score(result, "stars", 4, label="good")
+    match = rebuilt(spans)
+    assert match.trace == before
+    assert [essence(item) for item in match.scores] == [
         ("helpful", 1.0, True, "pass"),
         ("stars", 4.0, None, "good"),
     ]
-    assert found.scores[0].reason == "just what I asked"
-    assert found.results == []
+    assert match.scores[0].reason == "just what I asked"
+    assert match.results == []
 
 
 def test_a_score_is_an_instant_below_the_run_at_its_end(spans: Any) -> None:
-    made = finished_run()
-    score(made, "helpful", False)
+    result = finished_run()
+    score(result, "helpful", False)
     root, judged = spans.finished()
     assert judged.parent is not None
     assert judged.parent.span_id == root.context.span_id
     assert judged.start_time == judged.end_time == root.end_time
     assert judged.name == "evaluate helpful"
     assert (judged.attributes[VALUE], judged.attributes[LABEL]) == (0.0, "fail")
-    assert made.trace_id == f"{root.context.trace_id:032x}"
+    assert result.trace_id == f"{root.context.trace_id:032x}"
 
 
 def test_a_running_run_can_be_scored_without_adding_a_step(spans: Any) -> None:
-    with run("clerk") as made:
-        made.tool_result(made.tool_call("look"), "x")
-        score(made, "plan", 0.5)
+    with run("clerk") as result:
+        result.tool_result(result.tool_call("look"), "x")
+        score(result, "plan", 0.5)
         score(trace.get_current_span(), "plan", 0.7)
-    found = rebuilt(spans)
-    assert [step.type for step in found.trace.steps] == ["tool_call", "tool_result"]
-    assert [item.score for item in found.scores] == [0.5, 0.7]
+    match = rebuilt(spans)
+    assert [step.type for step in match.trace.steps] == ["tool_call", "tool_result"]
+    assert [item.score for item in match.scores] == [0.5, 0.7]
 
 
 def test_each_of_several_people_counts(spans: Any) -> None:
-    made = finished_run()
+    result = finished_run()
     for _ in range(3):
-        score(made, "helpful", True)
+        score(result, "helpful", True)
     assert len(rebuilt(spans).scores) == 3
 
 
 def test_span_and_event_are_one_score(spans: Any, provided: Provided) -> None:
-    made = finished_run()
-    score(made, "helpful", True)
+    result = finished_run()
+    score(result, "helpful", True)
     [event] = provided.records
     [judged] = scored(spans)
-    about = made.span.get_span_context()
+    about = result.span.get_span_context()
     assert (event.trace_id, event.span_id) == (about.trace_id, about.span_id)
     assert event.event_name == "gen_ai.evaluation.result"
     assert judged.context is not None
     assert judged.attributes is not None
-    told = f"{judged.context.span_id:016x}"
-    assert dict(event.attributes) == {**judged.attributes, "agentool.eval.span_id": told}
+    text = f"{judged.context.span_id:016x}"
+    assert dict(event.attributes) == {**judged.attributes, "agentool.eval.span_id": text}
 
 
 @pytest.mark.parametrize("generation", list(GENERATIONS))
@@ -126,8 +126,8 @@ def test_a_score_comes_back_in_every_generation_of_the_names(
     """One that has no event for it has the span."""
     settings.configure(dialect=GenAI(generation))
     score(finished_run(), "helpful", True, comment="yes")
-    found = rebuilt(spans)
-    assert [essence(item) for item in found.scores] == [("helpful", 1.0, True, "pass")]
+    result = rebuilt(spans)
+    assert [essence(item) for item in result.scores] == [("helpful", 1.0, True, "pass")]
     assert len(provided.records) == (generation != "1.36")
 
 
@@ -158,15 +158,15 @@ def test_the_id_of_a_document_names_its_replayed_spans(spans: Any) -> None:
     document = ReasoningTrace.from_dict({"trace_id": "tr_7f3a9b", "agent_id": "a", "steps": []})
     replay(document)
     score("tr_7f3a9b", "helpful", True)
-    [found] = rebuild(records(spans.finished()))
-    assert found.trace.trace_id == "tr_7f3a9b"
-    assert [essence(item) for item in found.scores] == [("helpful", 1.0, True, "pass")]
+    [result] = rebuild(records(spans.finished()))
+    assert result.trace.trace_id == "tr_7f3a9b"
+    assert [essence(item) for item in result.scores] == [("helpful", 1.0, True, "pass")]
 
 
 def test_a_trace_id_alone_finds_the_run_of_the_trace(spans: Any) -> None:
-    made = finished_run()
-    assert made.trace_id is not None
-    score(made.trace_id, "helpful", True)
+    result = finished_run()
+    assert result.trace_id is not None
+    score(result.trace_id, "helpful", True)
     assert len(rebuilt(spans).scores) == 1
 
 
@@ -187,12 +187,12 @@ def test_a_comment_is_content(spans: Any, provided: Provided) -> None:
 def test_a_comment_is_masked_redacted_and_kept_off_spans_like_content(
     spans: Any, provided: Provided
 ) -> None:
-    made = finished_run()
-    score(made, "a", 1, comment="my key is sk-proj-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+    result = finished_run()
+    score(result, "a", 1, comment="my key is sk-proj-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
     settings.configure(policy=Policy(capture=True, redact=lambda name, text: text.upper()))
-    score(made, "b", 1, comment="quiet")
+    score(result, "b", 1, comment="quiet")
     settings.configure(policy=Policy(capture=True, on_spans=False, in_events=True))
-    score(made, "c", 1, comment="beside")
+    score(result, "c", 1, comment="beside")
     on_spans = [(span.attributes or {}).get(COMMENT) for span in scored(spans)]
     assert "sk-proj" not in str(on_spans[0])
     assert on_spans[1:] == ["QUIET", None]
@@ -218,16 +218,16 @@ def test_an_unknown_run_is_refused_with_one_warning_and_no_exception(
 def test_a_value_that_is_not_a_number_is_refused(
     spans: Any, nonsense: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = finished_run()
-    score(made, "helpful", nonsense)
+    result = finished_run()
+    score(result, "helpful", nonsense)
     assert scored(spans) == []
     assert "its value is no number" in caplog.text
 
 
 def test_nothing_happens_where_nothing_is_recorded(spans: Any, provided: Provided) -> None:
-    made = finished_run()
+    result = finished_run()
     token = context.attach(context.set_value(context._SUPPRESS_INSTRUMENTATION_KEY, True))
-    score(made, "helpful", True)
+    score(result, "helpful", True)
     with run("clerk") as suppressed:
         pass
     context.detach(token)
@@ -236,7 +236,7 @@ def test_nothing_happens_where_nothing_is_recorded(spans: Any, provided: Provide
     score(trace.INVALID_SPAN, "helpful", True)
     score(f"00-{TRACE}-{SPAN}-00", "helpful", True)  # not sampled there
     settings.enabled = False
-    score(made, "helpful", True)
+    score(result, "helpful", True)
     assert scored(spans) == []
     assert provided.records == []
 
@@ -257,9 +257,9 @@ def test_a_score_is_sampled_like_its_trace(spans: Any, provided: Provided) -> No
     for high in (False, True):
         trace_id = f"{'0' * 16}{'f' if high else '1'}{'0' * 15}"
         score(trace_id, "helpful", True)
-    [kept] = half.get_finished_spans()
-    assert kept.context is not None
-    assert f"{kept.context.trace_id:032x}"[16] == "1"
+    [result] = half.get_finished_spans()
+    assert result.context is not None
+    assert f"{result.context.trace_id:032x}"[16] == "1"
     assert provided.records == []
 
 
@@ -281,11 +281,11 @@ def test_a_score_is_recorded_and_sent_like_any_span(spans: Any, tmp_path: Path) 
     pipeline = Pipeline()
     pipeline.record(tmp_path)
     provider = piped(pipeline)
-    made = finished_run()
-    score(f"{made.trace_id}", "helpful", True)
-    score(made, "helpful", False, comment="no")
-    [found] = rebuild(open_source(tmp_path).spans())
-    assert sorted(essence(item)[1] for item in found.scores) == [0.0, 1.0]
+    result = finished_run()
+    score(f"{result.trace_id}", "helpful", True)
+    score(result, "helpful", False, comment="no")
+    [match] = rebuild(open_source(tmp_path).spans())
+    assert sorted(essence(item)[1] for item in match.scores) == [0.0, 1.0]
     provider.shutdown()
     with HttpReceiver() as receiver:
         pipeline = Pipeline()

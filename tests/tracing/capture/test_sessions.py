@@ -26,9 +26,9 @@ def said(span: Any, *keys: str) -> tuple[Any, ...]:
 
 
 def metadata(spans: Any) -> dict[str, Any]:
-    [found] = rebuild(records(spans.finished()))
-    said: dict[str, Any] = found.document.get("metadata", {})
-    return said
+    [result] = rebuild(records(spans.finished()))
+    texts: dict[str, Any] = result.document.get("metadata", {})
+    return texts
 
 
 def test_a_session_is_a_public_name() -> None:
@@ -57,8 +57,8 @@ def test_sessions_of_tasks_side_by_side_stay_apart(spans: Any) -> None:
         await asyncio.gather(*(request(user) for user in ("u1", "u2")))
 
     asyncio.run(requests())
-    found = {said(span, CONVERSATION, USER) for span in spans.finished()}
-    assert found == {("of u1", "u1"), ("of u2", "u2")}
+    saids = {said(span, CONVERSATION, USER) for span in spans.finished()}
+    assert saids == {("of u1", "u1"), ("of u2", "u2")}
 
 
 def test_a_session_ends_with_its_block_even_by_an_exception(spans: Any) -> None:
@@ -101,10 +101,10 @@ def test_case_and_tags_are_on_the_runs_own_span_alone(spans: Any) -> None:
 
 
 def test_the_metadata_passed_to_a_run_is_not_changed(spans: Any) -> None:
-    given = {"build": 7}
-    with run("a", metadata=given) as r:
+    values = {"build": 7}
+    with run("a", metadata=values) as r:
         r.metadata["more"] = True
-    assert given == {"build": 7}
+    assert values == {"build": 7}
 
 
 def test_ids_that_become_known_inside_a_run_are_on_its_span(spans: Any) -> None:
@@ -128,8 +128,8 @@ def test_runs_of_a_session_have_its_id_in_their_traces(spans: Any) -> None:
         for name in "ab":
             with run(name):
                 pass
-    found = [item.document for item in rebuild(records(spans.finished()))]
-    assert [(item["session_id"], item["metadata"]["user_id"]) for item in found] == [
+    documents = [item.document for item in rebuild(records(spans.finished()))]
+    assert [(item["session_id"], item["metadata"]["user_id"]) for item in documents] == [
         ("s1", "u1")
     ] * 2
 

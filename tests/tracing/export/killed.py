@@ -25,11 +25,11 @@ SIZES = (10, 10, 1_000, 300_000)
 
 
 @agentool_otel.tool
-def work(text: str, seen: list[str]) -> None:
+def work(text: str, log: list[str]) -> None:
     _logs.get_logger("killed").emit(_logs.LogRecord(body="at work"))
-    seen.append(f"{trace.get_current_span().get_span_context().span_id:016x}\n")
+    log.append(f"{trace.get_current_span().get_span_context().span_id:016x}\n")
     if len(text) == 1_000:
-        work("nested", seen)
+        work("nested", log)
 
 
 def child(seed: int, ready: int) -> None:
@@ -38,9 +38,9 @@ def child(seed: int, ready: int) -> None:
     def make() -> None:
         size = random.Random(f"{seed} {threading.get_ident()}")
         while True:
-            seen: list[str] = []
-            work("x" * size.choice(SIZES), seen)
-            os.write(report, "".join(seen).encode())
+            log: list[str] = []
+            work("x" * size.choice(SIZES), log)
+            os.write(report, "".join(log).encode())
 
     os.write(ready, b".")
     for _ in range(2):

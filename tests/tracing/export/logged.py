@@ -16,9 +16,9 @@ RESOURCE = Resource({"service.name": "bot"}, "r.url")
 SCOPE = InstrumentationScope("scope", "1.2", "s.url", {"team": "blue"})
 
 
-def record(**said: Any) -> LogRecord:
+def record(**text: Any) -> LogRecord:
     """A record as a library emits it, taken in."""
-    return log_record_of(_logs.LogRecord(**said), SCOPE, RESOURCE)
+    return log_record_of(_logs.LogRecord(**text), SCOPE, RESOURCE)
 
 
 def everything() -> LogRecord:

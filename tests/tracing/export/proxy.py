@@ -30,10 +30,10 @@ class Proxy:
                 if self._refused():
                     return
                 host, _, port = self.path.rpartition(":")
-                with socket.create_connection((host, int(port))) as there:
+                with socket.create_connection((host, int(port))) as connection:
                     self.send_response(200)
                     self.end_headers()
-                    _pump(self.connection, there)
+                    _pump(self.connection, connection)
                 self.close_connection = True
 
             def do_POST(self) -> None:
@@ -41,15 +41,15 @@ class Proxy:
                     return
                 url = urlsplit(self.path)
                 body = self.rfile.read(int(self.headers["content-length"]))
-                there = http.client.HTTPConnection(url.netloc)
-                there.request("POST", url.path, body, dict(self.headers))
-                answer = there.getresponse()
-                said = answer.read()
-                there.close()
+                httpconnection = http.client.HTTPConnection(url.netloc)
+                httpconnection.request("POST", url.path, body, dict(self.headers))
+                answer = httpconnection.getresponse()
+                text = answer.read()
+                httpconnection.close()
                 self.send_response(answer.status)
-                self.send_header("content-length", str(len(said)))
+                self.send_header("content-length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(said)
+                self.wfile.write(text)
 
             def _refused(self) -> bool:
                 proxy.asked.append(f"{self.command} {self.path}")
@@ -75,9 +75,9 @@ class Proxy:
         self._server.server_close()
 
 
-def _pump(one: socket.socket, other: socket.socket) -> None:
+def _pump(one: socket.socket, second: socket.socket) -> None:
     """Carry bytes both ways until one side has no more."""
-    ways = {one: other, other: one}
+    ways = {one: second, second: one}
     while True:
         for ready in select.select(list(ways), [], [])[0]:
             data = ready.recv(65_536)

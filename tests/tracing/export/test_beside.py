@@ -67,23 +67,23 @@ def read(request: bytes) -> SpanRecord:
 @given(st.dictionaries(st.text(min_size=1), values))
 def test_attributes_are_decoded_like_by_every_other_reader(attributes: dict[str, Any]) -> None:
     request = encode_span(span_of(attributes))
-    found, right = decode_span(request), read(request)
-    assert repr(found.attributes) == repr(right.attributes)
+    result, right = decode_span(request), read(request)
+    assert repr(result.attributes) == repr(right.attributes)
 
 
 @pytest.mark.parametrize("span", finished())
 def test_ids_name_start_and_scope_are_decoded_too(span: ReadableSpan) -> None:
     request = encode_span(span)
-    found, right = decode_span(request), read(request)
+    result, right = decode_span(request), read(request)
     for member in ("trace_id", "span_id", "name", "start_ns", "scope"):
-        assert getattr(found, member) == getattr(right, member)
+        assert getattr(result, member) == getattr(right, member)
 
 
 def test_a_request_gains_the_names_and_nothing_else_changes() -> None:
     request = encode_span(call("hi"))
-    made = add_vocabulary(request, MOST)
-    assert is_whole(made)
-    before, after = read(request), read(made)
+    vocabulary = add_vocabulary(request, MOST)
+    assert is_whole(vocabulary)
+    before, after = read(request), read(vocabulary)
     new = {k: after.attributes.pop(k) for k in after.attributes.keys() - before.attributes.keys()}
     assert after == before
     assert json.loads(new["input.value"]) == {"messages": [{"role": "user", "content": "hi"}]}
@@ -102,22 +102,22 @@ def test_a_large_span_stays_below_what_receivers_accept(size: int, character: st
     words = character * (size // 2)
     span = call(words, **{"gen_ai.output.messages": said(words), "gen_ai.tool.definitions": tools})
     request = encode_span(span)
-    made = add_vocabulary(request, MOST)
-    assert len(made) <= max(len(request), 3 << 20) + (16 << 10)
-    value = read(made).attributes["input.value"]
+    vocabulary = add_vocabulary(request, MOST)
+    assert len(vocabulary) <= max(len(request), 3 << 20) + (16 << 10)
+    value = read(vocabulary).attributes["input.value"]
     assert len(value.encode()) <= 1 << 20
     json.loads(value)
 
 
 def test_too_many_documents_are_only_written_under_our_own_name() -> None:
-    found = json.dumps([{"id": str(n), "content": "x" * 90} for n in range(9_000)])
+    text = json.dumps([{"id": str(n), "content": "x" * 90} for n in range(9_000)])
     retrieval = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "?"}
     for count, expected in ((0, True), (3, False)):
         more = {f"app.{n}": "x" * 900_000 for n in range(count)}
-        span = span_of({**retrieval, "gen_ai.retrieval.documents": found, **more})
-        made = read(add_vocabulary(encode_span(span), MOST)).attributes
-        assert made["input.value"] == "?"
-        assert ("retrieval.documents.0.document.id" in made) is expected
+        span = span_of({**retrieval, "gen_ai.retrieval.documents": text, **more})
+        attributes = read(add_vocabulary(encode_span(span), MOST)).attributes
+        assert attributes["input.value"] == "?"
+        assert ("retrieval.documents.0.document.id" in attributes) is expected
 
 
 def test_a_span_without_room_for_the_names_is_sent_without_them() -> None:
@@ -201,8 +201,12 @@ def test_the_names_reveal_nothing_masked_redacted_or_not_captured(
         assert [shown for _, shown in arrived(receiver)] == [capture]
         [body] = receiver.bodies["/v1/traces"]
     [span] = spans_in(body)
-    said = b"".join(attribute.SerializeToString() for attribute in span.attributes)
-    assert (b"Rome" in said, SECRET.encode() in said, b"***" in said) == (False, False, capture)
+    output = b"".join(attribute.SerializeToString() for attribute in span.attributes)
+    assert (b"Rome" in output, SECRET.encode() in output, b"***" in output) == (
+        False,
+        False,
+        capture,
+    )
 
 
 def test_a_request_refused_for_its_size_arrives_in_parts(folder: Path) -> None:
@@ -234,7 +238,7 @@ def test_spooled_spans_are_sent_as_their_own_process_was_configured(
     folder: Path, also: str | None
 ) -> None:
     """By the next process that sends there, however it is configured, and by `recover`."""
-    other = "none" if also else "openinference"
+    text = "none" if also else "openinference"
     for recovers in (True, False):
         with HttpReceiver() as receiver:
             endpoint = receiver.endpoint
@@ -246,7 +250,7 @@ def test_spooled_spans_are_sent_as_their_own_process_was_configured(
             if recovers:
                 recover(folder)
             else:
-                later = sending(endpoint, folder, other)
+                later = sending(endpoint, folder, text)
                 work(later, "own")
                 later.shutdown()
             assert ("left", also is not None) in arrived(receiver)

@@ -183,8 +183,8 @@ def test_every_log_record_arrives_at_the_endpoint(tmp_path: Path, way: str) -> N
         assert "agentool" not in done.stderr
         if (tmp_path / ".agentool").exists():
             recover(tmp_path / ".agentool")
-        found = {record.body.string_value for record in receiver.logs()}
-    assert found == {f"record {number}" for number in range(5)}
+        string_values = {record.body.string_value for record in receiver.logs()}
+    assert string_values == {f"record {number}" for number in range(5)}
     assert list(tmp_path.glob(".agentool/[!.]*")) == []
 
 
@@ -213,10 +213,10 @@ def test_the_next_start_sends_the_remaining_spans(tmp_path: Path) -> None:
 
 
 def test_spans_for_another_endpoint_are_left_alone(tmp_path: Path) -> None:
-    with HttpReceiver() as one, HttpReceiver() as other:
+    with HttpReceiver() as one, HttpReceiver() as http_receiver:
         run(tmp_path, "killed in a tool", OTEL_EXPORTER_OTLP_ENDPOINT=one.endpoint)
-        run(tmp_path, "normal", OTEL_EXPORTER_OTLP_ENDPOINT=other.endpoint)
-        assert len(other.names()) == 5
+        run(tmp_path, "normal", OTEL_EXPORTER_OTLP_ENDPOINT=http_receiver.endpoint)
+        assert len(http_receiver.names()) == 5
 
 
 def test_an_unwritable_disk_is_reported_without_harm_to_the_program(tmp_path: Path) -> None:

@@ -131,11 +131,11 @@ def test_a_span_still_open_at_exit_is_recorded_once_as_incomplete(tmp_path: Path
     span.add_event("happened")
     pipeline.shutdown()
     span.end()
-    found = recorded(tmp_path)["a"]
-    assert found.attributes[agentool.INCOMPLETE] is True
-    assert found.attributes[agentool.STATUS] == "incomplete"
-    assert found.attributes["later"] == 1
-    assert [event.name for event in found.events] == ["happened"]
+    result = recorded(tmp_path)["a"]
+    assert result.attributes[agentool.INCOMPLETE] is True
+    assert result.attributes[agentool.STATUS] == "incomplete"
+    assert result.attributes["later"] == 1
+    assert [event.name for event in result.events] == ["happened"]
     assert list(tmp_path.glob("*.open")) == []
 
 
@@ -156,9 +156,9 @@ def test_an_incomplete_run_is_rebuilt_as_incomplete(tmp_path: Path) -> None:
     names = {gen_ai.OPERATION_NAME: "execute_tool", gen_ai.TOOL_NAME: "search"}
     call = tracer.start_span("execute_tool search", set_span_in_context(run), attributes=names)
     pipeline.shutdown()
-    (found,) = load(tmp_path)
-    assert found.status == "incomplete"
-    assert [step.type for step in found.steps] == ["tool_call"]
+    (result,) = load(tmp_path)
+    assert result.status == "incomplete"
+    assert [step.type for step in result.steps] == ["tool_call"]
     del call
 
 
@@ -267,10 +267,10 @@ def test_a_large_text_is_escaped_once_for_start_and_end(
 )
 def test_the_pieces_of_a_line_add_up_to_the_line(attributes: dict[str, str], keep: bool) -> None:
     span = span_with(attributes)
-    whole = encode_span(span) + b"\n"
+    complete = encode_span(span) + b"\n"
     started = b"".join(started_line(span, keep))
-    assert b"".join(span_line(span)) == whole
-    assert started.startswith(whole[:100])
+    assert b"".join(span_line(span)) == complete
+    assert started.startswith(complete[:100])
 
 
 def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:

@@ -273,9 +273,9 @@ def test_a_large_argument_is_shortened_in_the_journal_too(tmp_path: Path) -> Non
 def test_the_rebuilt_run_has_the_killed_call_with_arguments_and_no_result(tmp_path: Path) -> None:
     killed(tmp_path, "an agent")
     recover(tmp_path / ".agentool")
-    (found,) = load(tmp_path / ".agentool")
-    assert found.status == "incomplete"
-    (step,) = found.steps
+    (result,) = load(tmp_path / ".agentool")
+    assert result.status == "incomplete"
+    (step,) = result.steps
     assert isinstance(step.tool_call, ToolCall)
     assert step.tool_call.arguments == {"query": ASKED, "password": MASK}
-    assert found.input == ASKED
+    assert result.input == ASKED

@@ -50,22 +50,22 @@ def test_spans_ended_before_a_kill_are_recorded_once(tmp_path: Path) -> None:
     ended = run(tmp_path)
     recover(tmp_path / ".agentool")
     source = open_source(tmp_path / ".agentool")
-    found = Counter[str]()
+    result = Counter[str]()
     logged = Counter[str]()
     finished: set[str] = set()
     for span in source.spans():
         if is_fragment(span):
             logged[span.span_id] += len(span.events)
             continue
-        found[span.span_id] += 1
+        result[span.span_id] += 1
         if not span.attributes.get(agentool.INCOMPLETE):
             finished.add(span.span_id)
     assert source.problems == []
     assert ended <= finished
-    assert set(found.values()) == {1}
+    assert set(result.values()) == {1}
     assert ended <= logged.keys()
     assert set(logged.values()) == {1}
-    print(f"{KILLS} kills: {len(ended)} spans ended, {len(found)} recovered", file=sys.stderr)
+    print(f"{KILLS} kills: {len(ended)} spans ended, {len(result)} recovered", file=sys.stderr)
 
 
 LOGS_ELSEWHERE = {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:10/v1/logs"}

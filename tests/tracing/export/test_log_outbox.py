@@ -35,16 +35,16 @@ def sending(endpoint: str, folder: Path | None, logs: str | None = None) -> Pipe
 
 def log(pipeline: Pipeline, *bodies: str) -> None:
     for number, body in enumerate(bodies, 1):
-        made = record(body=body, event_name="e")
-        pipeline.log(msgspec.structs.replace(made, trace_id=1, span_id=number))
+        result = record(body=body, event_name="e")
+        pipeline.log(msgspec.structs.replace(result, trace_id=1, span_id=number))
 
 
 def counts(pipeline: Pipeline) -> dict[str, int]:
-    return {what: count for what, count in pipeline.log_counts().items() if count}
+    return {key: count for key, count in pipeline.log_counts().items() if count}
 
 
 def bodies(receiver: HttpReceiver) -> list[str]:
-    return [found.body.string_value for found in receiver.logs()]
+    return [result.body.string_value for result in receiver.logs()]
 
 
 def test_records_arrive_and_leave_nothing_behind(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_undelivered_log_records_are_kept_and_recovered(tmp_path: Path) -> None:
     log(pipeline, "a", "b")
     pipeline.shutdown()
     assert counts(pipeline) == {"created": 2, "spooled": 2}
-    (kept,) = tmp_path.glob("*.logs.spool")
-    events = [event for span in open_source(kept).spans() for event in span.events]
+    (result,) = tmp_path.glob("*.logs.spool")
+    events = [event for span in open_source(result).spans() for event in span.events]
     assert [event.attributes["body"] for event in events] == ["a", "b"]
     assert recover(tmp_path).incomplete
     with HttpReceiver() as receiver:
@@ -127,8 +127,8 @@ def test_a_loss_of_content_is_reported_when_only_log_records_hold_it(
             pipeline.shutdown()
     finally:
         settings.reset()
-    (said,) = caplog.messages
-    _, ending = said.split("dropped, and with them ")
+    (text,) = caplog.messages
+    _, ending = text.split("dropped, and with them ")
     assert ending == f"{lost}; hint: {hint.format(environment.CAPTURE)} keeps that on spans"
 
 
@@ -143,8 +143,8 @@ def test_a_receiver_without_a_logs_endpoint_is_not_tried_again(
         pipeline.shutdown()
         assert receiver.refused == 1
     assert counts(pipeline) == {"created": 3, "dropped": 3}
-    (said,) = caplog.messages
-    assert said == (
+    (text,) = caplog.messages
+    assert text == (
         f"{receiver.endpoint} takes no log records (HTTP 404 Not Found): they are dropped; "
         "hint: OTEL_LOGS_EXPORTER=none makes none"
     )
@@ -220,8 +220,8 @@ def test_a_url_used_verbatim_is_used_verbatim_by_recovery(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with HttpReceiver(status=503) as receiver:
-        own = f"{receiver.endpoint}/ingest/logs"
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", own)
+        text = f"{receiver.endpoint}/ingest/logs"
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", text)
         target = target_from_environment(os.environ, "logs")
         assert target is not None
         pipeline = Pipeline()

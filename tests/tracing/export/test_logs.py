@@ -21,8 +21,8 @@ insides: Any = import_module("opentelemetry._logs._internal")
 @pytest.fixture
 def theirs(provided: Provided, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Makes a provider of the application the global one, and gives what it exports."""
-    made: Any = InMemoryLogRecordExporter  # untyped
-    exporter = made()
+    result: Any = InMemoryLogRecordExporter  # untyped
+    exporter = result()
     provider = OfTheSdk(shutdown_on_exit=False)
     provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
 
@@ -37,23 +37,26 @@ def test_a_record_belongs_to_the_span_it_was_emitted_in(provided: Provided) -> N
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("t")
     with tracer.start_as_current_span("s") as span:
         _logs.get_logger("lib", "1", None, "url", {"a": 1}).emit(body="hi", event_name="e")
-    (found,) = provided.records
+    (result,) = provided.records
     about = span.get_span_context()
-    assert (found.trace_id, found.span_id) == (about.trace_id, about.span_id)
-    assert (found.scope.name, found.scope.version, found.scope.schema_url) == ("lib", "1", "url")
-    assert (found.body, found.event_name) == ("hi", "e")
+    assert (result.trace_id, result.span_id) == (about.trace_id, about.span_id)
+    assert (result.scope.name, result.scope.version, result.scope.schema_url) == ("lib", "1", "url")
+    assert (result.body, result.event_name) == ("hi", "e")
 
 
 def test_a_whole_record_may_be_emitted(provided: Provided) -> None:
     _logs.get_logger("lib").emit(_logs.LogRecord(body="hi"))
-    assert [found.body for found in provided.records] == ["hi"]
+    assert [result.body for result in provided.records] == ["hi"]
 
 
 def test_an_exception_is_recorded_as_the_sdk_does(provided: Provided) -> None:
     _logs.get_logger("lib").emit(exception=ValueError("no luck"))
-    found = provided.records[0].attributes
-    assert (found["exception.type"], found["exception.message"]) == ("ValueError", "no luck")
-    assert "ValueError: no luck" in found["exception.stacktrace"]
+    attributes = provided.records[0].attributes
+    assert (attributes["exception.type"], attributes["exception.message"]) == (
+        "ValueError",
+        "no luck",
+    )
+    assert "ValueError: no luck" in attributes["exception.stacktrace"]
 
 
 def test_loggers_are_disabled_where_records_go_nowhere(provided: Provided) -> None:
@@ -71,16 +74,16 @@ def test_loggers_forward_to_a_provider_set_later(
     exported = theirs()
     logger.emit(body="after")
     logger.emit(_logs.LogRecord(body="after", event_name="e"))
-    assert [found.body for found in provided.records] == ["before"]
+    assert [result.body for result in provided.records] == ["before"]
     assert [log.log_record.body for log in exported.get_finished_logs()] == ["after", "after"]
     assert logger.enabled()
 
 
 def test_later_changes_to_an_emitted_record_have_no_effect() -> None:
     body = {"content": ["a"]}
-    found = record(body=body, attributes={"x": body})
+    result = record(body=body, attributes={"x": body})
     body["content"].append("b")
-    assert found.body == found.attributes["x"] == {"content": ["a"]}
+    assert result.body == result.attributes["x"] == {"content": ["a"]}
 
 
 def test_values_of_any_kind_are_accepted_without_calling_their_code(provided: Provided) -> None:
@@ -112,9 +115,9 @@ def test_values_of_any_kind_are_accepted_without_calling_their_code(provided: Pr
 
 @pytest.mark.parametrize("time", [None, 0, -1, 2**64])
 def test_a_time_that_otlp_cannot_hold_is_left_out(time: int | None) -> None:
-    found = record(timestamp=time, observed_timestamp=time)
-    assert found.time_ns is None
-    assert found.observed_ns > 0
+    result = record(timestamp=time, observed_timestamp=time)
+    assert result.time_ns is None
+    assert result.observed_ns > 0
 
 
 def test_records_of_older_apis_get_the_current_span_too() -> None:
@@ -122,8 +125,8 @@ def test_records_of_older_apis_get_the_current_span_too() -> None:
     del older.context
     with TracerProvider(shutdown_on_exit=False).get_tracer("t").start_as_current_span("s") as span:
         about = span.get_span_context()
-        found = log_record_of(older, SCOPE, RESOURCE)
-    assert (found.trace_id, found.span_id) == (about.trace_id, about.span_id)
+        log_record = log_record_of(older, SCOPE, RESOURCE)
+    assert (log_record.trace_id, log_record.span_id) == (about.trace_id, about.span_id)
 
 
 def test_a_record_outside_any_span_has_no_span() -> None:

@@ -89,10 +89,10 @@ def test_content_in_any_vocabulary_is_left_out_when_capture_is_off() -> None:
 
 
 def test_redact_sees_the_content_and_errors_of_every_library() -> None:
-    seen: list[str] = []
+    log: list[str] = []
 
     def redact(name: str, text: str) -> str | None:
-        seen.append(name)
+        log.append(name)
         return None if name == "output.value" else "redacted"
 
     def use(span: trace.Span) -> None:
@@ -106,7 +106,7 @@ def test_redact_sees_the_content_and_errors_of_every_library() -> None:
         "agentool.content.redacted": ["input.value", "output.value"],
     }
     assert (span.events[0].attributes or {})["exception.message"] == "redacted"
-    assert "output.value" in seen
+    assert "output.value" in log
 
 
 def test_a_raising_redact_hook_costs_the_attribute() -> None:
@@ -125,11 +125,11 @@ def test_an_unreadable_span_keeps_its_identity_and_nothing_else() -> None:
         def links(self) -> Any:
             raise RuntimeError
 
-    whole = ended(lambda span: span.set_attribute("x", SECRET))
-    broken = Broken("work", whole.context, attributes=whole.attributes)
+    complete = ended(lambda span: span.set_attribute("x", SECRET))
+    broken = Broken("work", complete.context, attributes=complete.attributes)
     left = masking()(broken)
     assert left.attributes == {}
-    assert left.get_span_context() == whole.get_span_context()
+    assert left.get_span_context() == complete.get_span_context()
 
 
 def test_the_sdks_counts_of_dropped_items_are_kept() -> None:
@@ -149,15 +149,15 @@ def test_attributes_masked_at_capture_are_not_scanned_again(spans: Any) -> None:
         return query
 
     find(SECRET)
-    looked: list[str] = []
+    lookup: list[str] = []
 
     def redact(name: str, text: str) -> str:
-        looked.append(name)
+        lookup.append(name)
         return text
 
     guard = masking(redact=redact)
     assert guard(spans.only()) is spans.only()
-    assert looked == []
+    assert lookup == []
 
 
 def test_attributes_others_add_to_our_span_are_scanned(spans: Any) -> None:
@@ -188,8 +188,8 @@ def left_of(value: object) -> object:
 
 def test_settings_are_kept_without_the_members_that_hold_content() -> None:
     assert left_of('{"model":"m","tools":[{"name":"f"}],"instructions":"i"}') == '{"model":"m"}'
-    whole = '{"model": "m", "temperature": 0.5}'
-    assert left_of(whole) == whole
+    text = '{"model": "m", "temperature": 0.5}'
+    assert left_of(text) == text
 
 
 @pytest.mark.parametrize("value", ["instructions: be kind", '{"instructions": "cut', "[1]", ["x"]])

@@ -19,14 +19,14 @@ from tests.tracing.export.logged import record
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 
 
-def passed(made: LogRecord, capture: bool = True, redact: Redact | None = None) -> LogRecord:
+def passed(log_record: LogRecord, capture: bool = True, redact: Redact | None = None) -> LogRecord:
     policy = Policy(capture=capture, redact=redact)
-    return mask_log(Masking(policy), made)
+    return mask_log(Masking(policy), log_record)
 
 
 def test_a_harmless_record_passes_as_the_same_object() -> None:
-    made = record(body={"n": 1}, attributes={"a": "b"})
-    assert passed(made) is made
+    result = record(body={"n": 1}, attributes={"a": "b"})
+    assert passed(result) is result
 
 
 @pytest.mark.parametrize("body", [f"with {SECRET}", {"a": [SECRET]}, [SECRET], SECRET.encode()])
@@ -39,28 +39,28 @@ def test_a_credential_is_masked_in_any_kind_of_body(body: Any) -> None:
 
 @pytest.mark.parametrize("name", ["gen_ai.user.message", "gen_ai.choice", "gen_ai.content.prompt"])
 def test_without_content_capture_a_content_event_keeps_only_its_identity(name: str) -> None:
-    made = record(body="said", attributes={"gen_ai.system": "x", "note": "said"}, event_name=name)
-    clean = passed(made, capture=False)
+    result = record(body="said", attributes={"gen_ai.system": "x", "note": "said"}, event_name=name)
+    clean = passed(result, capture=False)
     assert (clean.body, clean.attributes) == (None, {"gen_ai.system": "x"})
-    assert passed(made) is made
+    assert passed(result) is result
 
 
 def test_an_event_named_by_attribute_is_recognised() -> None:
-    made = record(body="said", attributes={"event.name": "gen_ai.user.message"})
-    assert passed(made, capture=False).body is None
+    result = record(body="said", attributes={"event.name": "gen_ai.user.message"})
+    assert passed(result, capture=False).body is None
 
 
 def test_other_events_lose_the_members_that_hold_content() -> None:
     body = {"input": {"messages": ["said"]}, "message": "said", "model": "m", "index": 1}
-    made = record(body=body, event_name="strands.telemetry.tracer")
-    assert passed(made, capture=False).body == {"model": "m", "index": 1}
-    assert passed(made).body == body
+    result = record(body=body, event_name="strands.telemetry.tracer")
+    assert passed(result, capture=False).body == {"model": "m", "index": 1}
+    assert passed(result).body == body
 
 
 def test_content_attributes_in_any_vocabulary_are_left_out() -> None:
-    said = {"gen_ai.input.messages": [{"content": "said"}], "user_prompt": "said", "n": 1}
-    made = record(attributes=said, event_name="gen_ai.client.inference.operation.details")
-    assert passed(made, capture=False).attributes == {"n": 1}
+    texts = {"gen_ai.input.messages": [{"content": "said"}], "user_prompt": "said", "n": 1}
+    result = record(attributes=texts, event_name="gen_ai.client.inference.operation.details")
+    assert passed(result, capture=False).attributes == {"n": 1}
 
 
 def test_a_log_line_is_kept_without_its_credentials() -> None:
@@ -68,17 +68,17 @@ def test_a_log_line_is_kept_without_its_credentials() -> None:
 
 
 def test_redact_sees_content_bodies_and_stack_traces() -> None:
-    seen: list[str] = []
+    log: list[str] = []
 
     def redact(name: str, text: str) -> str | None:
-        seen.append(name)
+        log.append(name)
         return text.replace("said", "…")
 
-    said = {"input.value": "said", "other": "said", "exception.message": "said"}
-    clean = passed(record(body={"content": "said"}, attributes=said), redact=redact)
+    texts = {"input.value": "said", "other": "said", "exception.message": "said"}
+    clean = passed(record(body={"content": "said"}, attributes=texts), redact=redact)
     assert clean.body == {"content": "…"}
     assert clean.attributes == {"input.value": "…", "other": "said", "exception.message": "…"}
-    assert sorted(seen) == ["body", "exception.message", "input.value"]
+    assert sorted(log) == ["body", "exception.message", "input.value"]
 
 
 def test_content_that_redact_drops_is_left_out() -> None:
@@ -109,15 +109,15 @@ def test_name_resource_and_scope_are_masked_too() -> None:
 
 
 def test_records_masked_at_capture_are_not_scanned_again() -> None:
-    made = record(attributes=Masked({"gen_ai.input.messages": "x"}))
-    asked: list[str] = []
+    result = record(attributes=Masked({"gen_ai.input.messages": "x"}))
+    requests: list[str] = []
 
     def redact(name: str, text: str) -> str:
-        asked.append(name)
+        requests.append(name)
         return text
 
-    assert passed(made, redact=redact) is made
-    assert asked == []
+    assert passed(result, redact=redact) is result
+    assert requests == []
 
 
 def test_an_unreadable_record_keeps_its_identity_and_nothing_else() -> None:
@@ -125,9 +125,9 @@ def test_an_unreadable_record_keeps_its_identity_and_nothing_else() -> None:
         def items(self) -> Any:
             raise RuntimeError
 
-    made = LogRecord(
+    log_record = LogRecord(
         resource=record().resource, scope=record().scope, observed_ns=7, body=SECRET,
         attributes=Broken(a=SECRET),
     )  # fmt: skip
-    clean = passed(made)
+    clean = passed(log_record)
     assert (clean.attributes, clean.body, clean.observed_ns) == ({}, None, 7)

@@ -35,14 +35,14 @@ def fresh() -> Iterator[None]:
 
 
 @tool
-def canary_tool(inside: Callable[[], object] = lambda: None) -> str:
-    inside()
+def canary_tool(function: Callable[[], object] = lambda: None) -> str:
+    function()
     return "sunny"
 
 
 @agent(name="weather")
-def weather(inside: Callable[[], object] = lambda: None) -> str:
-    return canary_tool(inside)
+def weather(function: Callable[[], object] = lambda: None) -> str:
+    return canary_tool(function)
 
 
 def recorded(call: Callable[[], object], policy: Policy) -> list[ReadableSpan]:
@@ -87,8 +87,8 @@ def test_an_event_that_others_add_is_cleaned_whatever_its_name(name: str, scope:
     left = Masking(Policy(capture=False))(ended)
     assert SECRET not in left.to_json()
     assert "canary" not in left.to_json()
-    kept = Masking(Policy(capture=True))(ended).events[0]
-    assert dict(kept.attributes or {}) == {**content, "password": MASK}
+    event = Masking(Policy(capture=True))(ended).events[0]
+    assert dict(event.attributes or {}) == {**content, "password": MASK}
 
 
 def test_an_event_that_a_user_adds_to_our_span_is_cleaned() -> None:

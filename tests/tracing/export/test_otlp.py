@@ -19,13 +19,13 @@ from tests.tracing.export.receiver import GrpcReceiver, HttpReceiver
 
 def spans(count: int, size: int = 10) -> list[ReadableSpan]:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("t")
-    made: list[ReadableSpan] = []
+    results: list[ReadableSpan] = []
     for n in range(count):
         span = tracer.start_span(f"span {n}", attributes={"text": "x" * size})
         span.end()
         assert isinstance(span, ReadableSpan)
-        made.append(span)
-    return made
+        results.append(span)
+    return results
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_an_endpoint_determines_protocol_and_url(endpoint: str, protocol: str, u
 
 
 def test_the_environment_can_select_otlp() -> None:
-    asked = target_from_environment(
+    target = target_from_environment(
         {
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://host:9",
             "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
         }
     )
-    assert asked is not None
-    assert asked.protocol == "grpc"
+    assert target is not None
+    assert target.protocol == "grpc"
     assert target_from_environment({}) is None
 
 

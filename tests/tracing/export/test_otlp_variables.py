@@ -118,15 +118,15 @@ def test_an_unknown_exporter_counts_as_unset(
 def test_an_unsupported_protocol_of_a_signal_gives_way_to_that_of_all(
     signal: Signal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL"
+    text = f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL"
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", DOWN)
-    monkeypatch.setenv(own, "http/json")
+    monkeypatch.setenv(text, "http/json")
     for general, wanted in (("grpc", "grpc"), ("http/json", "http/protobuf")):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", general)
         target = target_from_environment(os.environ, signal)
         assert target is not None
         assert target.protocol == wanted
-    assert own in environment.refused()
+    assert text in environment.refused()
 
 
 def test_entries_that_are_no_headers_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

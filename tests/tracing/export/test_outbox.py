@@ -61,7 +61,7 @@ def spans(tracer: Tracer, *names: str, size: int = 0) -> None:
 
 
 def counts(pipeline: Pipeline) -> dict[str, int]:
-    return {what: count for what, count in pipeline.counts().items() if count}
+    return {key: count for key, count in pipeline.counts().items() if count}
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -128,8 +128,8 @@ def test_spans_for_an_endpoint_that_is_down_stay_on_disk_with_one_message(
         assert not pipeline.force_flush()
         pipeline.shutdown()
     assert counts(pipeline) == {"created": 2, "spooled": 2}
-    (said,) = (record.getMessage() for record in caplog.records)
-    assert "could not be delivered to http://127.0.0.1:9 (Connection refused); 2 are kept" in said
+    (text,) = (record.getMessage() for record in caplog.records)
+    assert "could not be delivered to http://127.0.0.1:9 (Connection refused); 2 are kept" in text
     (file,) = folder.glob("*.spool")
     assert [names_in(span) for batch in spool.read_spool(file, 100) for span in batch] == [
         ["a"],
@@ -163,10 +163,10 @@ def test_an_endpoint_that_never_answers_delays_exit_by_a_bounded_time(
 
 
 def test_a_receiver_that_asks_for_a_pause_gets_it(folder: Path) -> None:
-    asked: list[int] = []
+    requests: list[int] = []
 
     def reply(body: bytes) -> Reply:
-        asked.append(len(body))
+        requests.append(len(body))
         return 429, {"retry-after": "3600"}, b""
 
     with HttpReceiver(reply=reply) as receiver:
@@ -176,7 +176,7 @@ def test_a_receiver_that_asks_for_a_pause_gets_it(folder: Path) -> None:
         spans(tracer, "b")
         assert not pipeline.force_flush()
         pipeline.shutdown()
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert counts(pipeline) == {"created": 2, "spooled": 2}
 
 
@@ -198,9 +198,9 @@ def test_a_refused_span_is_kept_and_takes_no_other_with_it(
     assert [names_in(span) for batch in spool.read_spool(file, 100) for span in batch] == [
         ["poison"]
     ]
-    (said,) = (record.getMessage() for record in caplog.records)
-    assert f"refused 1 span (HTTP {status}" in said
-    assert f"): it is kept in {folder}" in said
+    (text,) = (record.getMessage() for record in caplog.records)
+    assert f"refused 1 span (HTTP {status}" in text
+    assert f"): it is kept in {folder}" in text
 
 
 def test_recover_offers_refused_spans_again(folder: Path) -> None:
@@ -257,8 +257,8 @@ def test_a_receiver_that_miscounts_does_not_upset_the_counters(
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "a", "b")
         pipeline.shutdown()
-    found = pipeline.counts()
-    assert (found["exported"], found["refused"], found["dropped"]) == (2 - refused, refused, 0)
+    result = pipeline.counts()
+    assert (result["exported"], result["refused"], result["dropped"]) == (2 - refused, refused, 0)
 
 
 def test_with_a_full_disk_sent_spans_leave_memory(folder: Path) -> None:
@@ -297,10 +297,10 @@ def test_without_a_folder_spans_wait_in_bounded_memory(
     monkeypatch.setattr(spool, "_IN_MEMORY", 1_000_000)
     pipeline, tracer = traced("http://127.0.0.1:9", None)
     spans(tracer, *map(str, range(20)), size=100_000)
-    found = counts(pipeline)
-    assert found["created"] == 20
-    assert 0 < found["spooled"] < 10
-    assert found["spooled"] + found["dropped"] == 20
+    result = counts(pipeline)
+    assert result["created"] == 20
+    assert 0 < result["spooled"] < 10
+    assert result["spooled"] + result["dropped"] == 20
     pipeline.shutdown()
     assert counts(pipeline) == {"created": 20, "dropped": 20}
     assert "20 were lost" in caplog.records[-1].getMessage()
@@ -315,9 +315,9 @@ def test_an_unwritable_folder_costs_the_journal_but_no_span(
         spans(tracer, "a", "b")
         pipeline.shutdown()
         assert receiver.names() == ["a", "b"]
-    (said,) = (record.getMessage() for record in caplog.records)
-    assert "there is no journal" in said
-    assert "AGENTOOL_JOURNAL=off" in said
+    (text,) = (record.getMessage() for record in caplog.records)
+    assert "there is no journal" in text
+    assert "AGENTOOL_JOURNAL=off" in text
 
 
 def test_the_files_of_a_program_stay_small_while_its_spans_arrive(folder: Path) -> None:
@@ -339,30 +339,30 @@ def test_the_files_of_a_program_stay_small_while_its_spans_arrive(folder: Path) 
 def test_a_damaged_spool_yields_the_spans_before_the_damage(
     tmp_path_factory: pytest.TempPathFactory, garbage: bytes, size: int
 ) -> None:
-    whole = [spool.framed(encode_span(span_with({"n": number}))) for number in range(3)]
+    frameds = [spool.framed(encode_span(span_with({"n": number}))) for number in range(3)]
     file = tmp_path_factory.mktemp("spool") / "x.spool"
-    file.write_bytes(b"".join(whole) + whole[0][:-1] + garbage)
-    found = [span for batch in spool.read_spool(file, size) for span in batch]
-    assert found[:3] == [frame[4:] for frame in whole]
-    assert all(len(names_in(span)) == 1 for span in found[:3])
-    merged(found)
+    file.write_bytes(b"".join(frameds) + frameds[0][:-1] + garbage)
+    results = [span for batch in spool.read_spool(file, size) for span in batch]
+    assert results[:3] == [frame[4:] for frame in frameds]
+    assert all(len(names_in(span)) == 1 for span in results[:3])
+    merged(results)
 
 
 def test_our_own_requests_are_not_traced(folder: Path) -> None:
-    seen: list[tuple[object, bool]] = []
+    log: list[tuple[object, bool]] = []
     with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         connect = socket.create_connection
 
         def noting(*args: Any, **options: Any) -> socket.socket:
-            seen.append((get_value("suppress_instrumentation"), suppressed(get_current())))
+            log.append((get_value("suppress_instrumentation"), suppressed(get_current())))
             return connect(*args, **options)
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(socket, "create_connection", noting)
             spans(tracer, "a")
             pipeline.shutdown()
-    assert seen == [(True, True)]
+    assert log == [(True, True)]
 
 
 @pytest.fixture(autouse=True)
@@ -395,8 +395,8 @@ def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
         until(lambda: len(receiver.names()) == 3)
         pipeline.shutdown()
         assert sorted(receiver.names()) == ["four", "three", "two"]
-    (said,) = caplog.messages
-    assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in said
+    (text,) = caplog.messages
+    assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in text
     assert [path.suffix for path in sorted(folder.glob("[!.]*"))] == [".open", ".spool"]
     assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).incomplete
 
@@ -421,8 +421,8 @@ def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
         pipeline.shutdown()
         assert receiver.names() == ["kept", "after"]
     assert counts(pipeline) == {"created": 3, "exported": 2, "dropped": 1}
-    (said,) = (message for message in caplog.messages if "cannot be read" in message)
-    assert said.endswith("cannot be read (Input/output error): 1 spans are lost")
+    (text,) = (message for message in caplog.messages if "cannot be read" in message)
+    assert text.endswith("cannot be read (Input/output error): 1 spans are lost")
 
 
 def test_spans_still_in_memory_arrive_from_an_unreadable_spool(

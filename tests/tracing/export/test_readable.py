@@ -47,8 +47,8 @@ BARE = SpanRecord("1" * 32, "2" * 16, name="bare")
 
 
 def test_spans_survive_either_encoding() -> None:
-    made = [Readable()(span) for span in (WHOLE, BARE)]
-    for data in (encode_spans(made), merged(map(encode_span, made))):
+    results = [Readable()(span) for span in (WHOLE, BARE)]
+    for data in (encode_spans(results), merged(map(encode_span, results))):
         assert list(SpanFiles([BytesIO(data)]).spans()) == [WHOLE, BARE]
 
 
@@ -64,9 +64,9 @@ def test_spans_recorded_by_others_survive_too(fixture: str) -> None:
 
 def test_equal_resources_and_scopes_are_built_once() -> None:
     readable = Readable()
-    one, other = readable(WHOLE), readable(WHOLE)
-    assert one.resource is other.resource
-    assert one.instrumentation_scope is other.instrumentation_scope
+    one, second = readable(WHOLE), readable(WHOLE)
+    assert one.resource is second.resource
+    assert one.instrumentation_scope is second.instrumentation_scope
 
 
 @pytest.mark.parametrize("odd", [{"a": b"\xff"}, {"a": float("nan")}, {"a": "\ud800"}, {"a": None}])
@@ -87,7 +87,7 @@ def test_whatever_a_program_takes_for_a_time_its_span_arrives(
     span._add_event(Event("e", timestamp=happened))
     span._start_time, span._end_time = start, end
     for data in (encode_spans([span]), encode_span(span)):
-        [found] = SpanFiles([BytesIO(data)]).spans()
-        assert found.start_ns == (unsigned_ns(start) or None)
-        assert found.end_ns == (unsigned_ns(end) or None)
-        assert found.events[0].time_ns in (unsigned_ns(happened), None)
+        [result] = SpanFiles([BytesIO(data)]).spans()
+        assert result.start_ns == (unsigned_ns(start) or None)
+        assert result.end_ns == (unsigned_ns(end) or None)
+        assert result.events[0].time_ns in (unsigned_ns(happened), None)

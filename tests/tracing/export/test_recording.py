@@ -50,17 +50,19 @@ def test_an_empty_span_is_encoded_like_the_official_encoder_does() -> None:
 
 
 def test_spans_are_grouped_by_resource_and_scope() -> None:
-    one, other = Resource({"service.name": "one"}), Resource({"service.name": "other"})
+    one, second = Resource({"service.name": "one"}), Resource({"service.name": "other"})
     scope = InstrumentationScope("scope")
     spans = [
         ReadableSpan("span", SpanContext(1, number, False), resource=resource, start_time=1,
                      instrumentation_scope=scope)
-        for number, resource in enumerate([one, other, one], 1)
+        for number, resource in enumerate([one, second, one], 1)
     ]  # fmt: skip
     assert as_message(encode_spans(spans)) == official_encode_spans(spans)
 
 
-@given(st.dictionaries(st.text(min_size=1), values).filter(lambda found: "nan" not in repr(found)))
+@given(
+    st.dictionaries(st.text(min_size=1), values).filter(lambda result: "nan" not in repr(result))
+)
 def test_any_attributes_are_encoded_like_the_official_encoder_does(
     attributes: dict[str, Any],
 ) -> None:
@@ -208,9 +210,9 @@ def test_spans_lost_to_a_full_disk_are_reported_at_exit(
     exporter.close(0)
     exporter.close(0)
     assert exporter.dropped == len(finished())
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 2
-    assert f"{exporter.dropped} spans were lost" in said[1]
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 2
+    assert f"{exporter.dropped} spans were lost" in messages[1]
 
 
 def test_shutdown_twice_is_fine_and_refuses_later_spans(tmp_path: Path) -> None:

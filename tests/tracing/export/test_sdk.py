@@ -37,12 +37,12 @@ def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ended(**attributes: str) -> list[ReadableSpan]:
-    kept = InMemorySpanExporter()
+    exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     with provider.get_tracer("theirs").start_as_current_span("chat gpt-5", attributes=attributes):
         pass
-    return list(kept.get_finished_spans())
+    return list(exporter.get_finished_spans())
 
 
 def recorded(tmp_path: Path) -> list[SpanRecord]:

@@ -45,9 +45,9 @@ def killed(program: Callable[[], object]) -> None:
 
 def waiting(folder: Path) -> list[bool]:
     survey = RecoveryReport(folder)
-    found = [remains.waiting for remains in remains_in(folder, survey)]
+    waitings = [remains.waiting for remains in remains_in(folder, survey)]
     assert list(survey.sentences()) == []
-    return found
+    return waitings
 
 
 @pytest.mark.parametrize("cut", [1, 5_000, 4 << 20], ids=["always cut", "seldom cut", "never cut"])
@@ -87,12 +87,12 @@ def test_a_span_that_was_sent_is_not_taken_for_open(folder: Path) -> None:
         killed(program)
         assert waiting(folder) == [True]
         recover(folder, OtlpTarget.at(receiver.endpoint, {}))
-        found = [span for body in receiver.bodies["/v1/traces"] for span in spans_in(body)]
+        results = [span for body in receiver.bodies["/v1/traces"] for span in spans_in(body)]
     marked = {
-        agentool.INCOMPLETE in {pair.key for pair in item.attributes}: item.name for item in found
+        agentool.INCOMPLETE in {pair.key for pair in item.attributes}: item.name for item in results
     }
     assert marked == {False: "ended", True: "open"}
-    assert len(found) == 2
+    assert len(results) == 2
 
 
 def test_nothing_waits_once_everything_was_sent(folder: Path) -> None:
@@ -186,16 +186,16 @@ def test_a_spool_deleted_by_somebody_skips_nothing_of_the_next_one(folder: Path)
 
 def test_spans_that_come_during_a_request_wait_for_a_full_batch_or_the_clock(folder: Path) -> None:
     """Else a busy program sends a request for every few spans."""
-    made: list[Tracer] = []
+    tracers: list[Tracer] = []
 
     def reply(_: bytes) -> Reply:
-        if len(made) == 1:
-            spans(made.pop(), "meanwhile")
+        if len(tracers) == 1:
+            spans(tracers.pop(), "meanwhile")
         return 200, {}, b""
 
     with HttpReceiver(reply=reply) as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
-        made.append(tracer)
+        tracers.append(tracer)
         spans(tracer, "large", size=600_000)
         until(lambda: pipeline.counts()["exported"] == 1 and not sends(pipeline))
         assert receiver.names() == ["large"]

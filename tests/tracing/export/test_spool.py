@@ -28,14 +28,14 @@ def encoded(size: int, counter: Iterator[int]) -> bytes:
 def unsent(path: Path, marks: list[SentMark]) -> list[bytes]:
     """Return what recovery would send of a file."""
     position = sent_bytes(path, marks)
-    found: list[bytes] = []
+    datas: list[bytes] = []
     for span in itertools.chain.from_iterable(read_spool(path, 1000)):
         if position > 0:
             position -= 4 + len(span)
         else:
-            found.append(span)
+            datas.append(span)
     assert position <= 0
-    return found
+    return datas
 
 
 put = st.tuples(st.just("put"), st.sampled_from([1, 100, 3000]))

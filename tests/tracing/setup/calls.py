@@ -38,28 +38,28 @@ def instrument(named: dict[str, Any]) -> None:
     agentool_otel.instrument(**named)
 
 
-def step(what: Any) -> None:
-    if isinstance(what, dict):
-        instrument(what)
-    elif what == "uninstrument":
+def step(description: Any) -> None:
+    if isinstance(description, dict):
+        instrument(description)
+    elif description == "uninstrument":
         agentool_otel.uninstrument()
-    elif what == "provider":
+    elif description == "provider":
         trace.set_tracer_provider(TracerProvider(shutdown_on_exit=False))
 
 
 def in_force() -> dict[str, Any]:
-    said = agentool_otel.status()
+    status = agentool_otel.status()
     policy = settings.policy
     resource = getattr(settings.provider, "resource", None)
     return {
-        **{name: said[name] for name in ("enabled", "destination", "joined_provider", "content")},
-        "logs": said["logs"]["destination"],
-        "metrics": said["metrics"]["destination"],
+        **{name: status[name] for name in ("enabled", "destination", "joined_provider", "content")},
+        "logs": status["logs"]["destination"],
+        "metrics": status["metrics"]["destination"],
         "attached": {
             name: [
                 patch["target"] for patch in instrumentor["patches"] if patch["state"] == "attached"
             ]
-            for name, instrumentor in said["instrumentors"].items()
+            for name, instrumentor in status["instrumentors"].items()
             if instrumentor["enabled"]
         },
         "redact": next((name for name, value in REDACT.items() if value is policy.redact), None),
@@ -72,12 +72,12 @@ def in_force() -> dict[str, Any]:
     }
 
 
-def answer(asked: dict[str, Any]) -> Any:
+def answer(requests: dict[str, Any]) -> Any:
     try:
-        os.environ.update(asked["environ"])
+        os.environ.update(requests["environ"])
         settings.reset()
-        for what in asked["steps"]:
-            step(what)
+        for description in requests["steps"]:
+            step(description)
         return in_force()
     except Exception:
         return traceback.format_exc()

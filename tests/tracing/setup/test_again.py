@@ -27,7 +27,7 @@ def inputs(folder: Path) -> list[Any]:
 
 def resources(folder: Path) -> dict[str, str]:
     """Return the service of each span in a recording."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for file in (folder / ".agentool").glob("*.jsonl"):
         for line in file.read_text().splitlines():
             [spans] = json.loads(line)["resourceSpans"]
@@ -36,8 +36,8 @@ def resources(folder: Path) -> dict[str, str]:
                 for attribute in spans["resource"]["attributes"]
             }
             span = spans["scopeSpans"][0]["spans"][0]["name"]
-            found[span] = names["service.name"]["stringValue"]
-    return found
+            results[span] = names["service.name"]["stringValue"]
+    return results
 
 
 def printed(folder: Path, code: str, **environ: str) -> Any:
@@ -65,12 +65,12 @@ def test_content_that_is_not_wanted_stays_unwanted(tmp_path: Path) -> None:
 def test_an_endpoint_stays_the_destination_of_everything(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         code = f"agentool_otel.instrument({receiver.endpoint!r}); agentool_otel.instrument()\n"
-        said = printed(tmp_path, f"{code}clerk('?'); print(json.dumps(status().to_dict()))")
+        text = printed(tmp_path, f"{code}clerk('?'); print(json.dumps(status().to_dict()))")
         assert sorted(receiver.names()) == ["execute_tool add", "invoke_agent clerk"]
         assert set(receiver.paths) == {"/v1/traces", "/v1/metrics"}
     where = f"{receiver.endpoint} (http/protobuf)"
-    assert {item["destination"] for item in (said, said["logs"], said["metrics"])} == {where}
-    assert not said["content"]
+    assert {item["destination"] for item in (text, text["logs"], text["metrics"])} == {where}
+    assert not text["content"]
 
 
 def frameworks() -> list[str]:
@@ -89,10 +89,10 @@ agentool_otel.instrument(include=["langchain"], exclude=[]); seen.append(on())
 agentool_otel.instrument(); seen.append(on())
 print(json.dumps(seen))
 """
-    every, *seen = printed(tmp_path, code)
-    rest = [name for name in every if name != "langchain"]
+    every, *log = printed(tmp_path, code)
+    remainder = [name for name in every if name != "langchain"]
     assert every == frameworks()
-    assert seen == [rest, rest, ["langchain"], ["langchain"]]
+    assert log == [remainder, remainder, ["langchain"], ["langchain"]]
 
 
 def test_threads_stay_left_alone(tmp_path: Path) -> None:
@@ -187,10 +187,10 @@ agentool_otel.instrument()
 with trace.get_tracer("another").start_as_current_span("last"): pass
 """
     run(tmp_path, f"import agentool_otel{code}")
-    known = hasattr(TracerProvider, "_update_resource")  # older SDKs forget the tracers they gave
+    entries = hasattr(TracerProvider, "_update_resource")  # older SDKs forget the tracers they gave
     assert resources(tmp_path) == {
         "early": "first",
-        "late": "second" if known else "first",
+        "late": "second" if entries else "first",
         "execute_tool one": "second",
         "invoke_agent whole": "second",
         "last": "second",
@@ -327,9 +327,9 @@ try: agentool_otel.instrument(redact={redact})
 except agentool_otel.AgentoolError as error: said = str(error)
 print(json.dumps([said, status()["enabled"], status()["destination"]]))
 """
-    said, enabled, destination = printed(tmp_path, code)
-    assert said.startswith("redact of instrument() is ")
-    assert "two arguments, attribute name and text" in said
+    text, enabled, destination = printed(tmp_path, code)
+    assert text.startswith("redact of instrument() is ")
+    assert "two arguments, attribute name and text" in text
     assert (enabled, destination) == (False, None)
 
 
@@ -401,8 +401,8 @@ except agentool_otel.AgentoolError as error: said = str(error)
 agentool_otel.instrument()
 print(json.dumps([said, status()["destination"]]))
 """
-    said, destination = printed(tmp_path, code)
-    assert "takes no processors" in said
+    text, destination = printed(tmp_path, code)
+    assert "takes no processors" in text
     assert destination == "the application's own tracer provider"
 
 
@@ -427,8 +427,8 @@ print(json.dumps([
     [name for name, it in found["instrumentors"].items() if it["enabled"]],
 ]))
 """
-    found = printed(tmp_path, code)
-    assert found == [f"{DOWN} (http/protobuf)", False, True, "x", ["openai"]]
+    result = printed(tmp_path, code)
+    assert result == [f"{DOWN} (http/protobuf)", False, True, "x", ["openai"]]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

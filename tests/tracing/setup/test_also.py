@@ -15,13 +15,17 @@ RUN = "agentool_otel.flush()\n"
 
 def shown(receiver: HttpReceiver) -> dict[str, str]:
     """Return the displayed input of each agent that arrived; empty without the names."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for body in receiver.bodies["/v1/traces"]:
         for span in spans_in(body):
-            said = {attribute.key: attribute.value.string_value for attribute in span.attributes}
+            string_values = {
+                attribute.key: attribute.value.string_value for attribute in span.attributes
+            }
             if span.name.startswith("invoke_agent"):
-                found[said.get("input.value", "")] = said.get("openinference.span.kind", "")
-    return found
+                results[string_values.get("input.value", "")] = string_values.get(
+                    "openinference.span.kind", ""
+                )
+    return results
 
 
 def test_a_second_call_changes_it_only_where_it_names_it(tmp_path: Path) -> None:

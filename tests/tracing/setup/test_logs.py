@@ -156,8 +156,8 @@ log("a line")
 """
     with HttpReceiver() as receiver:
         run(tmp_path, START + code.replace("ENDPOINT", repr(receiver.endpoint)))
-        found = [record.body.string_value for record in receiver.logs()]
-    assert found == ["", "a line"]
+        string_values = [record.body.string_value for record in receiver.logs()]
+    assert string_values == ["", "a line"]
     assert b"said" not in b"".join(receiver.bodies["/v1/logs"])
     assert not (tmp_path / ".agentool").exists()
 
@@ -169,10 +169,10 @@ log("hi")
 assert agentool_otel.status()["content"] is False
 """
     with HttpReceiver() as receiver:
-        own = f"{receiver.endpoint}/v1/logs"
-        state = told(tmp_path, code, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=own)
+        text = f"{receiver.endpoint}/v1/logs"
+        state = told(tmp_path, code, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=text)
         assert [record.body.string_value for record in receiver.logs()] == ["hi"]
-    assert state["destination"] == f"{own} (http/protobuf)"
+    assert state["destination"] == f"{text} (http/protobuf)"
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_an_endpoint_for_traces_alone_is_asked_for_nothing_else(tmp_path: Path) 
 
 def test_metrics_can_have_an_endpoint_of_their_own_beside_a_recording(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
-        own = f"{receiver.endpoint}/own"
-        said(tmp_path, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=own)
+        text = f"{receiver.endpoint}/own"
+        said(tmp_path, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=text)
         assert paths(receiver) == {"/own"}
     assert (tmp_path / ".agentool").exists()
 

@@ -240,10 +240,10 @@ DECORATED = f"{AGENT}clerk('?'); clerk('?')\n"
 
 
 def test_a_decorator_that_records_nowhere_says_so_once(tmp_path: Path) -> None:
-    said = run(tmp_path, DECORATED).stderr.splitlines()
-    assert len(said) == 1
-    assert "not recorded" in said[0]
-    assert "agentool_otel.instrument()" in said[0]
+    lines = run(tmp_path, DECORATED).stderr.splitlines()
+    assert len(lines) == 1
+    assert "not recorded" in lines[0]
+    assert "agentool_otel.instrument()" in lines[0]
 
 
 @pytest.mark.parametrize(

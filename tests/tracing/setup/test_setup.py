@@ -103,10 +103,10 @@ def test_what_is_captured_and_how_to_change_it_is_said_once_at_info(tmp_path: Pa
         f"{AGENT}import logging; logging.basicConfig(level=logging.INFO)\n"
         "agentool_otel.instrument(); agentool_otel.instrument()"
     )
-    said = run(tmp_path, code).stderr.splitlines()
-    assert len(said) == 1
-    assert "content is captured" in said[0]
-    assert "content=False" in said[0]
+    lines = run(tmp_path, code).stderr.splitlines()
+    assert len(lines) == 1
+    assert "content is captured" in lines[0]
+    assert "content=False" in lines[0]
 
 
 def test_a_healthy_run_says_nothing(tmp_path: Path) -> None:

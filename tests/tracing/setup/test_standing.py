@@ -67,9 +67,9 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         assert process.stdout is not None
         process.stdin.write(json.dumps({"environ": environ, "steps": steps}) + "\n")
         process.stdin.flush()
-        found = json.loads(process.stdout.readline())
-        assert isinstance(found, dict), found
-        return found
+        document = json.loads(process.stdout.readline())
+        assert isinstance(document, dict), document
+        return document
 
     with process:
         yield asked
@@ -93,8 +93,8 @@ def test_they_do_around_a_provider_of_the_application(
     ask: Ask, environ: dict[str, str], before: list[Call], after: list[Call]
 ) -> None:
     once = [merged(before)] if before else []
-    found = ask(environ, *before, "provider", *after)
-    assert found == ask(environ, *once, "provider", merged(before + after))
+    result = ask(environ, *before, "provider", *after)
+    assert result == ask(environ, *once, "provider", merged(before + after))
 
 
 @given(ENVIRONS, st.lists(CALLS, max_size=3), st.lists(CALLS, min_size=1, max_size=2))
@@ -110,5 +110,5 @@ def test_after_uninstrument_they_begin_anew(
 def test_they_begin_anew_behind_a_provider_of_the_application_too(
     ask: Ask, environ: dict[str, str], calls: list[Call]
 ) -> None:
-    found = ask(environ, "provider", *calls, "uninstrument", {})
-    assert found == ask(environ, "provider", {})
+    result = ask(environ, "provider", *calls, "uninstrument", {})
+    assert result == ask(environ, "provider", {})

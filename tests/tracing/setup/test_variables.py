@@ -79,8 +79,8 @@ def test_the_service_has_the_name_it_is_given(
 
 
 def test_attributes_of_the_resource_are_on_every_span(tmp_path: Path) -> None:
-    said = "deployment.environment.name=test,team=blue"
-    spans = recorded(tmp_path, OTEL_RESOURCE_ATTRIBUTES=said)
+    text = "deployment.environment.name=test,team=blue"
+    spans = recorded(tmp_path, OTEL_RESOURCE_ATTRIBUTES=text)
     assert [span["resource"]["team"] for span in spans] == [{"stringValue": "blue"}] * 2
 
 

@@ -76,25 +76,25 @@ def calls_below(agent: Agent) -> list[Call]:
 
 
 def total(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    names = [count for count in counts if count is not None]
+    return sum(names) if names else None
 
 
 def by_name(agent: Agent, name: str = "a") -> dict[str, Agent]:
-    found = {name: agent}
+    results = {name: agent}
     for place, work in enumerate(agent.work):
         if isinstance(work, Agent):
-            found |= by_name(work, f"{name}.{place}")
-    return found
+            results |= by_name(work, f"{name}.{place}")
+    return results
 
 
 @given(agents)
 def test_an_agent_has_the_sums_of_all_calls_below(agent: Agent) -> None:
     spans = {item.name: item.attributes for item in played(agent, with_usage=True)}
     for name, each in by_name(agent).items():
-        below, found = calls_below(each), spans[f"invoke_agent {name}"]
-        assert found.get(INPUT) == total([item.input for item in below])
-        assert found.get(OUTPUT) == total([item.output for item in below])
+        below, result = calls_below(each), spans[f"invoke_agent {name}"]
+        assert result.get(INPUT) == total([item.input for item in below])
+        assert result.get(OUTPUT) == total([item.output for item in below])
 
 
 @given(agents)
@@ -102,8 +102,8 @@ def test_an_agent_has_the_reasons_of_the_last_call_below(agent: Agent) -> None:
     spans = {item.name: item.attributes for item in played(agent, with_usage=False)}
     for name, each in by_name(agent).items():
         reasons = [call.reason for call in calls_below(each) if call.reason is not None]
-        found = spans[f"invoke_agent {name}"].get(REASONS)
-        assert (found and list(found)) == (reasons[-1:] or None)
+        span = spans[f"invoke_agent {name}"].get(REASONS)
+        assert (span and list(span)) == (reasons[-1:] or None)
 
 
 @given(agents)
@@ -112,8 +112,8 @@ def test_a_rebuild_counts_the_calls_of_a_run_alone(agent: Agent) -> None:
     rebuilt = rebuild(records(played(agent, with_usage=True)))
     metrics = {item.trace.agent_id: item.trace.to_dict()["metrics"] for item in rebuilt}
     for name, each in by_name(agent).items():
-        own = [item for item in each.work if isinstance(item, Call)]
-        counts = [count for item in own for count in (item.input, item.output)]
+        work = [item for item in each.work if isinstance(item, Call)]
+        counts = [count for item in work for count in (item.input, item.output)]
         assert metrics[name].get("total_tokens") == total(counts)
 
 

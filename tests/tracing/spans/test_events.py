@@ -119,17 +119,17 @@ def test_the_content_of_an_event_is_structured_and_masked(spans: Any, provided: 
 
 
 def test_redact_runs_once_and_may_return_plain_text(spans: Any, provided: Provided) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def redact(name: str, text: str) -> str:
-        asked.append(name)
+        requests.append(name)
         return "redacted"
 
     only_in_events(redact=redact)
     called()
     spans.forget()  # plain text is not what the conventions want there
     assert provided.records[0].attributes[gen_ai.INPUT_MESSAGES] == "redacted"
-    assert asked == [gen_ai.INPUT_MESSAGES]
+    assert requests == [gen_ai.INPUT_MESSAGES]
 
 
 def test_an_inference_without_content_has_its_event_and_a_tool_has_none(
@@ -169,8 +169,8 @@ def test_content_that_no_structured_value_can_hold_stays_as_text(
     spans: Any, provided: Provided, value: object
 ) -> None:
     only_in_events()
-    with agentool_otel.run("clerk") as made:
-        made.tool_result(made.tool_call("search", {"q": value}), "found")
+    with agentool_otel.run("clerk") as result:
+        result.tool_result(result.tool_call("search", {"q": value}), "found")
     record = provided.records[0]
     assert record.attributes[gen_ai.OPERATION_NAME] == "execute_tool"
     assert isinstance(record.attributes[gen_ai.TOOL_CALL_ARGUMENTS], str)
@@ -203,5 +203,5 @@ def test_the_event_of_an_operation_carries_its_identity(spans: Any, provided: Pr
         called()
         add(1)
     keys = (gen_ai.AGENT_NAME, gen_ai.CONVERSATION_ID, "user.id")
-    found = [tuple(map(record.attributes.get, keys)) for record in provided.records]
-    assert found == [("clerk", "s1", "u1")] * 2
+    results = [tuple(map(record.attributes.get, keys)) for record in provided.records]
+    assert results == [("clerk", "s1", "u1")] * 2

@@ -97,7 +97,7 @@ def test_a_new_exception_at_a_reused_address_is_recorded(
     for _ in range(20):
         with pytest.raises(ValueError, match="its own"):
             clerk()
-    agents = [said for name, said in recorded(exporter) if name == "invoke_agent clerk"]
+    agents = [text for name, text in recorded(exporter) if name == "invoke_agent clerk"]
     assert agents == [["its own"]] * 20
 
 

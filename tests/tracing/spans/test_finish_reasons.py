@@ -28,8 +28,8 @@ def ended(
     live = begin(operation)
     assert live is not None
     live.end(operation, error, extra=extra.get("extra"))
-    found: dict[str, Any] = spans.attributes()
-    return found
+    attributes: dict[str, Any] = spans.attributes()
+    return attributes
 
 
 @pytest.mark.parametrize(

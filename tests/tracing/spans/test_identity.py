@@ -212,11 +212,11 @@ def test_the_innermost_block_that_names_one_wins(
         if not left:
             add(1, 2)
             return
-        (block, session_id, user_id), *rest = left
+        (block, session_id, user_id), *remainder = left
         named_after = ("r",) if block is run else ()
         opened = block(*named_after, session_id=session_id, user_id=user_id)
         with opened:
-            within(rest)
+            within(remainder)
 
     spans.forget()
     within(around)
@@ -290,7 +290,7 @@ def test_a_span_found_open_after_a_kill_has_the_names(spans: Any, way: str) -> N
     from opentelemetry.sdk.trace import SpanProcessor
 
     begun: dict[int, Any] = {}
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
 
     class Begun(SpanProcessor):
         def on_start(self, span: Any, parent_context: Any = None) -> None:
@@ -299,7 +299,7 @@ def test_a_span_found_open_after_a_kill_has_the_names(spans: Any, way: str) -> N
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Begun())
     tracing_settings.configure(provider=provider, policy=Policy(capture=True))
-    tracing_settings.on_described = lambda span_id: found.append(identity(begun[span_id]))
+    tracing_settings.on_described = lambda span_id: results.append(identity(begun[span_id]))
     with run("outer", session_id="s1", user_id="u1") as r:
         WAYS[way](r)
-    assert found == [OURS, OURS]
+    assert results == [OURS, OURS]

@@ -143,16 +143,16 @@ def described(data: MetricsData | None) -> Any:
     if data is None:
         return None
     (resource,) = data.resource_metrics
-    found: list[Any] = [resource.resource, resource.schema_url]
+    results: list[Any] = [resource.resource, resource.schema_url]
     for scope in resource.scope_metrics:
-        found.append((scope.scope, scope.schema_url))
+        results.append((scope.scope, scope.schema_url))
         for metric in sorted(scope.metrics, key=lambda metric: metric.name):
             data_of: Any = metric.data
             about = (metric.name, metric.unit, metric.description, type(data_of))
             monotonic = getattr(data_of, "is_monotonic", None)
             points = sorted(map(point, data_of.data_points), key=repr)
-            found.append((*about, data_of.aggregation_temporality, monotonic, points))
-    return found
+            results.append((*about, data_of.aggregation_temporality, monotonic, points))
+    return results
 
 
 def point(item: Any) -> Any:
@@ -279,11 +279,11 @@ def test_instruments_of_the_program_are_collected_beside_ours() -> None:
     assert data is not None
     (resource,) = data.resource_metrics
     assert (resource.resource, resource.schema_url) == (RESOURCE, "url")
-    found = {
+    names = {
         scope_metric.scope.name: scope_metric.metrics[0].name
         for scope_metric in resource.scope_metrics
     }
-    assert found == {"theirs": "c", "s": "calls"}
+    assert names == {"theirs": "c", "s": "calls"}
 
 
 def test_sets_of_attributes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,14 +294,14 @@ def test_sets_of_attributes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
         sums.put(sums.series(counter, {"name": number}), 1, Context())
     with sums.collected() as collected:
         ((_, series),) = collected
-        found = {tuple(item.attributes.items()): item.count for item in series}
+        counts = {tuple(item.attributes.items()): item.count for item in series}
     named = {(("name", number),): 1 for number in range(3)}
-    assert found == {**named, (("otel.metric.overflow", True),): 7}
+    assert counts == {**named, (("otel.metric.overflow", True),): 7}
 
 
 def test_the_exemplar_of_a_counter_is_any_of_its_values() -> None:
     counter = Instrument(Scope("s", "1", "url"), "calls", "{call}", "Calls.")
-    found: set[int] = set()
+    counts: set[int] = set()
     for _ in range(200):
         sums = Sums()
         for span_id in (1, 2, 3):
@@ -310,8 +310,8 @@ def test_the_exemplar_of_a_counter_is_any_of_its_values() -> None:
             ((_, (series,)),) = collected
             (exemplar,) = series.take_exemplars()
             assert series.take_exemplars() == []
-        found.add(exemplar.span_id)
-    assert found == {1, 2, 3}
+        counts.add(exemplar.span_id)
+    assert counts == {1, 2, 3}
 
 
 @pytest.mark.parametrize("unknown", ["aggregation", "exemplars"])

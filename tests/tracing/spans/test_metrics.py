@@ -159,10 +159,10 @@ def test_a_model_call_is_measured_as_its_generation_specifies(
 def test_before_1_37_metrics_name_the_provider_as_system(spans: Any, collect: Any) -> None:
     collected = collect("1.36")
     measure(STREAMED)
-    said = collected.said("gen_ai.client.operation.duration")
-    assert said["gen_ai.system"] == "xai"
-    assert said["gen_ai.openai.response.service_tier"] == "default"
-    assert "gen_ai.provider.name" not in said
+    text = collected.said("gen_ai.client.operation.duration")
+    assert text["gen_ai.system"] == "xai"
+    assert text["gen_ai.openai.response.service_tier"] == "default"
+    assert "gen_ai.provider.name" not in text
 
 
 def test_openais_tier_and_fingerprint_are_on_every_metric_of_a_model_call(
@@ -185,10 +185,10 @@ def test_other_client_operations_have_a_duration_too(
     }
     embeddings = Embeddings(provider="p", response_model="e-1", server_address="h", server_port=1)
     measure(operations.get(operation, embeddings))
-    said = collected.said("gen_ai.client.operation.duration")
-    assert said["gen_ai.operation.name"] == operation
+    text = collected.said("gen_ai.client.operation.duration")
+    assert text["gen_ai.operation.name"] == operation
     if operation == "embeddings":
-        assert (said["gen_ai.response.model"], said["server.address"]) == ("e-1", "h")
+        assert (text["gen_ai.response.model"], text["server.address"]) == ("e-1", "h")
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_an_unknown_provider_is_recorded_as_other(
     collected = collect(generation)
     metrics.record(Inference(), 1.0, None, Context())
     for name in collected.points():
-        said = collected.said(name)
-        assert "_OTHER" in (said.get("gen_ai.provider.name"), said.get("gen_ai.system"))
+        text = collected.said(name)
+        assert "_OTHER" in (text.get("gen_ai.provider.name"), text.get("gen_ai.system"))
 
 
 def exemplars(metric: Any) -> set[int]:

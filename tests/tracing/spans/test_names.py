@@ -69,8 +69,10 @@ def test_no_field_brings_a_credential_out(
         value = {"app.note": value}
     elif "list" in str(field.type):
         value = [value]
-    given = {**GIVEN[cls], name: value}
-    step = start_step(cls(**(given if "start" in when else GIVEN[cls])), description="a", scope="b")
+    values = {**GIVEN[cls], name: value}
+    step = start_step(
+        cls(**(values if "start" in when else GIVEN[cls])), description="a", scope="b"
+    )
     if "end" in when:
         step.set(**{name: value})
     step.end()
@@ -96,7 +98,7 @@ def test_names_without_credentials_stay_as_they_are(spans: Any) -> None:
 def test_facts_that_are_json_stay_json(spans: Any) -> None:
     facts = json.dumps({"note": f"password={SECRET}", "state": "done"})
     start_step(Unclassified(extra={"app.facts": facts}), description="a", scope="b").end()
-    found = spans.attributes()["app.facts"]
-    assert SECRET not in found
-    assert json.loads(found)["state"] == "done"
+    attribute = spans.attributes()["app.facts"]
+    assert SECRET not in attribute
+    assert json.loads(attribute)["state"] == "done"
     spans.forget()

@@ -33,8 +33,8 @@ MESSAGES = [message("user", [text("hello")])]
 
 
 @tool
-def add(numbers: list[int], inside: Callable[[], object] = lambda: None) -> str:
-    inside()
+def add(numbers: list[int], function: Callable[[], object] = lambda: None) -> str:
+    function()
     return "three"
 
 
@@ -60,12 +60,12 @@ def hand_over(to_agent: str, message: str) -> None:
     return None
 
 
-def block(asked: Any = "1+2?") -> None:
-    with run("clerk", input=asked) as made:
-        made.output = made.tool_call("add", "no object", id="a")
-        made.tool_result("a", ["no", "object"])
-        made.tool_call("add", {"left": "open"}, id="b")
-        made.memory_write({"a": 1}, "k")
+def block(request: Any = "1+2?") -> None:
+    with run("clerk", input=request) as result:
+        result.output = result.tool_call("add", "no object", id="a")
+        result.tool_result("a", ["no", "object"])
+        result.tool_call("add", {"left": "open"}, id="b")
+        result.memory_write({"a": 1}, "k")
 
 
 def model_call() -> None:
@@ -73,11 +73,11 @@ def model_call() -> None:
     with_tools(operation, operation)
 
 
-def with_tools(asked: Operation, known: Operation) -> LiveSpan:
-    live = begin(asked, content_follows=True)
+def with_tools(operation: Operation, entries: Operation) -> LiveSpan:
+    live = begin(operation, content_follows=True)
     assert live is not None
-    live.opened(asked)
-    live.end(known)
+    live.opened(operation)
+    live.end(entries)
     return live
 
 
@@ -100,14 +100,14 @@ def fresh() -> Iterator[None]:
 
 
 def record(
-    call: Callable[[], object], told: bool, policy: Policy | None = None, **options: Any
+    call: Callable[[], object], event: bool, policy: Policy | None = None, **options: Any
 ) -> list[ReadableSpan]:
     """Make a call, with or without an observer of open spans."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **options)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     settings.configure(provider=provider, policy=policy or Policy(capture=True))
-    settings.on_described = (lambda _: None) if told else None
+    settings.on_described = (lambda _: None) if event else None
     call()
     return list(exporter.get_finished_spans())
 
@@ -128,15 +128,15 @@ def said(spans: list[ReadableSpan]) -> list[Any]:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_span_described_at_its_start_ends_the_same(call: str, capture: bool) -> None:
     policy = Policy(capture=capture)
-    found = record(CALLS[call], True, policy)
-    assert said(found) == said(record(CALLS[call], False, policy))
+    result = record(CALLS[call], True, policy)
+    assert said(result) == said(record(CALLS[call], False, policy))
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_an_oversized_span_described_at_its_start_ends_the_same(call: str) -> None:
     policy = Policy(capture=True, sizes=Sizes(attribute=16, span=64))
-    found = record(CALLS[call], True, policy)
-    assert said(found) == said(record(CALLS[call], False, policy))
+    result = record(CALLS[call], True, policy)
+    assert said(result) == said(record(CALLS[call], False, policy))
 
 
 def test_a_low_attribute_limit_keeps_what_identifies_a_span() -> None:
@@ -149,14 +149,14 @@ def test_a_low_attribute_limit_keeps_what_identifies_a_span() -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_every_content_is_redacted_once(call: str) -> None:
-    def seen(told: bool) -> list[tuple[str, str]]:
+    def seen(event: bool) -> list[tuple[str, str]]:
         calls: list[tuple[str, str]] = []
 
         def redact(attribute: str, content: str) -> str:
             calls.append((attribute, content))
             return f"<{content}>"
 
-        record(CALLS[call], told, Policy(capture=True, redact=redact))
+        record(CALLS[call], event, Policy(capture=True, redact=redact))
         return sorted(calls)
 
     assert seen(True) == seen(False)
@@ -178,21 +178,21 @@ def test_the_callback_runs_before_the_body() -> None:
 
 
 def test_the_callback_does_not_run_for_an_unsampled_span() -> None:
-    told: list[int] = []
+    counts: list[int] = []
 
     def call() -> None:
-        settings.on_described = told.append
+        settings.on_described = counts.append
         for each in CALLS.values():
             each()
 
     record(call, True, sampler=ALWAYS_OFF)
-    assert told == []
+    assert counts == []
 
 
 def test_content_changed_by_the_end_replaces_the_content_at_the_start() -> None:
-    asked = ToolExecution(name="add", arguments={"a": 1})
-    known = ToolExecution(name="add", arguments={"a": 2}, result=3)
-    (span,) = record(lambda: with_tools(asked, known), True)
+    tool_execution = ToolExecution(name="add", arguments={"a": 1})
+    execution = ToolExecution(name="add", arguments={"a": 2}, result=3)
+    (span,) = record(lambda: with_tools(tool_execution, execution), True)
     assert (span.attributes or {})[gen_ai.TOOL_CALL_ARGUMENTS] == '{"a":2}'
 
 

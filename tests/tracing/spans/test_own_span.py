@@ -56,22 +56,22 @@ def test_attributes_set_by_user_code_are_kept() -> None:
         span.update_name("their work")
 
     ended = span_around(body)
-    said = ended.attributes or {}
-    assert (said["a"], said["b"], said[gen_ai.TOOL_NAME]) == (1, (1, 2), "work")
+    attributes = ended.attributes or {}
+    assert (attributes["a"], attributes["b"], attributes[gen_ai.TOOL_NAME]) == (1, (1, 2), "work")
     assert [(event.name, event.attributes) for event in ended.events] == [("seen", {"c": 1})]
     assert [link.context.span_id for link in ended.links] == [2]
     assert (ended.status.description, ended.name) == ("bad", "their work")
 
 
 def test_the_state_of_an_open_span_can_be_read() -> None:
-    seen: list[Any] = []
+    log: list[Any] = []
 
     def body(span: Any) -> None:
-        seen.extend([span.attributes[gen_ai.TOOL_NAME], span.events, span.links])
-        seen.append(span.dropped_attributes)
+        log.extend([span.attributes[gen_ai.TOOL_NAME], span.events, span.links])
+        log.append(span.dropped_attributes)
 
     span_around(body)
-    assert seen == ["work", (), (), 0]
+    assert log == ["work", (), (), 0]
 
 
 def test_an_ended_span_has_an_end_time_and_is_immutable() -> None:
@@ -85,11 +85,11 @@ def test_an_ended_span_has_an_end_time_and_is_immutable() -> None:
 
 
 def test_nothing_is_added_after_the_end(caplog: pytest.LogCaptureFixture) -> None:
-    kept: list[Any] = []
-    ended = span_around(kept.append)
+    results: list[Any] = []
+    ended = span_around(results.append)
     with caplog.at_level(logging.ERROR):
-        kept[0].set_attribute("late", 1)
-        kept[0].add_event("late")
+        results[0].set_attribute("late", 1)
+        results[0].add_event("late")
     assert "late" not in (ended.attributes or {})
     assert ended.events == ()
 
@@ -131,20 +131,20 @@ def test_the_steps_of_an_agent_inside_a_tool_are_on_its_span() -> None:
 
 
 def test_processors_get_sdk_spans_at_start_and_end() -> None:
-    told: list[tuple[str, bool]] = []
+    messages: list[tuple[str, bool]] = []
 
     class Watch(SpanProcessor):
         def on_start(self, span: Span, parent_context: Any = None) -> None:
-            told.append(("start", isinstance(span, Span)))
+            messages.append(("start", isinstance(span, Span)))
 
         def on_end(self, span: ReadableSpan) -> None:
-            told.append(("end", isinstance(span, ReadableSpan)))
+            messages.append(("end", isinstance(span, ReadableSpan)))
 
     def body(span: Any) -> None:
-        told.append(("body", span.is_recording()))
+        messages.append(("body", span.is_recording()))
 
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Watch())
     settings.configure(provider=provider)
     agent(name="a")(tool(name="t")(lambda: body(trace.get_current_span())))()
-    assert told == [("start", True)] * 2 + [("body", True)] + [("end", True)] * 2
+    assert messages == [("start", True)] * 2 + [("body", True)] + [("end", True)] * 2

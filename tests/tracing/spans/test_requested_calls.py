@@ -122,11 +122,11 @@ def test_conversations_in_tasks_keep_their_own_equal_calls(spans: Any) -> None:
 
     asyncio.run(all_of_them())
     tools = [span for span in spans.finished() if NAME in span.attributes]
-    found = {
+    results = {
         (span.attributes[ID], json.loads(span.attributes["gen_ai.tool.call.arguments"])["limit"])
         for span in tools
     }
-    assert found == {(str(number), number) for number in range(20)}
+    assert results == {(str(number), number) for number in range(20)}
 
 
 def test_a_thread_without_a_context_finds_the_only_request(spans: Any) -> None:
@@ -176,8 +176,8 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
 ) -> None:
     """Whatever is executed, in whichever order, with or without an added argument."""
     calls = [
-        requested_calls.call_of(name, str(number), given)
-        for number, (name, given) in enumerate(asked)
+        requested_calls.call_of(name, str(number), value)
+        for number, (name, value) in enumerate(asked)
     ]
     answer = requested_calls.Answer(calls)
     taken: list[str] = []
@@ -185,15 +185,15 @@ def test_a_span_has_the_id_of_a_request_that_fits_and_no_id_twice(
         if number >= len(asked):
             continue
         name, wanted = asked[number]
-        given = {**wanted, "db": "handle"} if added else wanted
-        found = requested_calls.take([answer], name, partial(dict, given))
-        if found is None:
+        value = {**wanted, "db": "handle"} if added else wanted
+        result = requested_calls.take([answer], name, partial(dict, value))
+        if result is None:
             continue
-        taken.append(found)
-        its_name, its_arguments = asked[int(found)]
+        taken.append(result)
+        its_name, its_arguments = asked[int(result)]
         assert its_name == name
         names = [item for item, _ in asked]
-        assert its_arguments.items() <= given.items() or names.count(name) == 1
+        assert its_arguments.items() <= value.items() or names.count(name) == 1
     assert len(taken) == len(set(taken))
 
 
@@ -218,10 +218,10 @@ def test_a_model_called_in_another_thread_is_told_by_the_span_around(spans: Any)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(serve, "1234"))
     tools = [span for span in spans.finished() if NAME in span.attributes]
-    found = [
+    results = [
         (item.attributes[ID], json.loads(item.attributes[ARGUMENTS])["limit"]) for item in tools
     ]
-    assert sorted(found) == [(number, int(number)) for number in "1234"]
+    assert sorted(results) == [(number, int(number)) for number in "1234"]
 
 
 def served(number: str) -> Any:

@@ -138,10 +138,12 @@ def test_an_exception_that_the_program_survives_is_no_failure(tmp_path: Path, pr
     assert endings(tmp_path) == ["success"]
 
 
-@pytest.mark.parametrize("rest", ["pass", "1 / 0", "sys.__excepthook__(kind, error, traceback)"])
+@pytest.mark.parametrize(
+    "remainder", ["pass", "1 / 0", "sys.__excepthook__(kind, error, traceback)"]
+)
 @pytest.mark.parametrize("late", [False, True])
-def test_a_hook_of_the_user_is_called_once(tmp_path: Path, rest: str, late: bool) -> None:
-    hook = HOOK.format(rest=rest)
+def test_a_hook_of_the_user_is_called_once(tmp_path: Path, remainder: str, late: bool) -> None:
+    hook = HOOK.format(rest=remainder)
     program = "weather('Paris')\nraise ValueError('no umbrella')"
     done = ended(tmp_path, f"{hook}\n{program}" if late else program, "" if late else hook)
     assert done.stdout == "hook ValueError\n"

@@ -90,7 +90,7 @@ def victoria_kept(span: SpanRecord) -> SpanRecord:
 
 
 def signoz(span: SpanRecord) -> Json:
-    said = no_structure(span.attributes)
+    structure = no_structure(span.attributes)
     return {
         "trace_id": span.trace_id,
         "span_id": span.span_id,
@@ -101,9 +101,9 @@ def signoz(span: SpanRecord) -> Json:
         "duration_nano": (span.end_ns or 0) - (span.start_ns or 0),
         "status_code": STATUSES.index(span.status),
         "status_message": span.status_message or "",
-        "attributes_string": {k: v for k, v in said.items() if isinstance(v, str)},
-        "attributes_bool": {k: v for k, v in said.items() if isinstance(v, bool)},
-        "attributes_number": {k: v for k, v in said.items() if not isinstance(v, (str, bool))},
+        "attributes_string": {k: v for k, v in structure.items() if isinstance(v, str)},
+        "attributes_bool": {k: v for k, v in structure.items() if isinstance(v, bool)},
+        "attributes_number": {k: v for k, v in structure.items() if not isinstance(v, (str, bool))},
         "resources_string": texts(span.resource),
         "events": [
             json.dumps({"name": e.name, "timeUnixNano": e.time_ns, "attributes": e.attributes})
@@ -140,5 +140,5 @@ def columns(span: SpanRecord) -> Json:
 
 
 def columns_kept(span: SpanRecord) -> SpanRecord:
-    there = {key: value for key, value in span.attributes.items() if value is not None}
-    return msgspec.structs.replace(span, attributes=there, events=[], links=[])
+    values = {key: value for key, value in span.attributes.items() if value is not None}
+    return msgspec.structs.replace(span, attributes=values, events=[], links=[])

@@ -201,7 +201,8 @@ def _honeycomb() -> Json:
 def _new_relic() -> Json:
     return {"results": [{
         "timestamp": ns(act.begins) // 10**6, "trace.id": TRACE, "guid": act.span_id,
-        "name": act.name, "id": act.span_id, "parent.id": act.parent, "duration.ms": (act.ends - act.begins) * 1000,
+        "name": act.name, "id": act.span_id, "parent.id": act.parent,
+        "duration.ms": (act.ends - act.begins) * 1000,
         "otel.status_code": "ERROR" if act.failed else None,
         "otel.status_description": FAILED if act.failed else None, **act.attributes(),
     } for act in RUN]}  # fmt: skip

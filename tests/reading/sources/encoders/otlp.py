@@ -13,7 +13,7 @@ from tests.reading.sources.encoders.values import KINDS, STATUSES, Json, Spans, 
 
 
 def otlp_span(span: SpanRecord) -> dict[str, Json]:
-    found = {
+    results = {
         "traceId": span.trace_id,
         "spanId": span.span_id,
         "parentSpanId": span.parent_id or "",
@@ -40,7 +40,7 @@ def otlp_span(span: SpanRecord) -> dict[str, Json]:
             for link in span.links
         ],
     }
-    return {name: value for name, value in found.items() if value not in ("", [], None)}
+    return {name: value for name, value in results.items() if value not in ("", [], None)}
 
 
 def group(span: SpanRecord) -> Json:

@@ -152,13 +152,13 @@ def spread(span: SpanRecord) -> SpanRecord:
     """Return a span with flat names: an object looks the same as a name with more parts."""
 
     def flat(attributes: Attributes) -> Attributes:
-        found: Attributes = {}
+        result: Attributes = {}
         for key, value in attributes.items():
             if isinstance(value, dict) and value:
-                found |= flat({f"{key}.{name}": inner for name, inner in value.items()})
+                result |= flat({f"{key}.{name}": inner for name, inner in value.items()})
             else:
-                found[key] = value
-        return found
+                result[key] = value
+        return result
 
     return msgspec.structs.replace(
         python_kept(span), attributes=flat(span.attributes), resource=flat(span.resource)

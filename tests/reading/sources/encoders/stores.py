@@ -73,15 +73,15 @@ def tags(attributes: Attributes) -> Json:
 
 def jaeger(spans: Spans, typed_as_text: bool = False) -> Json:
     def one(span: SpanRecord, process: str) -> Json:
-        said: Attributes = {**span.attributes, "otel.scope.name": span.scope}
+        attributes: Attributes = {**span.attributes, "otel.scope.name": span.scope}
         if span.kind != "INTERNAL":
-            said["span.kind"] = span.kind.lower()
+            attributes["span.kind"] = span.kind.lower()
         if span.status != "UNSET":
-            said["otel.status_code"] = span.status
+            attributes["otel.status_code"] = span.status
         if span.status == "ERROR":
-            said["error"] = True
+            attributes["error"] = True
         if span.status_message:
-            said["otel.status_description"] = span.status_message
+            attributes["otel.status_description"] = span.status_message
         start = (span.start_ns or 0) // 1000
         references = [
             {"refType": "CHILD_OF", "traceID": span.trace_id, "spanID": span.parent_id}
@@ -96,7 +96,7 @@ def jaeger(spans: Spans, typed_as_text: bool = False) -> Json:
             "references": references,
             "startTime": start,
             "duration": span.end_ns and span.end_ns // 1000 - start,
-            "tags": tags(said),
+            "tags": tags(attributes),
             "logs": [
                 {
                     "timestamp": (event.time_ns or 0) // 1000,
@@ -139,11 +139,11 @@ def jaeger_kept(span: SpanRecord) -> SpanRecord:
 
 def zipkin(span: SpanRecord) -> Json:
     start = (span.start_ns or 0) // 1000
-    said = texts({**span.attributes, "otel.scope.name": span.scope})
+    text = texts({**span.attributes, "otel.scope.name": span.scope})
     if span.status != "UNSET":
-        said["otel.status_code"] = span.status
+        text["otel.status_code"] = span.status
     if span.status == "ERROR":
-        said["error"] = span.status_message or "true"
+        text["error"] = span.status_message or "true"
     return {
         "traceId": span.trace_id,
         "id": span.span_id,
@@ -153,7 +153,7 @@ def zipkin(span: SpanRecord) -> Json:
         "timestamp": start,
         "duration": span.end_ns and span.end_ns // 1000 - start,
         "localEndpoint": {"serviceName": span.resource.get("service.name")},
-        "tags": said,
+        "tags": text,
         "annotations": [
             {
                 "timestamp": (e.time_ns or 0) // 1000,
@@ -215,8 +215,8 @@ def phoenix_kept(span: SpanRecord) -> SpanRecord:
 
 def phoenix_row_kept(span: SpanRecord) -> SpanRecord:
     span = phoenix_kept(span)
-    there = {key: value for key, value in span.attributes.items() if value is not None}
-    return msgspec.structs.replace(span, attributes=there)
+    values = {key: value for key, value in span.attributes.items() if value is not None}
+    return msgspec.structs.replace(span, attributes=values)
 
 
 def langfuse(spans: Spans) -> Json:
@@ -247,16 +247,16 @@ def langfuse(spans: Spans) -> Json:
 
 
 def langfuse_kept(span: SpanRecord) -> SpanRecord:
-    said = {
+    messages = {
         "langfuse.observation.type": "span",
         "langfuse.observation.level": "ERROR" if span.status == "ERROR" else "DEFAULT",
         "session.id": "s1",
     }
     if span.status_message:
-        said["langfuse.observation.status_message"] = span.status_message
+        messages["langfuse.observation.status_message"] = span.status_message
     return msgspec.structs.replace(
         rounded(span, 10**6),
-        attributes={**said, **span.attributes},
+        attributes={**messages, **span.attributes},
         kind="INTERNAL",
         events=[],
         links=[],

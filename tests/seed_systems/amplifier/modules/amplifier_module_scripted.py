@@ -137,8 +137,8 @@ class Orchestrator:
     async def _tell(self, hooks: Any, name: str, answer: ChatResponse) -> None:
         if not self.streaming:
             calls = bool(answer.tool_calls)
-            told = {"provider": name, "usage": str(answer.usage), "tool_calls": calls}
-            await hooks.emit("provider:response", told)
+            messages = {"provider": name, "usage": str(answer.usage), "tool_calls": calls}
+            await hooks.emit("provider:response", messages)
             return
         blocks: list[Json] = [block.model_dump() for block in answer.content]
         for call in answer.tool_calls or ():
@@ -150,15 +150,15 @@ class Orchestrator:
             await hooks.emit("content_block:end", {"block": block, "index": index})
 
     async def _use(self, hooks: Any, tools: dict[str, Any], call: ToolCall, group: str) -> None:
-        given, gave = self.words
+        value, gave = self.words
         which = {"tool_name": call.name, "parallel_group_id": group}
         if self.ids:
             which["tool_call_id"] = call.id
-        full = {**which, given: call.arguments}
-        asked = await hooks.emit("tool:pre", full)
+        full = {**which, value: call.arguments}
+        emit = await hooks.emit("tool:pre", full)
         if self.coordinator is not None:
-            asked = await self.coordinator.process_hook_result(asked, "tool:pre", call.name)
-        if asked.action == "deny":
+            emit = await self.coordinator.process_hook_result(emit, "tool:pre", call.name)
+        if emit.action == "deny":
             return
         if call.name not in tools:
             error = {"type": "RuntimeError", "msg": f"Error: Tool '{call.name}' not found"}
@@ -168,8 +168,8 @@ class Orchestrator:
             result = await tools[call.name].execute(call.arguments)
         except Exception as error:
             if not self.streaming:
-                told = {"type": type(error).__name__, "msg": str(error)}
-                await hooks.emit("tool:error", {**which, "error": told})
+                messages = {"type": type(error).__name__, "msg": str(error)}
+                await hooks.emit("tool:error", {**which, "error": messages})
                 return
             result = ToolResult(success=False, error={"message": str(error)})
         await hooks.emit("tool:post", {**full, gave: self._shown(result)})
@@ -235,9 +235,9 @@ class Delegate:
             session_id="0123456789abcdef-fedcba9876543210_writer",
             parent_id=self.coordinator.session_id,
         )
-        told = {"agent": "writer", "sub_session_id": child.session_id}
-        await self.coordinator.hooks.emit("delegate:agent_spawned", told)
+        messages = {"agent": "writer", "sub_session_id": child.session_id}
+        await self.coordinator.hooks.emit("delegate:agent_spawned", messages)
         async with child:
             answer = await child.execute(input["task"])
-        await self.coordinator.hooks.emit("delegate:agent_completed", told)
+        await self.coordinator.hooks.emit("delegate:agent_completed", messages)
         return ToolResult(output=answer)

@@ -9,8 +9,8 @@ from amplifier_core import HookResult
 
 async def mount(coordinator: Any, config: Any = None) -> None:
     async def water(event: str, data: dict[str, Any]) -> HookResult:
-        told = {"litres": 3, "thoughts": "green"}
-        await coordinator.hooks.emit("garden:watered", told)
+        messages = {"litres": 3, "thoughts": "green"}
+        await coordinator.hooks.emit("garden:watered", messages)
         return HookResult(action="continue")
 
     coordinator.register_contributor(
