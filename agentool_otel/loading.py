@@ -16,7 +16,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents
 from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
-from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.grouping.by_trace import group_by_trace
 from agentool_otel.reading.sources.grouping.complete import complete
 from agentool_otel.reading.sources.opening import open_source, open_spans
 from agentool_otel.reading.sources.source import Source
@@ -49,10 +49,12 @@ def rebuild(
     Raises:
         DecodeError: these are no spans but a path, traces, or anything else.
     """
-    return rebuild_groups(grouped(_checked(spans), census=census), complete, prices, report)
+    return rebuild_groups(
+        group_by_trace(_check_first(spans), census=census), complete, prices, report
+    )
 
 
-def _checked(
+def _check_first(
     spans: Iterable[SpanRecord | UndecodedSpan],
 ) -> Iterator[SpanRecord | UndecodedSpan]:
     """Pass on spans, after a look at the first of them."""

@@ -117,7 +117,7 @@ def replay(
 
 def _documents(traces: Any) -> Iterator[ReasoningTrace]:
     if isinstance(traces, (str, bytes)):
-        traces = _parsed(traces)
+        traces = _parse(traces)
     one = isinstance(traces, (Mapping, Rebuilt)) or hasattr(traces, "to_dict")
     if not one and not isinstance(traces, Iterable):
         raise DecodeError("a trace or several", f"an object of type {type(traces).__name__}")
@@ -126,7 +126,7 @@ def _documents(traces: Any) -> Iterator[ReasoningTrace]:
         yield decode(ReasoningTrace, item.trace if isinstance(item, Rebuilt) else item)
 
 
-def _parsed(json_text: str | bytes) -> Any:
+def _parse(json_text: str | bytes) -> Any:
     try:
         return loads(json_text)
     except ValueError as error:
@@ -143,7 +143,7 @@ def plan(document: ReasoningTrace, dialect: WritingDialect | None = None) -> lis
         for span in planner.spans:
             span.translate(dialect)
     natural = next(rebuild_groups([planner.records()], list)).trace.to_dict()
-    planner.settle(natural)
+    planner.add_residues(natural)
     return planner.spans
 
 
@@ -207,7 +207,7 @@ class _Planner:
         self._hand_down(root)
         self._lay_out_timeline(root)
         if error_message is not None:
-            thrown = _thrown(wanted["metadata"]["error"])
+            thrown = _exception_attributes(wanted["metadata"]["error"])
             root.events.append(SpanEvent(core.EXCEPTION_EVENT, self._end, thrown))
         for span in self.spans:
             span.attributes[agentool.SPAN_START_NS] = span.start_ns
@@ -391,7 +391,7 @@ class _Planner:
             )
         return records
 
-    def settle(self, natural: dict[str, Any]) -> None:
+    def add_residues(self, natural: dict[str, Any]) -> None:
         """Add the residues, given what the plan reads back as without them."""
         read = natural.pop("steps")
         wanted = {key: value for key, value in self._wanted.items() if key != "steps"}
@@ -420,7 +420,7 @@ def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:
     return kind or plain_failure, message
 
 
-def _thrown(error: dict[str, Any]) -> Attributes:
+def _exception_attributes(error: dict[str, Any]) -> Attributes:
     """Return the attributes of the exception event for the error that ended a run."""
     names = {core.EXCEPTION_TYPE: "type", core.EXCEPTION_MESSAGE: "message"}
     attributes = {name: _name(error.get(member)) for name, member in names.items()}

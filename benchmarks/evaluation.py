@@ -16,7 +16,7 @@ from typing import Any
 from agentool_otel.dialects.kit.dialect import dialects
 from agentool_otel.evaluation import evaluate
 from agentool_otel.loading import rebuild
-from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
 from agentool_otel.reading.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._rounds import compared
@@ -87,6 +87,6 @@ def evaluated(path: str, runs: int) -> Reading:
     with Path(path).with_suffix(".results").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
-        for result in evaluate(ASSERTIONS, rebuild(undecoded(source), source.census())):
+        for result in evaluate(ASSERTIONS, rebuild(undecoded_spans(source), source.census())):
             out.write(result.to_json().encode() + b"\n")
     return Reading(runs / (time.process_time() - start), peak_mb())

@@ -15,7 +15,7 @@ import orjson
 
 from agentool_otel.dialects.kit.dialect import dialects
 from agentool_otel.loading import rebuild
-from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
 from agentool_otel.reading.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._rounds import compared
@@ -90,7 +90,7 @@ def rebuilt(path: str, number: int) -> Reading:
     with Path(path).with_suffix(".traces").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
-        for one in rebuild(undecoded(source), source.census()):
+        for one in rebuild(undecoded_spans(source), source.census()):
             out.write(one.to_bytes() + b"\n")
     return Reading(number / (time.process_time() - start), peak_mb())
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from agentool_otel.reading.parallel import rebuild_in_processes
 from agentool_otel.reading.rebuild.trace import Rebuilt
-from agentool_otel.reading.sources.files.undecoded import undecoded
-from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
+from agentool_otel.reading.sources.grouping.by_trace import group_by_trace
 from agentool_otel.reading.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._sizes import Size
@@ -142,7 +142,7 @@ def shared_out(path: str, spans: int) -> Shared:
     start = time.perf_counter()
     with Path(path).with_suffix(".traces").open("wb") as out:
         source = open_source(path)
-        groups = grouped(undecoded(source), census=source.census())
+        groups = group_by_trace(undecoded_spans(source), census=source.census())
         for line in rebuild_in_processes(groups, _JOBS, Rebuilt.to_bytes):
             out.write(line + b"\n")
     return Shared(spans / (time.perf_counter() - start), peak_mb())

@@ -7,8 +7,8 @@ from tempfile import SpooledTemporaryFile
 
 import click
 
-from agentool_otel.cli._listing import Entry, Numbered, entry_of, newest, numbered
-from agentool_otel.cli._runs import Run, Runs, selected
+from agentool_otel.cli._listing import Entry, Numbered, entry_of, newest, number_runs
+from agentool_otel.cli._runs import Run, Runs, select_runs
 from agentool_otel.cli._unknown_names import AgentNames
 from agentool_otel.evaluation.selecting import Selection
 
@@ -67,12 +67,12 @@ class Choice:
                     self._kept.clear()
                 self._kept.append(run)
         self.read = len(entries)
-        return newest(numbered(entries), self._last)
+        return newest(number_runs(entries), self._last)
 
     def runs(self) -> Iterator[Run]:
         """Yield the runs in the order in which they are read."""
         if self._wanted is not None or self.all:
-            return selected(self._runs, self._wanted)
+            return select_runs(self._runs, self._wanted)
         return self.of(self.listed())
 
     def of(self, listed: Sequence[Numbered]) -> Iterator[Run]:
@@ -89,12 +89,12 @@ class Choice:
         entries: list[Entry] = []
         ends = [0]
         with SpooledTemporaryFile(_IN_MEMORY) as spool:
-            for run in selected(self._runs, self._wanted):
+            for run in select_runs(self._runs, self._wanted):
                 entries.append(self._entry(run))
                 if entries[-1].selected:
                     spool.write(run.trace.to_json().encode() + b"\n")
                 ends.append(spool.tell())
-            for item in newest(numbered(entries), self._last):
+            for item in newest(number_runs(entries), self._last):
                 spool.seek(ends[item.position])
                 yield spool.read(ends[item.position + 1] - ends[item.position])
 

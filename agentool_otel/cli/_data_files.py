@@ -141,7 +141,7 @@ class _Output:
             try:
                 os.fsync(self.stream.fileno())  # else a power cut might cost both, old and new
             except OSError as error:
-                raise _named(error, self._place) from error
+                raise with_place(error, self._place) from error
         if self._place != STDOUT:
             self.stream.close()
 
@@ -155,7 +155,7 @@ class _Output:
             try:
                 self._beside.replace(self._target)
             except OSError as error:
-                raise _named(error, self._place) from error
+                raise with_place(error, self._place) from error
 
     def discard(self) -> None:
         """Close, and remove a file that was not renamed into place."""
@@ -187,10 +187,10 @@ class _Named(FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            raise _named(error, self._place) from error
+            raise with_place(error, self._place) from error
 
 
-def _named(error: OSError, place: Path) -> OSError:
+def with_place(error: OSError, place: Path) -> OSError:
     return OSError(error.errno, error.strerror, str(place))
 
 

@@ -78,7 +78,7 @@ class DifferenceView:
             yield from self._step(step)
         if not diff.same or alone:
             yield from self._totals(diff)
-        yield from self._unknown(diff.unknown)
+        yield from self._unknown_values(diff.unknown)
 
     # -------------------------------------------------------------------------------- steps
 
@@ -131,13 +131,13 @@ class DifferenceView:
             if measure.name != "steps" and (measure.a != measure.b or measure.differs):
                 yield _total(measure)
 
-    def _unknown(self, unknown: tuple[Unknown, ...]) -> Iterator[Text]:
+    def _unknown_values(self, unknown: tuple[Unknown, ...]) -> Iterator[Text]:
         if not unknown:
             return
         yield Text("  cannot be told", "bold")
         places: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for item in unknown:
-            places[_what(item), item.why].append(_of_step(item))
+            places[_label(item), item.why].append(_of_step(item))
         shown = None if self._full else _LISTED
         for (path, why), steps in [*places.items()][:shown]:
             steps = [step for step in steps if step]
@@ -159,7 +159,7 @@ class DifferenceView:
         first = [*text.wrap(self._console, width, overflow="fold", no_wrap=False)]
         if len(first) > 1:
             remainder = text[len(first[0].plain) :]
-            lines = [first[0], *_stripped(remainder).wrap(self._console, width - indent)]
+            lines = [first[0], *_strip_blanks(remainder).wrap(self._console, width - indent)]
         else:
             lines = first
         cut = None if self._full else most
@@ -172,7 +172,7 @@ class DifferenceView:
             yield shown
 
 
-def _stripped(text: Text) -> Text:
+def _strip_blanks(text: Text) -> Text:
     plain = text.plain
     return text[len(plain) - len(plain.lstrip()) :]
 
@@ -256,7 +256,7 @@ def _amount(name: str, value: float | None) -> str:
     return f"${value:,.4f}" if name == "cost_usd" else _text.number(value)
 
 
-def _what(unknown: Unknown) -> str:
+def _label(unknown: Unknown) -> str:
     if unknown.path != "step":
         return unknown.path
     return "only in A" if unknown.b is None else "only in B"

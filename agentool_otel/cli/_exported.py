@@ -14,7 +14,7 @@ from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._text import or_none
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import DecodeError
-from agentool_otel.evaluation.write_back import Written, written
+from agentool_otel.evaluation.write_back import Written, spans_and_events
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -28,7 +28,7 @@ from agentool_otel.reading.rebuild.runs import trace_ids_of
 from agentool_otel.reading.rebuild.tree import Node, has_summed_usage
 from agentool_otel.reading.sources.contents import Contents
 from agentool_otel.reading.sources.files.streams import SpanFile
-from agentool_otel.reading.sources.grouping.by_trace import whole
+from agentool_otel.reading.sources.grouping.by_trace import complete_spans
 from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import inputs_of
 from agentool_otel.replaying import replay
@@ -91,10 +91,10 @@ class Exported:
         contents = Contents(self._source)
         readable = Readable()
         with Reading(self._source, bar=self._bar) as reading:
-            groups = filter(None, map(whole, reading.groups(contents)))
+            groups = filter(None, map(complete_spans, reading.groups(contents)))
             for item in contents.merged(groups, trace_ids_of):
                 if isinstance(item, ReasoningTrace):
-                    yield self._replayed(item)
+                    yield self._spans_of(item)
                     continue
                 self._note_recorded(item)
                 spans = item if self._agent_usage else [*map(_without_sums, item)]
@@ -115,7 +115,7 @@ class Exported:
         else:
             self._declared.append(document)
 
-    def others(self) -> Iterator[Written]:
+    def other_documents(self) -> Iterator[Written]:
         """Yield the spans and events of the documents that are no traces, when all traces have been
         taken: results in the traces that they name, and each other document in one of its own."""
         resource = _resource(None)
@@ -123,12 +123,12 @@ class Exported:
             place = place_of(str(result.trace_id))
             anchor = self._anchors.get(str(result.trace_id))
             anchor = anchor or Anchor(place.trace_id, place.span_id, None)
-            output = written(result, anchor, resource, content=True)
+            output = spans_and_events(result, anchor, resource, content=True)
             yield output._replace(spans=[converted(span, self._dialect) for span in output.spans])
         for document in self._declared:
             yield Written([declaration(document, dict(resource.attributes))], [])
 
-    def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
+    def _spans_of(self, trace: ReasoningTrace) -> list[ReadableSpan]:
         """Return the spans of a trace, without the limits of the environment."""
         collected = _Kept()
         provider = TracerProvider(

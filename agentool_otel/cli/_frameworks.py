@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import collected
-from agentool_otel.ground.integrations import Library, Mount, installed, integrations
+from agentool_otel.cli._output import collect_warnings
+from agentool_otel.ground.integrations import Library, Mount, installed_version, integrations
 from agentool_otel.tracing.capture import threads
 from agentool_otel.tracing.setup.frameworks import instrumentors
 from agentool_otel.tracing.spans.native_spans import is_covered
@@ -44,7 +44,7 @@ def frameworks() -> list[dict[str, Any]]:
         for library in _libraries()
         if library.own_spans is None
     }
-    with collected("agentool_otel") as logged:
+    with collect_warnings("agentool_otel") as logged:
         by_name = instrumentors()
     for message in logged:
         entries.append({"name": message.split()[1], "error": message})
@@ -93,7 +93,7 @@ def mounting() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "installed": installed(mount.distribution),
+            "installed": installed_version(mount.distribution),
             "supports": [mount.supports],
             "module": mount.module,
             "how": mount.how,
@@ -136,7 +136,7 @@ def not_instrumented() -> list[dict[str, Any]]:
     own_names = {instrumentor.framework for instrumentor in instrumentors().values()}
     entries: list[dict[str, Any]] = []
     for library in _libraries():
-        version = None if library.own_spans is None else installed(library.distribution)
+        version = None if library.own_spans is None else installed_version(library.distribution)
         if version is not None and library.distribution not in own_names:
             entry = {"name": library.distribution, "installed": version, "spans": library.own_spans}
             entries.append(
@@ -216,7 +216,7 @@ def _print_other(console: Console, framework: dict[str, Any]) -> None:
     if framework["switch"] is not None:
         parts.append(framework["switch"])
     if (other := framework["instrumented_by"]) is not None:
-        present = installed(other)
+        present = installed_version(other)
         version = "" if present is None else f" {present}"
         where = "" if present is None else " where it is switched on"
         parts.append(f"{other}{version} writes spans that are read{where}")

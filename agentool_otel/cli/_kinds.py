@@ -53,7 +53,7 @@ class Checked(NamedTuple):
 
 def known_kinds() -> str:
     """Return what `check_part` knows, for a message."""
-    others = [converter.name for converter in _others()]
+    others = [converter.name for converter in _foreign_converters()]
     return (
         "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
         "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
@@ -108,14 +108,16 @@ def check_part(part: Part) -> Checked:
 
 
 @cache
-def _others() -> list[Converter]:
+def _foreign_converters() -> list[Converter]:
     """Return the converters for documents of other systems."""
     return [converter_named(name) for name in converters() if name != _SPEC]
 
 
 def _converter_of(value: Any) -> Converter | None:
     """Return the converter for a document of another system; None for none."""
-    return next((converter for converter in _others() if converter.recognises(value)), None)
+    return next(
+        (converter for converter in _foreign_converters() if converter.recognises(value)), None
+    )
 
 
 def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
@@ -128,7 +130,7 @@ def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
         checked.kinds[kind.__name__] += 1
         _add(findings(value), path, part, checked)
     else:
-        _add([Finding("error", "$", _unknown(value))], path, part, checked)
+        _add([Finding("error", "$", _unknown_kind(value))], path, part, checked)
 
 
 def _read_by(converter: Converter, value: Any) -> list[Finding]:
@@ -188,7 +190,7 @@ def _kind_of_case(value: Any) -> str:
     return "Assertion" if is_assertion else "EvalCase"
 
 
-def _unknown(value: Any) -> str:
+def _unknown_kind(value: Any) -> str:
     if not isinstance(value, Mapping):
         return f"not a document but {type(value).__name__}; accepted are {known_kinds()}"
     names = list(cast("Mapping[str, Any]", value))

@@ -10,13 +10,13 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, started
+from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, start_key
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
 from agentool_otel.reading.rebuild.endings import ending_of
 
-__all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "numbered"]
+__all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "number_runs"]
 
 _LONGEST = 400
 """Characters of an input that are kept: more fit no terminal."""
@@ -100,7 +100,7 @@ def _about(trace: ReasoningTrace) -> str:
     return _NO_INPUT
 
 
-def numbered(entries: Sequence[Entry]) -> list[Numbered]:
+def number_runs(entries: Sequence[Entry]) -> list[Numbered]:
     """Return the selected runs with their numbers among all, in order of these."""
     places = [entry.place for entry in entries]
     order = in_order(places)
@@ -119,7 +119,7 @@ def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
         return list(runs)
     heads = [run for run in runs if run.head == run.number]
     # In the list a run inside another one follows that, even where only the inner one is selected.
-    heads.sort(key=lambda run: (started(run.entry.place), run.position))
+    heads.sort(key=lambda run: (start_key(run.entry.place), run.position))
     newest_heads = {run.head for run in heads[-count:]}
     return [run for run in runs if run.head in newest_heads]
 

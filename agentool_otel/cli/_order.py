@@ -13,7 +13,7 @@ from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.times import to_ns
 
-__all__ = ["Place", "in_order", "newest", "outermost", "outermost_of", "place_of", "started"]
+__all__ = ["Place", "in_order", "newest", "outermost", "outermost_of", "place_of", "start_key"]
 
 
 class Place(NamedTuple):
@@ -43,7 +43,7 @@ def in_order(places: Sequence[Place]) -> list[int]:
     def key(position: int) -> tuple[float, int, bool, float, int]:
         top = tops[position]
         is_nested = position != top
-        return started(places[top]), top, is_nested, started(places[position]), position
+        return start_key(places[top]), top, is_nested, start_key(places[position]), position
 
     return sorted(range(len(places)), key=key)
 
@@ -83,6 +83,6 @@ def outermost_of(places: Sequence[Place], selected: Sequence[bool]) -> list[int 
     return [heads[position] for position in range(len(places))]
 
 
-def started(place: Place) -> float:
+def start_key(place: Place) -> float:
     """Return when a run started, for sorting: one whose start is not known is the newest."""
     return math.inf if place.started_ns is None else place.started_ns

@@ -14,7 +14,7 @@ import click
 
 from agentool_otel.cli._messages import single_line
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import counted, in_json, line
+from agentool_otel.ground.words import count_text, in_json, line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.model.problems import Problem
 
-__all__ = ["COST_HELP", "collected", "data_stream", "report", "say", "view"]
+__all__ = ["COST_HELP", "collect_warnings", "data_stream", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
@@ -87,11 +87,11 @@ def report(problems: Sequence[Problem]) -> None:
     for problem in problems[:_SHOWN]:
         say(f"{line(problem.where)}: {line(problem.message)}", label="problem:")
     if len(problems) > _SHOWN:
-        say(f"... and {counted(len(problems) - _SHOWN, 'more problem')}")
+        say(f"... and {count_text(len(problems) - _SHOWN, 'more problem')}")
 
 
 @contextmanager
-def collected(logger_name: str) -> Generator[list[str]]:
+def collect_warnings(logger_name: str) -> Generator[list[str]]:
     """Collect the warnings of a logger instead of letting them be shown."""
     messages: list[str] = []
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from agentool_otel.cli._output import say
-from agentool_otel.ground.words import counted
+from agentool_otel.ground.words import count_text
 from agentool_otel.model.spans import SpanRecord, is_fragment
-from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
-from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded_spans
+from agentool_otel.reading.sources.grouping.by_trace import group_by_trace
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -52,19 +52,19 @@ class Reading:
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of the source. The bar disappears after the last one."""
-        return self.counted(self.source.spans())
+        return self.count_spans(self.source.spans())
 
-    def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+    def count_spans(self, spans: Iterable[_Span]) -> Iterator[_Span]:
         """Pass on spans of the source that are read elsewhere. The bar disappears after the last
         one."""
-        yield from self._counted(spans)
+        yield from self._count_spans(spans)
         self._stop()
 
     def groups(
         self, contents: Contents | None = None
     ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`. The bar stays until the last is
-        processed.
+        """Yield the spans of one trace after another, for `complete_spans`. The bar stays until the
+        last is processed.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
@@ -75,14 +75,14 @@ class Reading:
         done = 0
         total = self.source.bytes_total
         if contents is None:
-            census, spans = self.source.census(), undecoded(self.source)
+            census, spans = self.source.census(), undecoded_spans(self.source)
         else:
             census, spans = contents.census, contents.spans()
-        for group in grouped(self._counted(spans), census=census):
+        for group in group_by_trace(self._count_spans(spans), census=census):
             if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")
-                activity = f"rebuilding {counted(self.count, 'span')}"
+                activity = f"rebuilding {count_text(self.count, 'span')}"
                 share = int(total * done / self.count) if total is not None else 0
                 self._bar.update(self._task, completed=share, description=activity)
             yield group
@@ -95,7 +95,7 @@ class Reading:
         if bar is not None:
             bar.update(self._task, description=activity)
 
-    def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+    def _count_spans(self, spans: Iterable[_Span]) -> Iterator[_Span]:
         without_ids = 0
         for span in spans:
             if isinstance(span, SpanRecord) and span.made_ids:
@@ -105,11 +105,11 @@ class Reading:
                 continue
             self.count += 1
             if self._bar is not None and self.count % _EVERY == 0:
-                activity = f"reading {counted(self.count, 'span')}"
+                activity = f"reading {count_text(self.count, 'span')}"
                 self._bar.update(self._task, completed=self.source.bytes_read, description=activity)
             yield span
         if without_ids:
-            number = counted(without_ids, "span")
+            number = count_text(without_ids, "span")
             say(
                 f"{number} without ids: each is a trace of its own, under an id made of its content"
             )

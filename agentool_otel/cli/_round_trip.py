@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import collected
+from agentool_otel.cli._output import collect_warnings
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceUnreachable
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
@@ -48,7 +48,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
     document = _document()
     spans = _spans_of(document)
     exporter = OtlpExporter(target)
-    with collected("agentool_otel.tracing.export.send.otlp"):
+    with collect_warnings("agentool_otel.tracing.export.send.otlp"):
         exporter.export(spans)
         exporter.shutdown()
     if exporter.failed:

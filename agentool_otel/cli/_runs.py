@@ -29,7 +29,7 @@ from agentool_otel.reading.sources.offloaded import put_back
 from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import inputs_of
 
-__all__ = ["Run", "Runs", "names_a_trace", "selected"]
+__all__ = ["Run", "Runs", "names_a_trace", "select_runs"]
 
 _DIGITS = 6
 """Digits that a number of a run has at most. More may be the start of an id."""
@@ -75,7 +75,7 @@ class Runs:
         contents = Contents(self._source, decoded=True)
         self._of_traces.clear()
         with self._reading as reading:
-            spans = reading.counted(contents.spans())
+            spans = reading.count_spans(contents.spans())
             rebuilt = rebuild(spans, None, self._prices, self._note)
             for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
                 if isinstance(item, ReasoningTrace):
@@ -125,7 +125,7 @@ def names_a_trace(text: str) -> bool:
     return recordings_folder().is_dir()
 
 
-def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
+def select_runs(runs: Runs, wanted: str | None) -> Iterator[Run]:
     """Yield the selected runs: all, or the one that has a number, an id or the start of one.
 
     At most six digits are a number, or else a whole id, never the start of one. For a number the

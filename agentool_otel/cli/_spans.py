@@ -68,7 +68,7 @@ def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
         if event.name == agentool.STEP_EVENT and isinstance(content, str):
             kind = _text.line(str(event.attributes.get(agentool.STEP_TYPE, "step")))
             label = Text.assemble((f"· {kind}", "magenta"), f"  {_text.line(content)}")
-            thoughts.append((event.time_ns or 0, _fitted(label)))
+            thoughts.append((event.time_ns or 0, _fit(label)))
     return thoughts
 
 
@@ -87,10 +87,10 @@ def _label(node: Node) -> Text:
         label.append(f"  ✗ {_text.line(wrong)}", "red")
     if summary := _summary(operation):
         label.append(f"  {summary}")
-    return _fitted(label)
+    return _fit(label)
 
 
-def _fitted(label: Text) -> Text:
+def _fit(label: Text) -> Text:
     label.no_wrap, label.overflow = True, "ellipsis"
     return label
 
@@ -107,9 +107,9 @@ def _summary(operation: Operation) -> str:
         case MemoryOperation():
             return _memory_read(operation) if operation.reads else _memory_write(operation)
         case Retrieval():
-            return _quoted(operation.query)
+            return _quote(operation.query)
         case AgentInvocation() | WorkflowInvocation() if operation.input:
-            return _quoted(text_of(operation.input[-1]) or None)
+            return _quote(text_of(operation.input[-1]) or None)
         case EvaluationResult():
             value = "" if operation.score is None else _text.number(operation.score)
             return f"{_text.line(operation.label or '')}  {value}".strip()
@@ -117,7 +117,7 @@ def _summary(operation: Operation) -> str:
             return ""
 
 
-def _quoted(text: str | None) -> str:
+def _quote(text: str | None) -> str:
     return "" if text is None else f'"{_text.line(text)}"'
 
 
@@ -129,7 +129,7 @@ def _tool_call(operation: ToolExecution | McpRequest) -> str:
 
 def _memory_read(operation: MemoryOperation) -> str:
     records = operation.records if operation.results is UNSET else operation.results
-    query = _quoted(operation.query)
+    query = _quote(operation.query)
     return query if records is None else f"{query} → {_text.value(records)}"
 
 

@@ -203,7 +203,7 @@ def body(step: Step, names: dict[Any, str]) -> Text:
     if step.type == "memory_write":
         key = _content(step.key)
         return Text(f"{key} = {_content(step.content)}" if key else _content(step.content))
-    return Text(_content(step.content) or _rest(step))
+    return Text(_content(step.content) or _details_of(step))
 
 
 def _result(result: Any, name: str | None) -> Text:
@@ -237,7 +237,7 @@ def _content(content: Any) -> str:
     return "" if content is UNSET or content is None else _text.value(content)
 
 
-def _rest(step: Step) -> str:
+def _details_of(step: Step) -> str:
     members = step.to_dict()
     for name in ("type", "step_id", "timestamp"):
         members.pop(name, None)

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.words import clean, line
-from agentool_otel.ground.words import counted as count
+from agentool_otel.ground.words import count_text as count
 from agentool_otel.model.times import to_ns
 
 __all__ = [

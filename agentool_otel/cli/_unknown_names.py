@@ -55,15 +55,19 @@ class AgentNames:
         """Name the patterns that fit no agent, and the agents that there are; likewise statuses."""
         for pattern in self._no_status if self._has_runs else ():
             known_ones = ", ".join(KNOWN_STATUSES)
-            say(f" hint: no run has the status {_quoted([pattern])}; known ones are {known_ones}")
+            say(
+                f" hint: no run has the status {_quote_all([pattern])}; known ones are {known_ones}"
+            )
         for pattern in self._unknown if self._names else ():
             near = _nearest(pattern, self._names, 0.5)
             names = near or sorted(self._names)
             more = f", {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
             place = (
-                f"did you mean {_quoted(near)}?" if near else f"there are {_quoted(names)}{more}"
+                f"did you mean {_quote_all(near)}?"
+                if near
+                else f"there are {_quote_all(names)}{more}"
             )
-            say(f" hint: no run has the agent {_quoted([pattern])}; {place}")
+            say(f" hint: no run has the agent {_quote_all([pattern])}; {place}")
 
 
 class ToolNames:
@@ -98,9 +102,8 @@ class ToolNames:
         """Name the tools that no run calls, where a tool with a similar name is called."""
         for name in self._unknown:
             if near := _nearest(name, self._names, _NEAR):
-                say(
-                    f" hint: no run calls the tool {_quoted([name])}; did you mean {_quoted(near)}?"
-                )
+                unknown, known = _quote_all([name]), _quote_all(near)
+                say(f" hint: no run calls the tool {unknown}; did you mean {known}?")
 
 
 def _nearest(name: str, names: Iterable[str], cutoff: float) -> list[str]:
@@ -109,5 +112,5 @@ def _nearest(name: str, names: Iterable[str], cutoff: float) -> list[str]:
     return get_close_matches(name, list(names), n=1, cutoff=cutoff)
 
 
-def _quoted(names: Sequence[str]) -> str:
+def _quote_all(names: Sequence[str]) -> str:
     return ", ".join(f"'{_text.line(name)}'" for name in names[:_LISTED])

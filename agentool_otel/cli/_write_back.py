@@ -14,10 +14,10 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import collected, say
+from agentool_otel.cli._output import collect_warnings, say
 from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.evaluation.write_back import anchor_of_document, written
+from agentool_otel.evaluation.write_back import anchor_of_document, spans_and_events
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
@@ -55,7 +55,7 @@ class WriteBackOptions(NamedTuple):
     content: bool
 
     @contextmanager
-    def opened(self, source: Source, named: str | None) -> Generator[WriteBack | None]:
+    def open(self, source: Source, named: str | None) -> Generator[WriteBack | None]:
         """Open what writes results back, None if that was not requested.
 
         Args:
@@ -74,7 +74,7 @@ class WriteBackOptions(NamedTuple):
             sink = Endpoint(OtlpTarget.at(self.where, os.environ), masking)
         else:
             sink = _Folder(_folder(self.where) if self.where else _folder_of(source, named))
-        with collected("agentool_otel.tracing.export.send.otlp"):
+        with collect_warnings("agentool_otel.tracing.export.send.otlp"):
             try:
                 yield WriteBack(sink, self.content)
             finally:
@@ -167,7 +167,7 @@ class WriteBack:
             return
         anchor = rebuilt.anchor if rebuilt is not None else anchor_of_document(trace)
         if anchor is not None:
-            output = written(result, anchor, self._resource, self._content)
+            output = spans_and_events(result, anchor, self._resource, self._content)
             self._sink.put([*map(self._readable, output.spans)], output.events)
             self._count += 1
 

@@ -35,13 +35,13 @@ class _Side:
     """The run that the user named as A or B."""
 
     def __init__(self, text: str, prices: Prices | None, last: int | None):
-        self.place, self.wanted = _parsed(text)
+        self.place, self.wanted = _parse(text)
         self.runs = Runs(self.place, prices)
         self._last = last if self.wanted is None else None
 
     def traces(self) -> list[TraceView]:
         choice = Choice(self.runs, self.wanted, None, self._last)
-        return [_judged(run) for run in choice.runs()]
+        return [_view_of(run) for run in choice.runs()]
 
 
 class _Outcome:
@@ -170,11 +170,11 @@ def _difference(diffing: Diffing, of: Partners) -> TraceDiff:
     return TraceDiff(a=a, b=b)
 
 
-def _judged(run: Run) -> TraceView:
+def _view_of(run: Run) -> TraceView:
     return TraceView(run.rebuilt if run.rebuilt is not None else run.trace)
 
 
-def _parsed(text: str) -> tuple[str | None, str | None]:
+def _parse(text: str) -> tuple[str | None, str | None]:
     """Return the source and the trace that an argument names, None for the default and for all."""
     if names_a_trace(text):
         return None, text

@@ -33,7 +33,7 @@ from agentool_otel.cli._frameworks import (
     print_frameworks,
     thread_patches,
 )
-from agentool_otel.cli._output import collected, data_stream, view
+from agentool_otel.cli._output import collect_warnings, data_stream, view
 from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.content.masking.credentials import mask_any
 from agentool_otel.content.masking.secret_names import names_secret
@@ -43,9 +43,9 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.environment import recordings_folder
-from agentool_otel.ground.integrations import installed, integrations
+from agentool_otel.ground.integrations import installed_version, integrations
 from agentool_otel.ground.unsupported_variables import is_read
-from agentool_otel.ground.urls import shown
+from agentool_otel.ground.urls import printable_place
 from agentool_otel.ground.version import __version__
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
@@ -153,7 +153,7 @@ def _versions() -> dict[str, str | None]:
     versions: dict[str, str | None] = {"agentool-otel": __version__}
     versions["python"] = f"{platform.python_version()} ({sys.executable})"
     for package in _PACKAGES:
-        versions[package] = installed(package)
+        versions[package] = installed_version(package)
     return versions
 
 
@@ -190,7 +190,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
         {
             "name": name,
             "value": _value(name, value),
-            "effect": refused.get(name) or _EFFECTS.get(name) or _unknown(name),
+            "effect": refused.get(name) or _EFFECTS.get(name) or _unknown_variable(name),
         }
         for name, value in sorted(
             [
@@ -201,7 +201,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def _unknown(name: str) -> str:
+def _unknown_variable(name: str) -> str:
     """Return the notice about a variable that nothing here reads, "" if something may."""
     if is_read(name) or not environment.of_this_package({name: ""}):
         return ""
@@ -213,7 +213,7 @@ def _value(name: str, text: str) -> str:
     URLs, and those in texts and lists of `key=value`."""
     if _SECRET.search(name):
         return "(set, not shown)"
-    if (url := shown(text)) != text:
+    if (url := printable_place(text)) != text:
         return url
     return ",".join(map(_member, mask_any(text).split(",")))
 
@@ -224,7 +224,7 @@ def _member(text: str) -> str:
     name = unquote(key).strip()
     if sign and (_SECRET.search(name) or names_secret(name)):
         return f"{key}=[masked]"
-    return f"{key}{sign}{shown(value)}"
+    return f"{key}{sign}{printable_place(value)}"
 
 
 class _Route(NamedTuple):
@@ -317,7 +317,7 @@ def _try_recording(folder: Path) -> dict[str, Any]:
 def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
     exporter = OtlpExporter(target)
     began = time.monotonic()
-    with collected("agentool_otel.tracing.export.send.otlp"):
+    with collect_warnings("agentool_otel.tracing.export.send.otlp"):
         span_id = _send_span(exporter)
     took = _text.duration((time.monotonic() - began) * 1000)
     if exporter.failed:

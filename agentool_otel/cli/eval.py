@@ -224,7 +224,7 @@ def command(
         )
         agents = AgentNames(selection)
         outcome.names = [agents, ToolNames(documents)]
-        outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
+        outcome.write_back = open_files.enter_context(write_back.open(spans, source))
         reading = open_files.enter_context(Reading(spans))
         outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._exported import Exported
-from agentool_otel.cli._output import collected, report, say
+from agentool_otel.cli._output import collect_warnings, report, say
 from agentool_otel.cli._write_back import Endpoint
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
@@ -79,7 +79,7 @@ def command(
             count += 1
             spans += len(trace_spans)
         readable = Readable()
-        for document in exported.others():
+        for document in exported.other_documents():
             lines = [
                 encode_spans([*map(readable, document.spans)]),
                 *map(encode_log, document.events),
@@ -141,7 +141,7 @@ def _send_with(
     traces = sent = 0
     waiting: list[ReadableSpan] = []
     counted = 0
-    with collected("agentool_otel.tracing.export.send.otlp"):
+    with collect_warnings("agentool_otel.tracing.export.send.otlp"):
         remaining = exported.traces()
         for spans in remaining:
             if not environment.copies_wanted():
@@ -149,10 +149,10 @@ def _send_with(
             waiting += spans if masking is None else map(masking, spans)
             counted += 1
             if len(waiting) >= _BATCH:
-                if not _delivered(exporter, waiting):
+                if not _send_all(exporter, waiting):
                     break
                 waiting, traces, sent = [], counted, sent + len(waiting)
-        if waiting and _delivered(exporter, waiting):
+        if waiting and _send_all(exporter, waiting):
             waiting, traces, sent = [], counted, sent + len(waiting)
         undelivered = counted - traces + (sum(1 for _ in remaining) if waiting else 0)
     report(exported.problems)
@@ -171,8 +171,8 @@ def _send_others(exported: Exported, target: OtlpTarget, masking: Masking | None
     sink = Endpoint(target, masking)
     readable = Readable()
     count = 0
-    with collected("agentool_otel.tracing.export.send.otlp"):
-        for document in exported.others():
+    with collect_warnings("agentool_otel.tracing.export.send.otlp"):
+        for document in exported.other_documents():
             sink.put([*map(readable, document.spans)], document.events)
             count += 1
         sink.close()
@@ -183,7 +183,7 @@ def _send_others(exported: Exported, target: OtlpTarget, masking: Masking | None
     return sink.reason is not None
 
 
-def _delivered(exporter: OtlpExporter, spans: list[ReadableSpan]) -> bool:
+def _send_all(exporter: OtlpExporter, spans: list[ReadableSpan]) -> bool:
     failed = exporter.failed
     exporter.export(spans)
     return exporter.failed == failed

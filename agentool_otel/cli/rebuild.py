@@ -57,7 +57,7 @@ class _Finished(NamedTuple):
     results: list[bytes]
 
 
-def _finished(
+def _convert(
     rebuilt: Rebuilt, format_name: str, report: bool, judged: bool, placed: bool
 ) -> _Finished:
     """Return the output for a trace; called in the process that rebuilds it."""
@@ -156,7 +156,7 @@ def command(
         )
         contents = Contents(source)
         finish = partial(
-            _finished,
+            _convert,
             format_name=format_name,
             report=fidelity is not None,
             judged=results is not None,
@@ -165,7 +165,7 @@ def command(
         finished: Iterator[_Finished]
         groups: Iterable[list[SpanRecord | UndecodedSpan]] = reading.groups(contents)
         others = _Documents(data.get("--documents"))
-        groups = others.beside(groups)
+        groups = others.write_and_pass(groups)
 
         def noted(problem: Problem) -> None:
             source.problems.append(problem)
@@ -277,7 +277,7 @@ class _Documents:
         self._output = output
         self.count = 0
 
-    def beside(
+    def write_and_pass(
         self, groups: Iterable[list[SpanRecord | UndecodedSpan]]
     ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
         """Pass on traces, and write the documents in them."""

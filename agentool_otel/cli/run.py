@@ -30,7 +30,7 @@ from agentool_otel.ground import environment, instrumentors
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
-from agentool_otel.ground.words import counted
+from agentool_otel.ground.words import count_text
 from agentool_otel.tracing.export.disk.names import JOURNAL
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ def command(
         if not quiet:
             with suppress(OSError):  # stderr may be closed by now
                 noted = _read(Path(notes))
-                recovered = not any(map(_waiting, noted.values())) and _recovered(folder, endpoint)
+                recovered = not any(map(_has_unsent_spans, noted.values())) and _recover(
+                    folder, endpoint
+                )
                 _sum_up(noted, folder, recovered)
     return code
 
@@ -233,7 +235,7 @@ def _run(arguments: list[str], variables: dict[str, str]) -> int:
             with suppress(OSError):
                 child.send_signal(number)
 
-    with _handled(forward):
+    with _signal_handler(forward):
         child = subprocess.Popen(arguments, env=variables)
         for number in early:
             child.send_signal(number)
@@ -249,7 +251,7 @@ _FORWARDED = [
 
 
 @contextmanager
-def _handled(handler: Any) -> Generator[None]:
+def _signal_handler(handler: Any) -> Generator[None]:
     before = {
         number: signal.signal(number, handler)
         for number in _FORWARDED
@@ -291,7 +293,7 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
     return notes_by_pid
 
 
-def _waiting(note: dict[str, Any]) -> bool:
+def _has_unsent_spans(note: dict[str, Any]) -> bool:
     """Return whether a process kept spans that its endpoint did not accept. Trying again would only
     repeat the message.
     """
@@ -299,7 +301,7 @@ def _waiting(note: dict[str, Any]) -> bool:
     return bool(spans.get("spooled") or spans.get("refused"))
 
 
-def _recovered(folder: Path, endpoint: str | None) -> bool:
+def _recover(folder: Path, endpoint: str | None) -> bool:
     """Close what killed processes left, and send what is for the endpoint of this run; return
     whether there was anything."""
     if not any(folder.glob(f"*{JOURNAL}")):
@@ -343,7 +345,7 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
     if files:
         _sum_up_files(files, folder)
     if lost:
-        problem = f"{counted(lost, 'span')} could not be recorded in {folder}"
+        problem = f"{count_text(lost, 'span')} could not be recorded in {folder}"
         say(f"agentool-otel: {problem}", fg="yellow")
         say(f"  hint: {_room_hint(folder)}")
     elif sent and not files:
@@ -379,16 +381,16 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
     amount = _text.size(size)
     shown = ""
     if size <= _COUNTED:
-        spans, runs, listed = _counted(files)
-        amount = f"{counted(spans, 'span')}, {counted(runs, 'run')}"
+        spans, runs, listed = _count_recorded(files)
+        amount = f"{count_text(spans, 'span')}, {count_text(runs, 'run')}"
         shown = f" --last {listed}" if listed else " --spans"
     names = [os.path.join(where, file.name) for file in files]
-    place = names[0] if len(names) == 1 else f"{counted(len(names), 'file')} in {where}"
+    place = names[0] if len(names) == 1 else f"{count_text(len(names), 'file')} in {where}"
     say(f"agentool-otel: {amount} recorded in {place}")
     say(f"  agentool-otel show{shown}", bold=True)
 
 
-def _counted(files: list[Path]) -> tuple[int, int, int]:
+def _count_recorded(files: list[Path]) -> tuple[int, int, int]:
     """Return how many spans and runs there are, and how many of these are inside no other one."""
     from agentool_otel.cli._order import outermost, place_of
     from agentool_otel.cli._reading import Reading
@@ -419,7 +421,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
             say(f"agentool-otel: spans went to {destination}")
         elif failed:
             say(
-                f"agentool-otel: {failed:,} of {counted(created, 'span')} could not be "
+                f"agentool-otel: {failed:,} of {count_text(created, 'span')} could not be "
                 f"delivered to {destination}{why}",
                 fg="yellow",
             )
@@ -433,7 +435,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
 
             is_bare = any(note.get("content") is False for note in of_destination)
             without = "; without messages, which --content sends" if created and is_bare else ""
-            say(f"agentool-otel: {counted(created, 'span')} sent to {destination}{without}")
+            say(f"agentool-otel: {count_text(created, 'span')} sent to {destination}{without}")
             if created:
                 services = {name for note in of_destination if (name := note.get("service"))}
                 say(f"  {command_to_read_back(destination, services)}", bold=True)

@@ -7,7 +7,7 @@ import json
 import click
 
 from agentool_otel.evaluation.assertion_types import assertion_types
-from agentool_otel.evaluation.cases.schema import generate, own_types, shipped, shipped_file
+from agentool_otel.evaluation.cases.schema import generate, own_types, shipped_file, shipped_schema
 
 __all__ = ["command"]
 
@@ -27,6 +27,6 @@ def command(path: bool) -> int:
         click.echo(shipped_file())
         return 0
     types = assertion_types()
-    schema = shipped() if types == own_types() else generate(types)
+    schema = shipped_schema() if types == own_types() else generate(types)
     click.echo(json.dumps(schema, indent=1, ensure_ascii=False))
     return 0

@@ -15,7 +15,7 @@ from agentool_otel.cli._kinds import check_part
 from agentool_otel.cli._output import report, view
 from agentool_otel.cli._program import as_called
 from agentool_otel.dialects import match_dialect
-from agentool_otel.dialects.openinference.repeated_names import without
+from agentool_otel.dialects.openinference.repeated_names import without_added_names
 from agentool_otel.errors import AgentoolError
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import is_yaml, parts_of
@@ -123,11 +123,11 @@ def _documents(parts: Iterator[Part], strict: bool) -> _Verdict:
     if not parsed and not invalid:
         return _Verdict("empty", False, [], readable=False)
     good = not invalid and not (strict and warned)
-    summary = ", ".join(_counted(kinds, invalid, warned)) + (" ok" if good else "")
+    summary = ", ".join(_summary(kinds, invalid, warned)) + (" ok" if good else "")
     return _Verdict(summary, good, lines, readable=parsed > 0)
 
 
-def _counted(kinds: Counter[str], invalid: int, warned: int) -> Iterator[str]:
+def _summary(kinds: Counter[str], invalid: int, warned: int) -> Iterator[str]:
     total = kinds.total()
     for kind, n in kinds.items():
         yield kind if n == total == 1 else f"{n:,} {kind}"
@@ -145,7 +145,7 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()
     ties: Counter[str] = Counter()
-    for span in map(without, source.spans()):
+    for span in map(without_added_names, source.spans()):
         spans += 1
         match = match_dialect(span)
         dialects[match.dialect.name if match.dialect else "no dialect"] += 1

@@ -36,12 +36,12 @@ __all__ = [
     "Redact",
     "as_text",
     "clean_names",
-    "described",
     "encode",
     "jsonable",
     "label",
     "mask_text",
     "masked",
+    "masked_description",
     "note_redacted",
     "places",
     "requested",
@@ -136,7 +136,7 @@ def _clean_name(key: str, value: str) -> str:
     return mask_text(value) if key.endswith(".id") else mask_name(value)
 
 
-def described(text: str | None) -> str | None:
+def masked_description(text: str | None) -> str | None:
     """Return what describes a tool or an agent without credentials."""
     return None if text is None else mask_text(text)
 

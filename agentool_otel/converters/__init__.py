@@ -19,10 +19,10 @@ from agentool_otel.converters.converting import (
     Conversion,
     Converter,
     convert,
+    converter_for,
     converter_named,
     converters,
     from_agentool,
-    recognised,
     to_agentool,
 )
 
@@ -30,9 +30,9 @@ __all__ = [
     "Conversion",
     "Converter",
     "convert",
+    "converter_for",
     "converter_named",
     "converters",
     "from_agentool",
-    "recognised",
     "to_agentool",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentool_otel.converters.kit.fields import Object, described, each
+from agentool_otel.converters.kit.fields import Object, describe, each
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.codec import decode
@@ -36,7 +36,7 @@ class Agentool:
         if isinstance(value, list):
             return each(value, "$", _document)
         if not isinstance(value, dict):
-            raise DecodeError("a document or a list of documents", described(value))
+            raise DecodeError("a document or a list of documents", describe(value))
         return [_document(value)]
 
     def write(self, documents: Sequence[Document]) -> Json:
@@ -46,7 +46,7 @@ class Agentool:
 def _document(value: Object) -> Document:
     kind = identify(value)
     if kind is None:
-        raise DecodeError("a document of the agentool spec", described(value))
+        raise DecodeError("a document of the agentool spec", describe(value))
     return decode(kind, value)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
-from agentool_otel.converters.kit.objects import at
+from agentool_otel.converters.kit.objects import value_at
 from agentool_otel.errors import ConfigurationError, DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.json_difference import Difference, differences
@@ -17,10 +17,10 @@ __all__ = [
     "Conversion",
     "Converter",
     "convert",
+    "converter_for",
     "converter_named",
     "converters",
     "from_agentool",
-    "recognised",
     "recognising",
     "to_agentool",
 ]
@@ -101,7 +101,7 @@ def recognising(value: Json) -> list[Converter]:
     return [item for item in installed if item.recognises(value)]
 
 
-def recognised(value: Json) -> Converter:
+def converter_for(value: Json) -> Converter:
     """Return the converter for a document, by its content.
 
     Raises:
@@ -126,7 +126,7 @@ def to_agentool(value: Json, source: str | None = None) -> list[Document]:
         ConfigurationError: if no format has that name.
         DecodeError: if the document is not valid in its format.
     """
-    return (converter_named(source) if source else recognised(value)).read(value)
+    return (converter_named(source) if source else converter_for(value)).read(value)
 
 
 def from_agentool(documents: Sequence[Document], to: str) -> Json:
@@ -152,7 +152,7 @@ def convert(value: Json, to: str, source: str | None = None) -> Conversion:
         DecodeError: if the document is not valid, or cannot be expressed in the other format.
     """
     writing = converter_named(to)
-    reading = converter_named(source) if source else recognised(value)
+    reading = converter_named(source) if source else converter_for(value)
     try:
         written = writing.write(reading.read(value))
         back = reading.write(writing.read(written))
@@ -170,7 +170,7 @@ def _alike(value: Json, source: str) -> Iterator[str]:
         with suppress(DecodeError):
             documents = [] if name == source else converter_named(name).read(value)
         if documents and all(
-            at(document.to_dict(), ("metadata", name)) is None for document in documents
+            value_at(document.to_dict(), ("metadata", name)) is None for document in documents
         ):
             yield name
 

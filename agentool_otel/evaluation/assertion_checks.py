@@ -93,7 +93,7 @@ def _without_judge(check: Checking) -> Callable[[TraceView, EvalCase], Verdict]:
             with one_check():
                 return check.check(trace, case)
         except Exception as error:  # a check may be anybody's, and its own crash is no low score
-            return _crashed(error)
+            return _crash_verdict(error)
 
     return judge
 
@@ -103,11 +103,11 @@ def _with_judge(check: JudgeCheck, judge: JudgePool) -> Judging:
         try:
             question = check.question(trace, case, judge.max_chars)
         except Exception as error:  # as in `_without_judge`
-            return _crashed(error)
+            return _crash_verdict(error)
         return question if isinstance(question, Verdict) else judge.ask(check, question)
 
     return ask
 
 
-def _crashed(error: Exception) -> Verdict:
+def _crash_verdict(error: Exception) -> Verdict:
     return not_evaluated(f"the check could not be made: {error or type(error).__name__}")

@@ -16,7 +16,7 @@ from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.ground.json_places import Path, parse_path, path_text
 from agentool_otel.ground.plugins import plugins
-from agentool_otel.model.codec import described
+from agentool_otel.model.codec import describe
 from agentool_otel.model.documents import EvalCase
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "assertion_types",
     "check_of",
     "fault_at",
-    "near",
+    "nearest_name",
 ]
 
 NOT_PARAMETERS = ("type", "description")
@@ -74,9 +74,11 @@ def assertion_type(name: str) -> type:
     """
     if name not in _points():
         hint = f"known types are {', '.join(assertion_types())}"
-        raise fault_at(("type",), f"unknown assertion type {name!r}; {near(name, _points(), hint)}")
+        raise fault_at(
+            ("type",), f"unknown assertion type {name!r}; {nearest_name(name, _points(), hint)}"
+        )
     try:
-        kind = _loaded(name)
+        kind = _load(name)
         inspect.type_info(kind)
         return kind
     except Exception as error:  # of a plug-in, which may be anybody's
@@ -117,7 +119,7 @@ def check_of(assertion: Any) -> Checking:
     if not isinstance(assertion, Mapping):
         meant = as_assertion(assertion)
         end = f"; hint: write {meant}" if meant else ""
-        raise fault_at((), f"expected an assertion (type), got {described(assertion)}{end}")
+        raise fault_at((), f"expected an assertion (type), got {describe(assertion)}{end}")
     word = assertion.get("type")
     if not isinstance(word, str):
         meant = as_assertion(assertion) if "type" not in assertion else ""
@@ -143,7 +145,7 @@ def fault_at(path: Path, message: str) -> WrongAssertion:
     return WrongAssertion([Fault(path, message)])
 
 
-def near(name: str, names: Iterable[str], otherwise: str) -> str:
+def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
     """Return the nearest name as a question, other words where none is near."""
     similar = get_close_matches(name, list(names), n=1, cutoff=0.5)
     return f"did you mean {similar[0]!r}?" if similar else otherwise
@@ -164,7 +166,9 @@ def _wrong_names(info: inspect.Type, value: Any, path: Path, word: str) -> Itera
             for name in unknown:
                 free = [field for field in fields if field not in value]
                 hint = f"{owner} takes {', '.join(fields) or 'no parameters'}"
-                message = f"{owner} has no parameter {name!r}; {near(str(name), free, hint)}"
+                message = (
+                    f"{owner} has no parameter {name!r}; {nearest_name(str(name), free, hint)}"
+                )
                 yield Fault((*path, str(name)), message)
             for name, field in fields.items():
                 if name in value:
@@ -192,9 +196,9 @@ def _of_value(error: str, kind: type, parameters: dict[str, Any], word: str) -> 
     value: Any = parameters
     for step in path:
         value = value[step]
-    words = [word for word in _words(inspect.type_info(kind), path) if isinstance(word, str)]
+    words = [word for word in _closed_set(inspect.type_info(kind), path) if isinstance(word, str)]
     if words and not isinstance(value, (dict, list)):
-        question = f"; {near(value, words, '')}" if isinstance(value, str) else ""
+        question = f"; {nearest_name(value, words, '')}" if isinstance(value, str) else ""
         expected = f"expected one of {', '.join(words)}, got {value!r}{question.rstrip('; ')}"
     else:
         for theirs, ours in _IN_WORDS:
@@ -204,22 +208,22 @@ def _of_value(error: str, kind: type, parameters: dict[str, Any], word: str) -> 
     return Fault(path, f"{owner}: {expected}")
 
 
-def _words(info: inspect.Type, path: Path) -> Iterator[Any]:
+def _closed_set(info: inspect.Type, path: Path) -> Iterator[Any]:
     """Yield the words of a closed set that may stand at a path."""
     match info:
         case inspect.Metadata():
-            yield from _words(info.type, path)
+            yield from _closed_set(info.type, path)
         case inspect.UnionType():
             for option in info.types:
-                yield from _words(option, path)
+                yield from _closed_set(option, path)
         case inspect.LiteralType() if not path:
             yield from info.values
         case inspect.StructType() | inspect.DataclassType() if path:
             for field in info.fields:
                 if field.encode_name == path[0]:
-                    yield from _words(field.type, path[1:])
+                    yield from _closed_set(field.type, path[1:])
         case inspect.ListType() if path:
-            yield from _words(info.item_type, path[1:])
+            yield from _closed_set(info.item_type, path[1:])
         case _:
             pass
 
@@ -242,5 +246,5 @@ def _points() -> dict[str, Any]:
 
 
 @cache
-def _loaded(name: str) -> type:
+def _load(name: str) -> type:
     return cast("type", _points()[name].load())

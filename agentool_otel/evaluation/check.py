@@ -20,10 +20,10 @@ __all__ = [
     "Prose",
     "Share",
     "Word",
-    "allowed",
     "be",
-    "counted",
-    "listed",
+    "count_text",
+    "limit_text",
+    "list_words",
     "times",
 ]
 
@@ -57,7 +57,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         raise NotImplementedError
 
 
-def listed(words: Iterable[str], separator: str = ", ") -> str:
+def list_words(words: Iterable[str], separator: str = ", ") -> str:
     """Join words: the first few, and how many more there are."""
     items = list(words)
     more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
@@ -69,7 +69,7 @@ def be(number: float) -> str:
     return "is" if number == 1 else "are"
 
 
-def allowed(most: float) -> str:
+def limit_text(most: float) -> str:
     """Return an upper limit in words: `at most 3 are allowed`."""
     return f"at most {most} {be(most)} allowed"
 
@@ -79,6 +79,6 @@ def times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Return a count with its noun: `1 call`, `2 calls`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

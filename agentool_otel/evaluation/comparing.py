@@ -79,13 +79,13 @@ def _may_be(expected: Any, shown: str) -> bool | None:
     """Return False if no value in place of the gaps makes a text the expected one, else None."""
     if not isinstance(expected, str):
         return None
-    parts = [_squeezed(part) for part in visible_parts(shown)]
-    text = _squeezed(expected)
+    parts = [_without_space(part) for part in visible_parts(shown)]
+    text = _without_space(expected)
     fits = text.startswith(parts[0]) and text.endswith(parts[-1])
     return None if fits and len(text) >= len(parts[0]) + len(parts[-1]) else False
 
 
-def _squeezed(text: str) -> str:
+def _without_space(text: str) -> str:
     """Return a text without white space, which may change where JSON in it is masked."""
     return "".join(text.split())
 

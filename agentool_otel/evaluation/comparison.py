@@ -171,9 +171,9 @@ class Comparison:
 
 
 def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Verdicts]) -> Group:
-    durations = _known(task[0].duration_s for task in tasks)
-    tokens = _known(_sum(run.tokens for run in task) for task in tasks)
-    calls = _known(_sum(run.tool_calls for run in task) for task in tasks)
+    durations = _known_values(task[0].duration_s for task in tasks)
+    tokens = _known_values(_sum(run.tokens for run in task) for task in tasks)
+    calls = _known_values(_sum(run.tool_calls for run in task) for task in tasks)
     tries = [results[task[0].trace_id] for task in tasks if task[0].trace_id in results]
     verdicts = [passed for of in tries for _, passed in of]
     missing = {"latency": durations, "tokens": tokens, "tool calls": calls}
@@ -200,12 +200,12 @@ def _figure(value: float | UnsetType | None) -> float | None:
     return number if number is not None and -_LARGEST <= number <= _LARGEST else None
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
+def _known_values(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    numbers_ = _known(values)
+    numbers_ = _known_values(values)
     return sum(numbers_) if numbers_ else None
 
 

@@ -61,7 +61,7 @@ def emit_results(
         return
     from opentelemetry.sdk.resources import Resource
 
-    from agentool_otel.evaluation.write_back import written
+    from agentool_otel.evaluation.write_back import spans_and_events
 
     logs = logger_provider or _logs.get_logger_provider()
     logger = logs.get_logger(SCOPE, __version__)
@@ -73,7 +73,7 @@ def emit_results(
             continue
         place = place_of(result.trace_id)
         anchor = anchors.get(result.trace_id) or Anchor(place.trace_id, place.span_id, None)
-        judged = written(result, anchor, Resource.get_empty(), content)
+        judged = spans_and_events(result, anchor, Resource.get_empty(), content)
         for span in judged.spans:
             _emit_span(tracer, span)
         for event in judged.events:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.assertion_checks import prepare, require_valid
-from agentool_otel.evaluation.check import Check, counted
+from agentool_otel.evaluation.check import Check, count_text
 from agentool_otel.evaluation.joined import judged_trace
 from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.reports.slices import MARKS
@@ -81,7 +81,7 @@ def outcome_of(
         raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
     runs = [trace] if isinstance(trace, (ReasoningTrace, Rebuilt)) else list(trace)
     judged = judged_trace(unit_of(runs))
-    checked = [item for asserted in assertions for item in _held(judged, asserted)]
+    checked = [item for asserted in assertions for item in _checks_in(judged, asserted)]
     if not checked:
         raise EvaluationError(
             "there is nothing to assert; hint: name an assertion, as {'type': 'status'}"
@@ -101,10 +101,10 @@ class _Held(NamedTuple):
     verdict: Verdict
 
 
-def _held(trace: TraceView, asserted: Asserted) -> Iterator[_Held]:
+def _checks_in(trace: TraceView, asserted: Asserted) -> Iterator[_Held]:
     if isinstance(asserted, Check):
         require_valid(asserted)
-        yield _Held(_type_of(asserted), _checked(trace, asserted))
+        yield _Held(_type_of(asserted), _run_check(trace, asserted))
         return
     if isinstance(asserted, Mapping):
         is_case = "assertions" in asserted
@@ -114,7 +114,7 @@ def _held(trace: TraceView, asserted: Asserted) -> Iterator[_Held]:
         yield _Held(assertion.type, prepare(assertion)(trace, case))
 
 
-def _checked(trace: TraceView, check: Check) -> Verdict:
+def _run_check(trace: TraceView, check: Check) -> Verdict:
     try:
         with one_check():
             return check.check(trace, _BY_ITSELF)
@@ -139,7 +139,7 @@ def _message(trace: TraceView, result: EvalResult) -> str:
     ]
     failed = sum(1 for item in wrong if item.passed is False)
     agent = trace.trace.agent_id if isinstance(trace.trace.agent_id, str) else "an agent"
-    of = counted(len(result.assertion_results), "assertion")
+    of = count_text(len(result.assertion_results), "assertion")
     lines = [
         f"{failed} of {of} failed, {len(wrong) - failed} not evaluated: "
         f"trace {line(trace.trace.trace_id)} of {line(agent)}"

@@ -64,7 +64,7 @@ class _Member:
     def step_id(self, own_id: str) -> str:
         return f"{self.name}/{own_id}" if self.name else own_id
 
-    def words(self, why: str | None) -> str | None:
+    def reason_with_name(self, why: str | None) -> str | None:
         return f"{self.name}: {why}" if why and self.name else why
 
     @property
@@ -73,16 +73,20 @@ class _Member:
         if self.is_frame:  # that it has no output is no sign that its calls were not captured
             judged = TraceView(judged.source)
             judged.trace = replace(self.trace, output=None)
-        return self.words(judged.unseen_calls)
+        return self.reason_with_name(judged.unseen_calls)
 
     def uncounted(self, member: str) -> str | None:
         if (why := self.judged.uncounted(member)) is not None:
-            return self.words(why)
+            return self.reason_with_name(why)
         name = member.removeprefix("metrics.")
         amount = or_none(getattr(self.judged.metrics, name))
         if amount is None:
-            return self.words(f"its {_MISSING[name]}") if self._calls_models else None
-        return None if is_possible(amount) else self.words(f"its {_NAMES[name]} unknown: {amount}")
+            return self.reason_with_name(f"its {_MISSING[name]}") if self._calls_models else None
+        return (
+            None
+            if is_possible(amount)
+            else self.reason_with_name(f"its {_NAMES[name]} unknown: {amount}")
+        )
 
     @property
     def _calls_models(self) -> bool:
@@ -121,9 +125,9 @@ class UnitTrace(TraceView):
         self._input_of = _speaker(self._first)
         last = max(self._tops, key=_start) if unit.is_session else self._first
         self._output_of = _speaker(last)
-        self.trace = self._joined(last)
+        self.trace = self._join(last)
 
-    def _joined(self, last: _Member) -> ReasoningTrace:
+    def _join(self, last: _Member) -> ReasoningTrace:
         first = self._first.trace
         steps = [self._step(member, n, at) for member, n, at in _in_order(self._members)]
         return replace(
@@ -231,7 +235,7 @@ class UnitTrace(TraceView):
         more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
         return f"runs inside it were not found: {', '.join(missing[:_LISTED])}{more}"
 
-    def noted(self, check: Callable[[], Any]) -> Any:
+    def with_note(self, check: Callable[[], Any]) -> Any:
         """Return what a check returns. A verdict that depends on what was not looked at has that
         in its reason."""
         self.looked_for_more = False
@@ -297,12 +301,12 @@ class _Timed(NamedTuple):
 def _in_order(members: Sequence[_Member]) -> Iterator[tuple[_Member, str, Step]]:
     """Yield the steps in the order of time, each with its run and its id there."""
     for item in merge(
-        *(_timed(rank, of) for rank, of in enumerate(members)), key=lambda item: item[:2]
+        *(_timed_steps(rank, of) for rank, of in enumerate(members)), key=lambda item: item[:2]
     ):
         yield item.member, item.step_id, item.step
 
 
-def _timed(rank: int, member: _Member) -> Iterator[_Timed]:
+def _timed_steps(rank: int, member: _Member) -> Iterator[_Timed]:
     """Yield the steps of a run; one without a time has that of the step before it."""
     time_ns = _start(member)
     for step_id, step in member.judged.steps:

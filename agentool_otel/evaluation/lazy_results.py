@@ -7,7 +7,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
-from agentool_otel.ground.words import counted
+from agentool_otel.ground.words import count_text
 from agentool_otel.model.documents import EvalResult
 
 __all__ = ["EvalResults"]
@@ -29,7 +29,7 @@ class EvalResults(Generator[EvalResult, None, None]):
     def send(self, value: None, /) -> EvalResult:
         """Compute and return the next result."""
         try:
-            return self._counted(self._results.send(value))
+            return self._count(self._results.send(value))
         except BaseException as error:
             if self._state == "more may come":
                 self._state = "all are read" if isinstance(error, StopIteration) else "stopped"
@@ -45,7 +45,7 @@ class EvalResults(Generator[EvalResult, None, None]):
         """Raise an exception where the computation stands."""
         error = typ if val is None and tb is None else _exception(typ, val, tb)
         try:
-            return self._counted(self._results.throw(error))
+            return self._count(self._results.throw(error))
         except BaseException:
             self._state = "stopped"
             raise
@@ -65,9 +65,9 @@ class EvalResults(Generator[EvalResult, None, None]):
             for passed, word in _OUTCOMES.items()
             if self._outcomes[passed]
         )
-        return f"<EvalResults: {counted(read, 'result')} read{outcomes}; {self._state}>"
+        return f"<EvalResults: {count_text(read, 'result')} read{outcomes}; {self._state}>"
 
-    def _counted(self, result: EvalResult) -> EvalResult:
+    def _count(self, result: EvalResult) -> EvalResult:
         self._outcomes[result.passed] += 1
         return result
 

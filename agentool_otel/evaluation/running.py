@@ -144,7 +144,7 @@ class Evaluation:
                 f"a judge is called with a question; {type(judge).__name__} cannot be"
                 "; hint: give a function, or OpenAIJudge(model)"
             )
-        of_cases, self._for_all = _prepared(cases)
+        of_cases, self._for_all = _prepare(cases)
         self._cases = Cases(of_cases, match)
         if match is not None and self._for_all:
             raise EvaluationError(
@@ -191,13 +191,13 @@ class Evaluation:
         """Add a run, and yield the outcomes that are ready, in order. Where too many wait for a
         judge, iterating waits for the first, so do that before the next call."""
         for unit in self._units.put(source):
-            yield from self._evaluated(unit)
+            yield from self._evaluate(unit)
 
     def rest(self) -> Iterator[TraceResults]:
         """Yield the outcomes of runs that other runs might have belonged to, and of those that
         wait for a judge. More runs may be put afterwards, which then belong to none of these."""
         for unit in self._units.rest():
-            yield from self._evaluated(unit)
+            yield from self._evaluate(unit)
         yield from self._window.rest()
 
     @property
@@ -210,12 +210,12 @@ class Evaluation:
         """The number of runs that are selected and older than the last ones."""
         return self._units.older
 
-    def _evaluated(self, unit: Unit) -> Iterable[TraceResults]:
+    def _evaluate(self, unit: Unit) -> Iterable[TraceResults]:
         trace = judged_trace(unit)
         places = [0] if self._for_all else self._cases.of(trace)
         self._tried.update(places)
         why_none = None if places else self._cases.why_none(trace)
-        promised = [self._promised(at, trace) for at in places]
+        promised = [self._pending_verdicts(at, trace) for at in places]
         extra = _about(unit)
         if self._asking is None:
             return (self._outcome(trace, places, promised, why_none, extra),)
@@ -237,10 +237,10 @@ class Evaluation:
         if self._asking is not None:
             self._asking.close()
 
-    def _promised(self, at: int, trace: TraceView) -> list[Pending]:
+    def _pending_verdicts(self, at: int, trace: TraceView) -> list[Pending]:
         case = self._cases.all[at]
         if isinstance(trace, UnitTrace):
-            return [trace.noted(partial(judge, trace, case)) for judge in self._judges[at]]
+            return [trace.with_note(partial(judge, trace, case)) for judge in self._judges[at]]
         return [judge(trace, case) for judge in self._judges[at]]
 
     def _outcome(
@@ -299,7 +299,7 @@ def _document_of(source: _Trace) -> ReasoningTrace:
     return source.trace if isinstance(source, Rebuilt) else source
 
 
-def _prepared(cases: _Case | Iterable[_Case]) -> tuple[list[EvalCase], bool]:
+def _prepare(cases: _Case | Iterable[_Case]) -> tuple[list[EvalCase], bool]:
     """Return the cases, and whether they are assertions that apply to every trace."""
     all_cases = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
     documents = [_document(case) for case in all_cases]

@@ -233,7 +233,7 @@ class Units:
                 self._kept.add(item)
             return
         for tree in trees:
-            yield from self._passed_on(self._selected(tree, [entry.run for entry in tree.entries]))
+            yield from self._passed_on(self._select(tree, [entry.run for entry in tree.entries]))
 
     def rest(self) -> Iterator[Unit]:
         """Yield the units of the runs that were kept."""
@@ -247,7 +247,7 @@ class Units:
         else:
             for tree in trees:
                 runs = [self._kept.run(entry) for entry in tree.entries]
-                yield from self._passed_on(self._selected(tree, runs))
+                yield from self._passed_on(self._select(tree, runs))
         self._kept.close()
         if self._newest is not None:
             yield from self._newest.units()
@@ -285,7 +285,7 @@ class Units:
             else:
                 self.unselected += 1
 
-    def _selected(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[_Group]:
+    def _select(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[_Group]:
         """Yield the units of a tree that are selected, those inside another one with it."""
         children = _children(tree.entries) if len(runs) > 1 else {}
         units = self._units(tree, runs, children)
@@ -293,7 +293,7 @@ class Units:
             if units:
                 yield _Group(None, list(units.values()))
             return
-        descendants = {place: set(_inside(children, place)) for place in units}
+        descendants = {place: set(_descendants(children, place)) for place in units}
         heads = [
             unit for unit in units if not any(unit in descendants[by] for by in units if by != unit)
         ]
@@ -310,7 +310,7 @@ class Units:
         if self._scope == "run":
             for place, run in enumerate(runs):
                 if selection is None or selection.holds(run):
-                    left_out = len(_inside(children, place)) - 1
+                    left_out = len(_descendants(children, place)) - 1
                     parent = tree.parent if place == 0 else None
                     chosen[place] = Unit((run,), left_out=left_out, parent=parent)
                 else:
@@ -319,7 +319,7 @@ class Units:
         units = {0: _unit(tree, runs)}
         if selection is not None and selection.agents:
             for place in range(1, len(runs)):
-                places = _inside(children, place)
+                places = _descendants(children, place)
                 part = _Tree([tree.entries[at] for at in places], None)
                 units[place] = _unit(part, [runs[at] for at in places])
         for place, unit in units.items():
@@ -342,7 +342,7 @@ def _missing(entries: Iterable[_Entry]) -> tuple[str, ...]:
     return tuple(item for item in listed if item not in present)
 
 
-def _inside(children: Mapping[int, Sequence[int]], place: int) -> list[int]:
+def _descendants(children: Mapping[int, Sequence[int]], place: int) -> list[int]:
     """Return the places of a run and of those inside it, itself first."""
     places, waiting = {place}, [place]
     while waiting:

@@ -30,25 +30,27 @@ def texts_of(value: Any) -> list[str]:
         return [""]
     if isinstance(value, str):
         return [value]
-    return [json_text(value), *_leaves(_unmarked(value))]
+    return [json_text(value), *_leaves(_with_one_marker(value))]
 
 
 def json_text(value: Any) -> str:
     """Return a value as JSON in which a redaction marker is in place of what is hidden."""
-    return json_codec.dumps(_unmarked(value))
+    return json_codec.dumps(_with_one_marker(value))
 
 
-def _unmarked(value: Any) -> Any:
+def _with_one_marker(value: Any) -> Any:
     """Return a value with one redaction marker of ours in place of each gap."""
     if isinstance(value, str):  # in JSON a marker would be escaped, or not at an end
         return MASK.join(visible_parts(value))
     if isinstance(value, dict):
         marked = not _MARKS.isdisjoint(value)
         shown = {
-            key: _unmarked(value) for key, value in value.items() if not marked or key[:1] != "$"
+            key: _with_one_marker(value)
+            for key, value in value.items()
+            if not marked or key[:1] != "$"
         }
         return {**shown, MASK: MASK} if marked else shown
-    return [_unmarked(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return [_with_one_marker(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -41,9 +41,9 @@ class OrderedQueue(Generic[_T]):
             finish: makes it, when all of these are there.
         """
         self._waiting.append((verdicts, finish))
-        return self._done()
+        return self._take_done()
 
-    def _done(self) -> Iterator[_T]:
+    def _take_done(self) -> Iterator[_T]:
         while self._waiting and (len(self._waiting) > self._size or self._first_is_done()):
             yield self._next()
 

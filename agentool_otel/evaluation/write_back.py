@@ -30,7 +30,7 @@ from agentool_otel.reading.rebuild.evaluation_spans import Anchor
 from agentool_otel.reading.rebuild.result_spans import attributes_of
 from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["Written", "anchor_of_document", "written"]
+__all__ = ["Written", "anchor_of_document", "spans_and_events"]
 
 _SAMPLED = 1
 
@@ -49,7 +49,7 @@ def anchor_of_document(trace: ReasoningTrace) -> Anchor:
     return Anchor(place.trace_id, place.span_id, _ns(trace.finished_at))
 
 
-def written(
+def spans_and_events(
     result: EvalResult, anchor: Anchor, resource: Resource, content: bool = False
 ) -> Written:
     """Return a result as spans and events.

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple
 
-__all__ = ["Integration", "Library", "Mount", "installed", "integrations"]
+__all__ = ["Integration", "Library", "Mount", "installed_version", "integrations"]
 
 OwnSpans = Literal["on", "some", "off", "none"]
 
@@ -67,17 +67,17 @@ def integrations() -> dict[str, Integration]:
     import pkgutil
     from importlib import import_module
 
-    from agentool_otel.ground.plugins import loaded
+    from agentool_otel.ground.plugins import load_plugins
 
     package = import_module("agentool_otel.integrations")
     ours = {
         module.name: import_module(f"{package.__name__}.{module.name}").INTEGRATION
         for module in pkgutil.iter_modules(package.__path__)
     }
-    return dict(sorted({**loaded("agentool_otel.integrations"), **ours}.items()))
+    return dict(sorted({**load_plugins("agentool_otel.integrations"), **ours}.items()))
 
 
-def installed(distribution: str) -> str | None:
+def installed_version(distribution: str) -> str | None:
     """Return the version of a distribution, None where it is not installed."""
     import importlib.metadata
 

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json, canonical
 
-__all__ = ["Difference", "applied", "differences", "patch", "path_of", "same"]
+__all__ = ["Difference", "apply", "differences", "patch", "path_of", "same"]
 
 _ABSENT = "-"
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
@@ -49,17 +49,17 @@ def patch(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Js
         old = before.get(name, UNSET)
         if not isinstance(value, dict):
             if not same(old, value):
-                changed[_escaped(name)] = value
+                changed[_escape(name)] = value
         elif not isinstance(old, dict):
-            changed[_escaped(name)] = patch({}, value)
+            changed[_escape(name)] = patch({}, value)
         elif inner := patch(old, value):
-            changed[_escaped(name)] = inner
+            changed[_escape(name)] = inner
     if absent := [name for name in before if name not in after]:
         changed[_ABSENT] = absent
     return changed
 
 
-def applied(before: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:
+def apply(before: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:
     """Return an object with a patch applied. Whatever JSON the patch is, it does not raise."""
     after = dict(before)
     absent = changes.get(_ABSENT)
@@ -72,7 +72,7 @@ def applied(before: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str
         name = escaped[1:] if escaped.startswith("--") else escaped
         if isinstance(value, dict):
             old = after.get(name)
-            after[name] = applied(old if isinstance(old, dict) else {}, value)
+            after[name] = apply(old if isinstance(old, dict) else {}, value)
         else:
             after[name] = value
     return after
@@ -97,5 +97,5 @@ def path_of(path: str, name: str) -> str:
     return f"{path}.{name}" if _PLAIN.fullmatch(name) else f"{path}[{name!r}]"
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return f"-{name}" if name.startswith("-") else name

@@ -52,7 +52,7 @@ class _Member:
     def __get__(self, lazy: LazyPattern | None, owner: type) -> Any:
         if lazy is None:
             return self
-        value = getattr(lazy.compiled(), self._name)
+        value = getattr(lazy.compile(), self._name)
         vars(lazy)[self._name] = value
         return value
 
@@ -64,7 +64,7 @@ class LazyPattern:
         self.pattern = pattern
         self._flags = flags
 
-    def compiled(self) -> Pattern[Any]:
+    def compile(self) -> Pattern[Any]:
         return re.compile(self.pattern, self._flags)
 
     search = _Member()

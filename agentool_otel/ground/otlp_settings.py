@@ -56,7 +56,7 @@ def _read(
     if setting == "ENDPOINT" and environment.is_set(name, environ):
         # gRPC resolves names of other shapes, without a scheme.
         read = str if protocol(signal, environ) == "grpc" else read
-    return environment.usable(name, values.checked(read), "", environ)
+    return environment.usable(name, values.check_with(read), "", environ)
 
 
 _READERS = {

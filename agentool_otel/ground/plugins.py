@@ -16,7 +16,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.entry_points import EntryPoint, entry_points
 from agentool_otel.ground.words import logger
 
-__all__ = ["loaded", "plugins"]
+__all__ = ["load_plugins", "plugins"]
 
 _log = logger(__name__)
 
@@ -58,7 +58,7 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     return points
 
 
-def loaded(group: str) -> dict[str, Any]:
+def load_plugins(group: str) -> dict[str, Any]:
     """Return the objects of a group by name, sorted. One that cannot be imported is logged and left
     out."""
     by_name: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from agentool_otel.ground import lazy_re as re
 
 __all__ = [
     "credentials_in",
-    "shown",
+    "printable_place",
     "with_path",
     "without_credentials",
     "without_path",
@@ -50,7 +50,7 @@ def without_credentials(url: str) -> str:
     return f"{scheme}{credentials}"
 
 
-def shown(place: str | Path) -> str:
+def printable_place(place: str | Path) -> str:
     """Return a path as it is, and what begins as a URL without its credentials."""
     text = str(place)
     begins = _SCHEME.match(text) or _USER_INFO.match(text)

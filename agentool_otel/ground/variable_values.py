@@ -18,7 +18,7 @@ __all__ = [
     "ON",
     "Notices",
     "Reader",
-    "checked",
+    "check_with",
     "count",
     "options",
     "pairs",
@@ -52,7 +52,7 @@ class Notices:
 
     def refuse(self, name: str, text: str, why: str, quiet: bool) -> None:
         """Note that the value of a variable is not used."""
-        sentence = f"{name}{_shown(name, text)} {' '.join(why.split())}"
+        sentence = f"{name}{_printable_value(name, text)} {' '.join(why.split())}"
         self.refused[name] = text, sentence
         self.log(sentence, quiet)
 
@@ -63,7 +63,7 @@ class Notices:
             _log.warning("agentool_otel: %s", sentence)
 
 
-def _shown(name: str, text: str) -> str:
+def _printable_value(name: str, text: str) -> str:
     """Return `=text`, but for what may hold a credential."""
     secret = _SECRET.search(f"{name} {text}".upper())
     return f"={text}" if _PLAIN.fullmatch(text) and not secret else ", as it is set,"
@@ -184,7 +184,7 @@ def pairs(text: str) -> tuple[str, bool]:
     return ",".join(valid), len(valid) == len(entries)
 
 
-def checked(read: Reader) -> Callable[[str], str]:
+def check_with(read: Reader) -> Callable[[str], str]:
     """Return a reader that keeps a text as it is where another one can read it."""
 
     def keep(text: str) -> str:

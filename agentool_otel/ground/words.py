@@ -14,7 +14,7 @@ import logging
 
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["clean", "counted", "flat", "in_json", "line", "logger"]
+__all__ = ["clean", "count_text", "flat", "in_json", "line", "logger"]
 
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"
@@ -59,7 +59,7 @@ def in_json(text: str) -> str:
     return _unseen.sub(_json_escape, text)
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Return `1 span`, `2,000 spans`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

@@ -30,7 +30,7 @@ def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
     """
     if isinstance(value, type):
         return None
-    written = _written(value)
+    written = _to_dict_of(value)
     if not dataclasses.is_dataclass(value):
         return written
     fields = {field.name: field for field in dataclasses.fields(value)}
@@ -49,7 +49,7 @@ def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
     return {**extra, **json_members} if isinstance(extra, dict) else json_members
 
 
-def _written(value: object) -> dict[str, Any] | None:
+def _to_dict_of(value: object) -> dict[str, Any] | None:
     """Return what the `to_dict()` of an object gives, None if it has none."""
     to_dict = getattr(value, "to_dict", None)
     members: Any = to_dict() if callable(to_dict) else None

@@ -32,7 +32,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.model import _reference
 from agentool_otel.model.documents import UNSET, Document, UnsetType
 
-__all__ = ["Field", "decode", "described", "dumps", "encode", "fields_of"]
+__all__ = ["Field", "decode", "describe", "dumps", "encode", "fields_of"]
 
 D = TypeVar("D", bound=Document)
 T = TypeVar("T")
@@ -138,7 +138,7 @@ class _Mismatch(Exception):
 
     def __init__(self, expected: str, value: Any, actual: str | None = None):
         self.expected = expected
-        self.actual = actual or described(value)
+        self.actual = actual or describe(value)
         self.path: list[str] = []
 
 
@@ -259,7 +259,7 @@ def _list(read: Callable[[Any], T], expected: str, value: Any) -> list[T]:
     return items
 
 
-def described(value: Any) -> str:
+def describe(value: Any) -> str:
     """Return what a value is, short, without walking into it."""
     if value is None:
         return "null"

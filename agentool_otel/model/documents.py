@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, U
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.ground.json_difference import applied, patch
+from agentool_otel.ground.json_difference import apply, patch
 from agentool_otel.model.statuses import STATUSES, Status
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class ToolSpec(Document, frozen=True, kw_only=True):
 
     def _to_vendor(self, vendor: str, tool: Object) -> Object:
         vendor_data = self.metadata.get(vendor) if isinstance(self.metadata, dict) else None
-        return applied(tool, vendor_data) if isinstance(vendor_data, dict) else tool
+        return apply(tool, vendor_data) if isinstance(vendor_data, dict) else tool
 
 
 class ToolCall(Document, frozen=True, kw_only=True):

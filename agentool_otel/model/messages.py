@@ -17,7 +17,6 @@ __all__ = [
     "Message",
     "Part",
     "call_id_of",
-    "finished",
     "message",
     "only_block",
     "parts_of",
@@ -28,6 +27,7 @@ __all__ = [
     "thoughts",
     "tool_call",
     "tool_response",
+    "with_finish_reasons",
 ]
 
 Part = dict[str, Any]
@@ -42,7 +42,7 @@ def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) 
     return built
 
 
-def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
+def with_finish_reasons(messages: Sequence[Message], failed: bool) -> list[Message]:
     """Return output messages that all have a finish reason; some readers drop messages
     without one.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from agentool_otel.ground import json_codec
-from agentool_otel.ground.words import counted, line
+from agentool_otel.ground.words import count_text, line
 
 if TYPE_CHECKING:
     from agentool_otel.model.documents import (
@@ -64,9 +64,9 @@ def call_text(call: ToolCall) -> str:
     """Return a tool call as Python would write it, e.g. `search(query="news", limit=5)`."""
     arguments = call.arguments
     if isinstance(arguments, dict):
-        pairs = (f"{_words(name)}={_json(value)}" for name, value in arguments.items())
-        return f"{_words(call.name)}({', '.join(pairs)})"
-    return f"{_words(call.name)}({value_text(arguments)})"
+        pairs = (f"{_one_line(name)}={_json(value)}" for name, value in arguments.items())
+        return f"{_one_line(call.name)}({', '.join(pairs)})"
+    return f"{_one_line(call.name)}({value_text(arguments)})"
 
 
 def result_text(result: ToolResult) -> str:
@@ -86,10 +86,10 @@ def step_text(step: Step, tool_name: str | None = None) -> str:
     if step.tool_call is not UNSET and step.tool_call is not None:
         return call_text(step.tool_call)
     if step.tool_result is not UNSET and step.tool_result is not None:
-        name = "" if tool_name is None else f"{_words(tool_name)} "
+        name = "" if tool_name is None else f"{_one_line(tool_name)} "
         return f"{name}→ {result_text(step.tool_result)}"
     if step.type == "handoff":
-        agent = _words(step.to_agent) if isinstance(step.to_agent, str) else "?"
+        agent = _one_line(step.to_agent) if isinstance(step.to_agent, str) else "?"
         return f"→ {agent}" + ("" if step.message is UNSET else f": {value_text(step.message)}")
     if step.type == "memory_read":
         return f"{value_text(step.query)} → {value_text(step.results)}"
@@ -101,7 +101,10 @@ def step_text(step: Step, tool_name: str | None = None) -> str:
 
 def figures_of(trace: ReasoningTrace) -> list[str]:
     """Return the counts of a trace, those that are known: steps, tool calls, tokens, cost."""
-    figures = [counted(len(trace.steps), "step"), counted(len(trace.tool_calls()), "tool call")]
+    figures = [
+        count_text(len(trace.steps), "step"),
+        count_text(len(trace.tool_calls()), "tool call"),
+    ]
     metrics = trace.metrics
     forms = (
         ("total_tokens", "{:,} tokens"),
@@ -124,18 +127,20 @@ def line_of(document: Document) -> str | None:
 
 
 def _step(step: Step) -> str:
-    return f"{_words(step.type)} {step_text(step)}".rstrip()
+    return f"{_one_line(step.type)} {step_text(step)}".rstrip()
 
 
 def _trace(trace: ReasoningTrace) -> str:
-    agent = _words(trace.agent_id) if isinstance(trace.agent_id, str) else "(agent without a name)"
-    status = _words(trace.status) if isinstance(trace.status, str) else "no status"
-    return f"{agent}: {', '.join([status, *figures_of(trace)])} [{_words(trace.trace_id)}]"
+    agent = (
+        _one_line(trace.agent_id) if isinstance(trace.agent_id, str) else "(agent without a name)"
+    )
+    status = _one_line(trace.status) if isinstance(trace.status, str) else "no status"
+    return f"{agent}: {', '.join([status, *figures_of(trace)])} [{_one_line(trace.trace_id)}]"
 
 
 def _assertion(result: AssertionResult) -> str:
-    reason = f": {_words(result.reason)}" if isinstance(result.reason, str) else ""
-    return f"{MARKS.get(result.passed, '-')} {_words(result.assertion_type)}{reason}"
+    reason = f": {_one_line(result.reason)}" if isinstance(result.reason, str) else ""
+    return f"{MARKS.get(result.passed, '-')} {_one_line(result.assertion_type)}{reason}"
 
 
 def _result(result: EvalResult) -> str:
@@ -153,13 +158,13 @@ def _result(result: EvalResult) -> str:
             "not evaluated",
         ),
     ]
-    trace = f" [{_words(result.trace_id)}]" if isinstance(result.trace_id, str) else ""
+    trace = f" [{_one_line(result.trace_id)}]" if isinstance(result.trace_id, str) else ""
     words = ", ".join(f"{count} {word}" for count, word in counts if count)
-    title = f"{MARKS.get(result.passed, '-')} {_words(result.case_id)}{trace}"
+    title = f"{MARKS.get(result.passed, '-')} {_one_line(result.case_id)}{trace}"
     return f"{title}: {words or 'no assertions'}"
 
 
-def _words(value: object) -> str:
+def _one_line(value: object) -> str:
     """Return a name on one line, also where a program has put no text there."""
     return line(str(value))
 

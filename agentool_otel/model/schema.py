@@ -34,7 +34,14 @@ from agentool_otel.model.documents import (
     ToolSpec,
 )
 
-__all__ = ["DOCUMENTS", "SPEC_VERSION", "field_docstrings", "file_name", "generate", "shipped"]
+__all__ = [
+    "DOCUMENTS",
+    "SPEC_VERSION",
+    "field_docstrings",
+    "file_name",
+    "generate",
+    "shipped_schema",
+]
 
 SPEC_VERSION = "0.1"
 DOCUMENTS: tuple[type[Document], ...] = (
@@ -50,7 +57,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
 """The documents that have a schema file of their own; the others are parts of these."""
 
 
-def shipped(cls: type[Document]) -> dict[str, Any]:
+def shipped_schema(cls: type[Document]) -> dict[str, Any]:
     """Return the schema of a document as it ships with this package."""
     folder = resources.files("agentool_otel.model") / "schemas"
     schema: dict[str, Any] = loads((folder / file_name(cls)).read_text("utf-8"))

@@ -46,7 +46,7 @@ _SHORT = 1 << 12
 _lengths = [to_bytes(n) for n in range(_SHORT)]
 
 
-def _sized(data: bytes) -> bytes:
+def _with_length(data: bytes) -> bytes:
     """Return bytes after their length."""
     size = len(data)
     return (_lengths[size] if size < _SHORT else to_bytes(size)) + data
@@ -69,8 +69,8 @@ def encode_log(record: LogRecord) -> bytes:
 def _request(item: bytes, of: Resource, by: InstrumentationScope | None) -> bytes:
     resource, resource_schema = _resource(of)
     scope, scope_schema = _scope(by)
-    scoped = b"%b\x12%b%b" % (scope, _sized(item), scope_schema)
-    return b"\x0a" + _sized(b"%b\x12%b%b" % (resource, _sized(scoped), resource_schema))
+    scoped = b"%b\x12%b%b" % (scope, _with_length(item), scope_schema)
+    return b"\x0a" + _with_length(b"%b\x12%b%b" % (resource, _with_length(scoped), resource_schema))
 
 
 def merged(requests: Iterable[bytes]) -> bytes:
@@ -97,8 +97,8 @@ def merged(requests: Iterable[bytes]) -> bytes:
                 ):
                     spans.append(request[at + len(scope) : end])
                     continue
-        (resource, scoped, resource_schema) = _three(_inside(request))
-        (scope, span, scope_schema) = _three(_inside(scoped))
+        (resource, scoped, resource_schema) = _three(_content_of(request))
+        (scope, span, scope_schema) = _three(_content_of(scoped))
         after = scope_schema + resource_schema
         scopes = resources.setdefault((resource, resource_schema), {})
         spans = scopes.setdefault((scope, scope_schema), [])
@@ -133,21 +133,21 @@ def is_whole(request: bytes) -> bool:
 
 def span_of(request: bytes) -> bytes:
     """Return the Span or LogRecord message inside a request that was made here."""
-    return _inside(_three(_inside(_three(_inside(request))[1]))[1])
+    return _content_of(_three(_content_of(_three(_content_of(request))[1]))[1])
 
 
 def scope_of(request: bytes) -> bytes:
     """Return the InstrumentationScope message inside a request that was made here."""
-    return _inside(_three(_inside(_three(_inside(request))[1]))[0])
+    return _content_of(_three(_content_of(_three(_content_of(request))[1]))[0])
 
 
 def with_attributes(request: bytes, attributes: Mapping[str, Any]) -> bytes:
     """Return a request of one span that was made here with more attributes on the span."""
-    resource, scoped, resource_schema = _three(_inside(request))
-    scope, span, scope_schema = _three(_inside(scoped))
-    span = _sized(_inside(span) + _attributes(b"\x4a", attributes))
-    scoped = _sized(b"%b\x12%b%b" % (scope, span, scope_schema))
-    return b"\x0a" + _sized(b"%b\x12%b%b" % (resource, scoped, resource_schema))
+    resource, scoped, resource_schema = _three(_content_of(request))
+    scope, span, scope_schema = _three(_content_of(scoped))
+    span = _with_length(_content_of(span) + _attributes(b"\x4a", attributes))
+    scoped = _with_length(b"%b\x12%b%b" % (scope, span, scope_schema))
+    return b"\x0a" + _with_length(b"%b\x12%b%b" % (resource, scoped, resource_schema))
 
 
 def _three(data: bytes) -> tuple[bytes, bytes, bytes]:
@@ -157,7 +157,7 @@ def _three(data: bytes) -> tuple[bytes, bytes, bytes]:
     return data[:first], data[first:second], data[second:]
 
 
-def _inside(field: bytes) -> bytes:
+def _content_of(field: bytes) -> bytes:
     """Return a length-delimited field without its tag and length."""
     return field[_begin(field, 0) :]
 
@@ -184,7 +184,7 @@ def _resource(resource: Resource) -> tuple[bytes, bytes]:
     if cached is None or cached[0] is not resource:
         if len(_resources) >= _CACHED:
             _resources.clear()
-        encoded = b"\x0a" + _sized(_attributes(b"\x0a", resource.attributes))
+        encoded = b"\x0a" + _with_length(_attributes(b"\x0a", resource.attributes))
         cached = (resource, (encoded, _text(b"\x1a", resource.schema_url)))
         _resources[id(resource)] = cached
     return cached[1]
@@ -200,7 +200,7 @@ def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
             name, version = _text(b"\x0a", scope.name), _text(b"\x12", scope.version)
             # Scopes have attributes since SDK 1.26.
             attributes = _attributes(b"\x1a", getattr(scope, "attributes", None))
-            encoded = b"\x0a" + _sized(name + version + attributes)
+            encoded = b"\x0a" + _with_length(name + version + attributes)
             cached = (scope, (encoded, _text(b"\x1a", scope.schema_url)))
         _scopes[id(scope)] = cached
     return cached[1]
@@ -225,11 +225,11 @@ def _span(span: ReadableSpan) -> bytes:
             b"\x41" + _fixed64(end) if end else b"",
             _attributes(b"\x4a", span.attributes),
             _count(b"\x50", span.dropped_attributes),
-            *[b"\x5a" + _sized(_event(event)) for event in span.events],
+            *[b"\x5a" + _with_length(_event(event)) for event in span.events],
             _count(b"\x60", span.dropped_events),
-            *[b"\x6a" + _sized(_link(link)) for link in span.links],
+            *[b"\x6a" + _with_length(_link(link)) for link in span.links],
             _count(b"\x70", span.dropped_links),
-            b"\x7a" + _sized(_status(span)),
+            b"\x7a" + _with_length(_status(span)),
             b"\x85\x01" + _fixed32(_flags(parent)),
         )
     )
@@ -247,7 +247,7 @@ def _log(record: LogRecord) -> bytes:
             b"\x09" + _fixed64(record.time_ns) if record.time_ns else b"",
             b"\x10" + to_bytes(number) if number else b"",
             _text(b"\x1a", record.severity_text),
-            b"\x2a" + _sized(_value(body)) if body is not None else b"",
+            b"\x2a" + _with_length(_value(body)) if body is not None else b"",
             _attributes(b"\x32", record.attributes),
             b"\x45" + _fixed32(record.flags) if record.flags else b"",
             b"\x4a\x10" + record.trace_id.to_bytes(16, "big") if record.trace_id else b"",
@@ -320,7 +320,7 @@ def _attributes(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
                 size += len(name) + len(outer)
                 add(b"%b%b%b%b\x0a%b%b" % (tag, _lengths[size], name, outer, inner, text))
                 continue
-        add(tag + _sized(name + _sized(_value(value))))
+        add(tag + _with_length(name + _with_length(_value(value))))
     return b"".join(fields)
 
 
@@ -338,7 +338,7 @@ def _key(key: str) -> bytes:
 
 def _string(value: str) -> bytes:
     """Return a string as an AnyValue."""
-    return b"\x0a" + _sized(_utf8(value))
+    return b"\x0a" + _with_length(_utf8(value))
 
 
 def _value(value: Any) -> bytes:
@@ -354,12 +354,12 @@ def _value(value: Any) -> bytes:
     if isinstance(value, float):
         return b"\x21" + _float64(float(value))
     if isinstance(value, bytes):
-        return b"\x3a" + _sized(value)
+        return b"\x3a" + _with_length(value)
     if isinstance(value, Mapping):
-        return b"\x32" + _sized(_attributes(b"\x0a", cast("Mapping[str, Any]", value)))
+        return b"\x32" + _with_length(_attributes(b"\x0a", cast("Mapping[str, Any]", value)))
     if isinstance(value, Sequence):
-        items = [b"\x0a" + _sized(_value(item)) for item in value]
-        return b"\x2a" + _sized(b"".join(items))
+        items = [b"\x0a" + _with_length(_value(item)) for item in value]
+        return b"\x2a" + _with_length(b"".join(items))
     return _string(f"<{type(value).__qualname__}>")
 
 
@@ -370,7 +370,7 @@ def _integer(value: int) -> bytes:
 
 
 def _text(tag: bytes, text: str | None) -> bytes:
-    return tag + _sized(_utf8(text)) if text else b""
+    return tag + _with_length(_utf8(text)) if text else b""
 
 
 def _utf8(text: str) -> bytes:

@@ -131,12 +131,12 @@ class Answer:
             reasons = [reason or "error" for reason in reasons] or ["error"]
         final_reasons = reasons or [None] * len(output)
         output = [
-            _ended(item, reason or ("stop" if complete else None))
+            _with_reason(item, reason or ("stop" if complete else None))
             for item, reason in zip(output, final_reasons, strict=False)
         ]
         known_reasons = [reason or "stop" for reason in reasons] if any(reasons) else None
         inference = replace(inference, output=output or None, finish_reasons=known_reasons)
-        return inference if self._failure is None else _failed(inference, self._failure)
+        return inference if self._failure is None else _failed_call(inference, self._failure)
 
     def _read(self, reading: Reading, failed: bool) -> Inference:
         read = reading.operation(failed)
@@ -163,11 +163,11 @@ def _inferred_reason(item: Message) -> str | None:
     return "tool_call" if any(part.get("type") == "tool_call" for part in parts_in(item)) else None
 
 
-def _ended(item: Message, reason: str | None) -> Message:
+def _with_reason(item: Message, reason: str | None) -> Message:
     return item if reason is None else {**item, "finish_reason": reason}
 
 
-def _failed(inference: Inference, failure: dict[str, Any]) -> Inference:
+def _failed_call(inference: Inference, failure: dict[str, Any]) -> Inference:
     """Return a call whose answer was an error of the server's.
 
     Source: the error bodies of OpenAI (`code`, `type`), Anthropic (`type`), Google (`status`).

@@ -20,7 +20,7 @@ from agentool_otel.providers.fields import (
     integer,
     is_a,
     items,
-    joined,
+    join_texts,
     number,
     plain_text,
     record,
@@ -133,10 +133,10 @@ def _parts(block: Any) -> list[Part]:
         case "image" | "document":
             return [media(block)]
         case _:
-            return _other(block, kind, call_id)
+            return _other_parts(block, kind, call_id)
 
 
-def _other(block: Any, kind: str, call_id: str | None) -> list[Part]:
+def _other_parts(block: Any, kind: str, call_id: str | None) -> list[Part]:
     if kind.endswith("_tool_result"):
         output = jsonable(get(block, "content"))
         answer = {"type": kind.removesuffix("_tool_result"), "output": output}
@@ -217,7 +217,7 @@ class MessagesReading:
                 blocks[index] = {**blocks[index], "input": _value(fragments)}
             else:
                 before = string(blocks[index], name) or ""
-                blocks[index] = {**blocks[index], name: joined([before, *fragments])}
+                blocks[index] = {**blocks[index], name: join_texts([before, *fragments])}
         return [blocks[index] for index in sorted(blocks)]
 
     def _envelope(self, event: Any) -> None:
@@ -262,9 +262,9 @@ _THOUGHTS = "thinking_tokens"
 
 def _value(fragments: list[str]) -> Any:
     try:
-        return loads(joined(fragments) or "{}")
+        return loads(join_texts(fragments) or "{}")
     except ValueError:  # the stream ended before the arguments did
-        return joined(fragments)
+        return join_texts(fragments)
 
 
 def _usage_of(counts: dict[str, int]) -> Usage | None:

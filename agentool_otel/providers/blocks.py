@@ -12,7 +12,7 @@ from agentool_otel.content.values import jsonable
 from agentool_otel.model.messages import Part, reasoning, text
 from agentool_otel.providers import anthropic, bedrock, google, vercel
 from agentool_otel.providers.calls import arguments_of, call_of
-from agentool_otel.providers.fields import get, items, listed, plain_text, record, string
+from agentool_otel.providers.fields import as_list, get, items, plain_text, record, string
 from agentool_otel.providers.media import media
 
 __all__ = ["CALLS", "block_parts", "parts_of", "thoughts_of"]
@@ -46,7 +46,7 @@ def parts_of(content: Any) -> list[Part]:
     if content is None or plain_text(content) == "":
         return []
     parts: list[Part] = []
-    blocks = listed(content)
+    blocks = as_list(content)
     for block in [content] if blocks is None else blocks:
         own_parts = block_parts(block)
         parts += (
@@ -63,7 +63,7 @@ def block_parts(block: Any) -> list[Part] | None:
         return [vercel.part_of(block)]
     kind = string(block, "type")
     if kind is None:
-        return _untyped(block)
+        return _untyped_parts(block)
     if _REQUIRED.get(kind) in (members := record(block) or {}) and "args" not in members:
         return [jsonable(members)]
     if kind in ("reasoning", "reasoning_content"):
@@ -75,7 +75,7 @@ def block_parts(block: Any) -> list[Part] | None:
     return [call_of(block) if kind in CALLS else media(block)]
 
 
-def _untyped(block: Any) -> list[Part] | None:
+def _untyped_parts(block: Any) -> list[Part] | None:
     if bedrock.is_block(block):
         return [bedrock.part_of(block)]
     if google.is_part(block):

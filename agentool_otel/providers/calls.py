@@ -14,8 +14,8 @@ __all__ = [
     "call_of",
     "call_part",
     "calls_of",
+    "parse_structured",
     "result_of",
-    "structured",
     "with_calls",
 ]
 
@@ -32,11 +32,11 @@ def arguments_of(arguments: Any) -> Any:
         value = loads(words)
     except ValueError:
         return words
-    value = structured(value) if isinstance(value, str) else value
+    value = parse_structured(value) if isinstance(value, str) else value
     return value if isinstance(value, (dict, list)) else words
 
 
-def structured(value: Any) -> Any:
+def parse_structured(value: Any) -> Any:
     """Return an object or a list where a text is JSON of one; any other value as it is, as JSON."""
     words = plain_text(value)
     if words is None:

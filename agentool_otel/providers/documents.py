@@ -19,7 +19,7 @@ from typing import Any
 from agentool_otel.content.policy import encode, masked
 from agentool_otel.providers.fields import integer, number, plain_text, string
 
-__all__ = ["identified"]
+__all__ = ["with_id"]
 
 _IDS = ("id", "_id")
 _SCORES = ("score", "relevance_score", "similarity_score", "@search.score")
@@ -28,7 +28,7 @@ none: it falls where relevance rises."""
 _DIGITS = 32
 
 
-def identified(document: Mapping[str, Any]) -> dict[str, Any]:
+def with_id(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document with an id, and with its score if its metadata has it.
 
     Args:

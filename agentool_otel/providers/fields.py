@@ -14,13 +14,13 @@ from agentool_otel.content.encoding.attributes import attribute
 from agentool_otel.content.encoding.introspection import MISSING, is_a
 
 __all__ = [
+    "as_list",
     "get",
     "integer",
     "is_a",
     "is_plain",
     "items",
-    "joined",
-    "listed",
+    "join_texts",
     "number",
     "plain_text",
     "record",
@@ -106,10 +106,10 @@ def number(value: Any, name: str) -> float | None:
 
 def items(value: Any, name: str | None = None) -> list[Any]:
     """Return a field that is a list. An iterator is not one: reading it would use it up."""
-    return listed(value if name is None else get(value, name)) or []
+    return as_list(value if name is None else get(value, name)) or []
 
 
-def listed(value: Any) -> list[Any] | None:
+def as_list(value: Any) -> list[Any] | None:
     """Return the members of a list or a tuple, None for any other value."""
     if is_a(value, list):
         return list(list.__iter__(value))
@@ -123,5 +123,5 @@ def texts(value: Any, name: str | None = None) -> list[str]:
     return [text for each in items(value, name) if (text := plain_text(each)) is not None]
 
 
-def joined(texts: Iterable[Any]) -> str:
+def join_texts(texts: Iterable[Any]) -> str:
     return "".join(text for each in texts if (text := plain_text(each)) is not None)

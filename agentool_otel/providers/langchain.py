@@ -12,7 +12,7 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import finish_reasons
 from agentool_otel.providers.blocks import CALLS, parts_of
-from agentool_otel.providers.calls import call_of, calls_of, structured, with_calls
+from agentool_otel.providers.calls import call_of, calls_of, parse_structured, with_calls
 from agentool_otel.providers.fields import get, integer, is_a, items, plain_text, record, string
 from agentool_otel.providers.roles import role_of
 
@@ -45,7 +45,9 @@ def from_message(value: Any, finish: str | None = None) -> Message:
         return message(role_of(pair[0]), parts_of(pair[1]))
     role = role_of(string(value, "role") or _type(string(value, "type") or "user"))
     if role == "tool":
-        response = tool_response(structured(get(value, "content")), string(value, "tool_call_id"))
+        response = tool_response(
+            parse_structured(get(value, "content")), string(value, "tool_call_id")
+        )
         failed = {"is_error": True} if string(value, "status") == "error" else {}
         result = message("tool", [response | failed])
     else:

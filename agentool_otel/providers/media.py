@@ -44,7 +44,7 @@ def media(part: Any) -> Part:
         if words is not None:
             return text(words)
     elif kind in _MEDIA and (medium := _medium(part, kind)) is not None:
-        return _others(part, kind) | medium
+        return _other_fields(part, kind) | medium
     plain = jsonable(part)
     members = record(plain)
     return {"type": kind, "content": plain} if members is None else {**members, "type": kind}
@@ -70,10 +70,10 @@ def _medium(part: Any, kind: str) -> Part | None:
     file_id = _first(fields, "file_id", "id")
     if file_id is None:
         return None
-    return _typed({"type": "file", "file_id": file_id, "modality": modality}, mime_type)
+    return _with_modality({"type": "file", "file_id": file_id, "modality": modality}, mime_type)
 
 
-def _others(part: Any, kind: str) -> Part:
+def _other_fields(part: Any, kind: str) -> Part:
     """Return what else is known of a medium: its name, how much detail a model is to see."""
     plain = record(jsonable(part)) or {}
     inner = (record(plain.get(name)) or {} for name in (kind, "source"))
@@ -92,14 +92,14 @@ def _from_address(address: str, modality: str, mime_type: str | None) -> Part:
     if not address.startswith("data:"):
         if "://" not in address:  # `file_data` may be bare base64
             return _blob(address, modality, mime_type)
-        return _typed({"type": "uri", "uri": address, "modality": modality}, mime_type)
+        return _with_modality({"type": "uri", "uri": address, "modality": modality}, mime_type)
     head, _, content = address[len("data:") :].partition(",")
     return _blob(content, modality, head.partition(";")[0] or mime_type)
 
 
 def _blob(content: str, modality: str, mime_type: str | None) -> Part:
-    return _typed({"type": "blob", "content": content, "modality": modality}, mime_type)
+    return _with_modality({"type": "blob", "content": content, "modality": modality}, mime_type)
 
 
-def _typed(part: Part, mime_type: str | None) -> Part:
+def _with_modality(part: Part, mime_type: str | None) -> Part:
     return part if mime_type is None else part | {"mime_type": mime_type}

@@ -15,12 +15,12 @@ from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of
 from agentool_otel.providers.calls import call_part, calls_of, result_of, with_calls
 from agentool_otel.providers.fields import (
+    as_list,
     get,
     integer,
     is_a,
     items,
-    joined,
-    listed,
+    join_texts,
     number,
     plain_text,
     string,
@@ -87,7 +87,7 @@ def message_of(item: Any) -> Message:
         spoken = parts_of(body)
         if refusal := string(item, "refusal"):
             spoken.append(text(refusal))
-        parts = _reasoning(joined([_thought(item)])) + with_calls(spoken, calls_of(item))
+        parts = _reasoning(join_texts([_thought(item)])) + with_calls(spoken, calls_of(item))
     converted = message(role, parts)
     if (name := string(item, "name")) is not None:
         converted["name"] = name
@@ -126,7 +126,7 @@ class _ToolCall:
         self.arguments: list[str] = []
 
     def part(self) -> Part:
-        return call_part(self.name, joined(self.arguments), self.call_id)
+        return call_part(self.name, join_texts(self.arguments), self.call_id)
 
 
 class _Choice:
@@ -176,8 +176,8 @@ class _Choice:
         return known
 
     def message(self, finish: str | None) -> Message:
-        parts = _reasoning(joined(self._thoughts))
-        answer, refusal = joined(self._texts), self.refusal
+        parts = _reasoning(join_texts(self._thoughts))
+        answer, refusal = join_texts(self._texts), self.refusal
         if answer and answer != refusal:
             parts.append(text(answer))
         if refusal:
@@ -187,7 +187,7 @@ class _Choice:
 
     @property
     def refusal(self) -> str:
-        return joined(self._refusals)
+        return join_texts(self._refusals)
 
     @property
     def reason(self) -> str | None:
@@ -208,7 +208,7 @@ def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
 
 def is_answer(value: Any) -> bool:
     """True for a chat completion, a text completion, or a chunk of one."""
-    choices = listed(get(value, "choices"))
+    choices = as_list(get(value, "choices"))
     if choices is None:
         return False
     if not choices:  # the chunk that has the usage

@@ -23,7 +23,7 @@ from agentool_otel.providers.fields import (
     integer,
     is_a,
     items,
-    joined,
+    join_texts,
     number,
     plain_text,
     record,
@@ -219,7 +219,7 @@ class _Item:
         """Return the item, assembled from its fragments if the stream ended before it did."""
         if self.finished is not None:
             return self.finished
-        contents = {member: joined(fragments) for member, fragments in self.fragments.items()}
+        contents = {member: join_texts(fragments) for member, fragments in self.fragments.items()}
         kind = string(self.announced, "type") or "message"
         fields = {name: get(self.announced, name) for name in ("id", "call_id", "name", "role")}
         texts = [

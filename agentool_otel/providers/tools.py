@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.content.values import jsonable
-from agentool_otel.providers.calls import structured
+from agentool_otel.providers.calls import parse_structured
 from agentool_otel.providers.fields import get, items, record, string
 
 __all__ = ["definitions"]
@@ -77,7 +77,7 @@ def _definition(tool: Any, complete: bool) -> dict[str, Any] | None:
 def _schema(fields: Any) -> tuple[str | None, dict[str, Any] | None]:
     """Return the schema of a tool's parameters and the member that it is in, None without one."""
     for key in _SCHEMAS:
-        schema = record(structured(get(fields, key)))
+        schema = record(parse_structured(get(fields, key)))
         if schema is not None:
             inner = record(schema.get("json")) if schema.keys() == {"json"} else None  # Bedrock's
             return key, schema if inner is None else inner

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.model.messages import Part, tool_response
-from agentool_otel.providers.calls import call_part, structured
+from agentool_otel.providers.calls import call_part, parse_structured
 from agentool_otel.providers.fields import get, record, string
 
 __all__ = ["is_part", "part_of"]
@@ -38,7 +38,7 @@ def _result(value: Any, call_id: str | None) -> Part:
     if wrapper is not None and wrapper.keys() == {"type", "value"}:  # since 5
         failed = failed or (string(wrapper, "type") or "").startswith("error")
         content = wrapper["value"]
-    response = tool_response(structured(content), call_id)
+    response = tool_response(parse_structured(content), call_id)
     return response | ({"is_error": True} if failed else {})
 
 

@@ -80,7 +80,7 @@ def rebuild_in_processes(
 
     Args:
         groups: the spans of one OTel trace after another, as
-            `reading.sources.grouping.by_trace.grouped` yields them.
+            `reading.sources.grouping.by_trace.group_by_trace` yields them.
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
         report: takes what is wrong with a trace that is left out; see `skip_on_error`.

@@ -193,11 +193,11 @@ def visible_parts(text: str) -> list[str]:
     """
     end = cut_end(text)
     shown = text if end is None else text[: -len(end)]
-    parts = [*_between(shown)] if has_marker(shown) else [shown]
+    parts = [*_gaps_between(shown)] if has_marker(shown) else [shown]
     return parts if end is None else [*parts, ""]
 
 
-def _between(text: str) -> Iterator[str]:
+def _gaps_between(text: str) -> Iterator[str]:
     start = 0
     for gap in _any.finditer(text):
         yield text[start : gap.start()]

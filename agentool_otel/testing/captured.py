@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agentool_otel.ground.words import counted
+from agentool_otel.ground.words import count_text
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class AgentTraces:
         traces = self.traces()
         lines = "".join(f"\n  {trace}" for trace in traces[:_LISTED])
         more = f"\n  ... and {len(traces) - _LISTED} more" if len(traces) > _LISTED else ""
-        return f"<AgentTraces: {counted(len(traces), 'run')}{lines}{more}>"
+        return f"<AgentTraces: {count_text(len(traces), 'run')}{lines}{more}>"
 
     def rebuilt(self) -> list[Rebuilt]:
         """Return the runs with the fidelity of each trace."""
@@ -85,7 +85,7 @@ class AgentTraces:
                 "decorated with agentool_otel.agent, stands in agentool_otel.run(), or is run by a "
                 "framework that `agentool-otel doctor` lists; a run in another process is not seen"
             )
-        listed = "".join(f"\n  {_named(top)}" for top in tops[:_LISTED])
+        listed = "".join(f"\n  {_name_of(top)}" for top in tops[:_LISTED])
         more = f"\n  ... and {len(tops) - _LISTED} more" if len(tops) > _LISTED else ""
         raise AssertionError(
             f"{len(tops)} agent runs have ended, not one; hint: traces() has all{listed}{more}"
@@ -112,6 +112,6 @@ def _is_part(trace: ReasoningTrace) -> bool:
     return isinstance(metadata.get("parent_trace_id"), str)
 
 
-def _named(trace: ReasoningTrace) -> str:
+def _name_of(trace: ReasoningTrace) -> str:
     agent = trace.agent_id if isinstance(trace.agent_id, str) else "(agent without a name)"
     return f"{agent}  {trace.trace_id}"

@@ -98,7 +98,7 @@ def check(
     events, shapes = EVENTS, SHAPES
     if generation not in (gen_ai.BASELINE, "latest"):
         of = table.generation(generation)
-        record = _upgraded(record, of, findings)
+        record = _upgrade(record, of, findings)
         events = of.events | {name for name in EVENTS if name.startswith(OURS)}
         shapes = of.shapes
     findings += [*_check_span(record), *_check_attributes(record.attributes, shapes)]
@@ -146,7 +146,7 @@ def assert_conformant(
 # --------------------------------------------------------------------------- older generations
 
 
-def _upgraded(span: SpanRecord, of: Generation, findings: list[_Finding]) -> SpanRecord:
+def _upgrade(span: SpanRecord, of: Generation, findings: list[_Finding]) -> SpanRecord:
     """Return a span of an older generation with the baseline's names; what that generation does not
     have is among the findings."""
     return msgspec.structs.replace(
@@ -173,11 +173,11 @@ def _upgraded_names(attributes: Attributes, of: Generation, findings: list[_Find
             upgraded[name.removeprefix(OURS)] = value
         else:
             name = baseline.get(name, name)
-            upgraded[name] = _whole(value) if name in of.doubles else value
+            upgraded[name] = _as_integer(value) if name in of.doubles else value
     return upgraded
 
 
-def _whole(value: Any) -> Any:
+def _as_integer(value: Any) -> Any:
     """An integer of the baseline that was a double."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -204,8 +204,8 @@ def _types_of(span: SpanRecord) -> list[SpanType]:
     """The types a span may be of: several only where its kind has to decide."""
     operation = span.attributes.get(gen_ai.OPERATION_NAME)
     if mcp.METHOD_NAME in span.attributes and (operation is None or span.kind != "INTERNAL"):
-        return [span_type_ for span_type_ in SPAN_TYPES if not span_type_.operations]
-    return [span_type_ for span_type_ in SPAN_TYPES if operation in span_type_.operations]
+        return [span_type for span_type in SPAN_TYPES if not span_type.operations]
+    return [span_type for span_type in SPAN_TYPES if operation in span_type.operations]
 
 
 def _check_unnamed(span: SpanRecord) -> Iterator[_Finding]:
@@ -300,7 +300,7 @@ _REQUIRED_OF = {
 
 def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Finding]:
     for name, value in attributes.items():
-        attribute = _known(name)
+        attribute = _known_attribute(name)
         if attribute is None:
             yield from _check_unknown(name)
         elif attribute.mark == "P":
@@ -309,7 +309,7 @@ def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Find
             yield from _check_value(name, value, attribute, shapes)
 
 
-def _known(name: str) -> Attribute | None:
+def _known_attribute(name: str) -> Attribute | None:
     if name in ATTRIBUTES:
         return ATTRIBUTES[name]
     return next((value for prefix, value in PREFIXES.items() if name.startswith(prefix)), None)
@@ -358,7 +358,7 @@ def _check_no_content(span: SpanRecord) -> Iterator[_Finding]:
     places += [(f"event {event.name}: ", event.attributes) for event in span.events]
     for place, attributes in places:
         for name in attributes:
-            if (attribute := _known(name)) and attribute.content:
+            if (attribute := _known_attribute(name)) and attribute.content:
                 yield _Finding("content", name, f"{place}{name} is content")
 
 
@@ -384,7 +384,7 @@ def _misfits(value: Any, schema: Schema, path: str) -> Iterator[str]:
         return
     types: str | list[str] = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
-    if types and not any(_JSON_TYPES[type_](value) for type_ in types):
+    if types and not any(_JSON_TYPES[json_type](value) for json_type in types):
         yield f"expected {' or '.join(types)}, got {_type_name(value)} - at {path}"
         return
     if "const" in schema and value != schema["const"]:

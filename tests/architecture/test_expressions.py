@@ -43,7 +43,7 @@ def expressions() -> dict[str, re.Pattern[str]]:
 
 def inside(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:
     if isinstance(value, LazyPattern):
-        value = value.compiled()
+        value = value.compile()
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif depth and isinstance(value, (dict, list, tuple)):

@@ -12,8 +12,8 @@ import pytest
 from agentool_otel.errors import AgentoolError
 from agentool_otel.reading import parallel
 from agentool_otel.reading.rebuild.trace import Rebuilt
-from agentool_otel.reading.sources.files.undecoded import undecoded
-from agentool_otel.reading.sources.grouping.by_trace import grouped
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
+from agentool_otel.reading.sources.grouping.by_trace import group_by_trace
 from agentool_otel.reading.sources.opening import open_source
 from benchmarks.data import write_recording
 from tests.cli.conftest import Invoke
@@ -62,7 +62,7 @@ def line_or_death(rebuilt: Rebuilt) -> str:
 
 
 def test_a_worker_that_is_killed_ends_the_command_with_a_hint(folder: Path) -> None:
-    groups = grouped(undecoded(open_source(folder)))
+    groups = group_by_trace(undecoded_spans(open_source(folder)))
     with pytest.raises(AgentoolError, match="lower --jobs"):
         list(parallel.rebuild_in_processes(groups, 2, line_or_death))
 

@@ -16,7 +16,7 @@ from agentool_otel.cli._kinds import check_part
 from agentool_otel.converters.converting import recognising
 from agentool_otel.errors import DecodeError
 from agentool_otel.evaluation.cases.case_text import Part
-from agentool_otel.evaluation.cases.schema import shipped, shipped_file
+from agentool_otel.evaluation.cases.schema import shipped_file, shipped_schema
 from tests.cli.conftest import Invoke
 from tests.converters.documents import FORMATS, documents_of, runs, task_files
 from tests.evaluation.test_wrong_checks import FORMS, SEARCH, adk
@@ -122,5 +122,5 @@ def test_what_a_converter_recognises_and_reads_is_valid(value: Any) -> None:
 
 
 def test_the_schema_of_cases_is_printed_and_its_path_too(invoke: Invoke) -> None:
-    assert json.loads(invoke("schema").stdout) == shipped()
+    assert json.loads(invoke("schema").stdout) == shipped_schema()
     assert invoke("schema", "--path").stdout == f"{shipped_file()}\n"

@@ -19,7 +19,7 @@ from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.content.policy import Policy
 from agentool_otel.loading import rebuild
 from agentool_otel.otlp.json_encoder import encode_spans
-from agentool_otel.reading.sources.offloaded import rehydrated
+from agentool_otel.reading.sources.offloaded import restore_texts
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans.settings import settings
@@ -205,7 +205,7 @@ def test_stored_text_with_another_hash_is_reported_as_truncated(
 def test_a_span_file_cannot_make_its_reader_open_connections() -> None:
     note = {"bytes": 1, "sha256": "0" * 64, "stored": "http://127.0.0.1:9/x"}
     texts = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
-    assert rehydrated(texts) is texts
+    assert restore_texts(texts) is texts
 
 
 def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.converters import convert, from_agentool, recognised, to_agentool
+from agentool_otel.converters import convert, converter_for, from_agentool, to_agentool
 from agentool_otel.errors import ConfigurationError, DecodeError
 from agentool_otel.model.documents import ReasoningTrace, ToolSpec
 from tests.seed_systems.examples import TOOLS
@@ -58,17 +58,17 @@ def test_a_tool_taken_out_of_its_list_keeps_what_it_says() -> None:
 @pytest.mark.parametrize("name", sorted(TOOLS))
 def test_every_format_but_amplifiers_is_recognised(name: str) -> None:
     if name == "amplifier":
-        assert recognised(TOOLS[name][:1]).name == "anthropic-tools"
+        assert converter_for(TOOLS[name][:1]).name == "anthropic-tools"
         assert convert(TOOLS[name][:1], "mcp-tools").alike == ["amplifier"]
     else:
-        assert recognised(TOOLS[name]).name == name
+        assert converter_for(TOOLS[name]).name == name
 
 
 def test_tools_that_were_written_for_amplifier_are_recognised() -> None:
     plain = {"name": "plain", "description": "", "parameters": {"type": "object"}}
     written = convert([*TOOLS["agentool"], plain], "amplifier", "agentool").value
     assert "agentool" not in written[-1]
-    assert recognised(written).name == "amplifier"
+    assert converter_for(written).name == "amplifier"
     assert convert(written, "agentool").value == [*TOOLS["agentool"], plain]
 
 

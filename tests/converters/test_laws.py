@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.converters import convert, converter_named
-from agentool_otel.ground.json_difference import applied, differences, patch
+from agentool_otel.ground.json_difference import apply, differences, patch
 from tests.converters.documents import (
     FORMATS,
     LOSSLESS,
@@ -74,7 +74,7 @@ def test_the_listed_losses_are_the_difference(
 def test_a_patch_turns_one_object_into_another(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    assert exact(applied(before, patch(before, after))) == exact(after)
+    assert exact(apply(before, patch(before, after))) == exact(after)
 
 
 @given(json_objects, json_objects)

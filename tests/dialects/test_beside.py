@@ -48,12 +48,12 @@ THEIRS = st.dictionaries(
 
 
 def with_names(span: SpanRecord) -> SpanRecord:
-    return structs.replace(span, attributes={**span.attributes, **names.beside(span)})
+    return structs.replace(span, attributes={**span.attributes, **names.added_names(span)})
 
 
 def added(operation: ops.Operation) -> Attributes:
     """Return the attributes that are added to the span of an operation, without their mark."""
-    result = names.beside(collected(operation))
+    result = names.added_names(collected(operation))
     assert result.pop("agentool.also") == "openinference"
     return result
 
@@ -92,7 +92,7 @@ def test_every_span_but_model_calls_has_a_kind(operation: ops.Operation, kind: s
 
 @pytest.mark.parametrize("operation", [ops.Inference(), ops.Embeddings(request_model="e")])
 def test_model_calls_have_none(operation: ops.Operation) -> None:
-    assert names.beside(collected(operation)) == {}
+    assert names.added_names(collected(operation)) == {}
 
 
 def test_a_run_shows_its_first_and_last_message() -> None:
@@ -208,7 +208,7 @@ def test_session_reasoning_tokens_and_first_token_are_named_as_there() -> None:
         usage=ops.Usage(output_tokens=9, reasoning_tokens=4),
     )
     span = structs.replace(collected(call), start_ns=1_790_000_000_250_000_000)
-    assert names.beside(span) == {
+    assert names.added_names(span) == {
         "session.id": "s1",
         "llm.token_count.completion_details.reasoning": 4,
         "langfuse.observation.completion_start_time": '"2026-09-21T14:13:20.750Z"',
@@ -221,7 +221,7 @@ def test_without_content_on_the_span_none_is_added(operation: ops.Operation) -> 
     span = collected(operation)
     for name in CONTENT & span.attributes.keys():
         del span.attributes[name]
-    result = names.beside(span)
+    result = names.added_names(span)
     assert not {key for key in result if key.endswith(".value") or key.startswith("retrieval.")}
 
 
@@ -250,12 +250,12 @@ def test_the_rest_of_a_shortened_value_is_shown(cut: Any) -> None:
 )
 def test_foreign_spans_and_those_of_other_dialects_stay_unchanged(change: dict[str, Any]) -> None:
     span = collected(ops.AgentInvocation(input=[message("user", [text("?")])]))
-    assert names.beside(structs.replace(span, **change)) == {}
+    assert names.added_names(structs.replace(span, **change)) == {}
 
 
 def test_an_existing_attribute_keeps_its_value() -> None:
     span = collected(ops.AgentInvocation(conversation_id="s", extra={"session.id": "theirs"}))
-    assert names.beside(span) == {
+    assert names.added_names(span) == {
         "openinference.span.kind": "AGENT",
         "agentool.also": "openinference session.id",
     }
@@ -272,8 +272,8 @@ def test_a_span_is_read_as_if_nothing_had_been_added(
     span.attributes.update(theirs)
     expanded = with_names(span)
     if "agentool.also" not in theirs:
-        assert names.without(expanded) == span
-    assert names.beside(expanded) == {} or expanded.attributes == span.attributes
+        assert names.without_added_names(expanded) == span
+    assert names.added_names(expanded) == {} or expanded.attributes == span.attributes
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

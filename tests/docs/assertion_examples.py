@@ -16,7 +16,7 @@ import msgspec
 import yaml
 
 import agentool_otel
-from agentool_otel.evaluation.cases.schema import shipped as cases_schema
+from agentool_otel.evaluation.cases.schema import shipped_schema as cases_schema
 
 __all__ = ["EXAMPLES", "RUN", "TYPES", "Example", "evaluated", "sections"]
 

@@ -22,12 +22,12 @@ def spans() -> str:
     """Return a row for each type of span: its operations, name and kind."""
     rows = (
         (
-            f"`{span_type_.id}`",
-            _code(span_type_.operations) or "the MCP method",
-            _code((" ".join([_first_word(span_type_), *_name_part(span_type_)]),)),
-            ", ".join(kind.lower() for kind in span_type_.kinds),
+            f"`{span_type.id}`",
+            _code(span_type.operations) or "the MCP method",
+            _code((" ".join([_first_word(span_type), *_name_part(span_type)]),)),
+            ", ".join(kind.lower() for kind in span_type.kinds),
         )
-        for span_type_ in SPAN_TYPES
+        for span_type in SPAN_TYPES
     )
     return _table(("span", "operations", "span name", "kind"), rows)
 
@@ -68,10 +68,10 @@ def generations() -> str:
 
 def _spans_with(name: str) -> list[str]:
     return [
-        f"`{span_type_.id.removeprefix('gen_ai.')}`"
-        for span_type_ in SPAN_TYPES
+        f"`{span_type.id.removeprefix('gen_ai.')}`"
+        for span_type in SPAN_TYPES
         if name
-        in span_type_.required | span_type_.conditional | span_type_.recommended | span_type_.opt_in
+        in span_type.required | span_type.conditional | span_type.recommended | span_type.opt_in
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.evaluation.assertion_types import WrongAssertion, assertion_types, check_of
-from agentool_otel.evaluation.cases.schema import generate, own_types, shipped, shipped_file
+from agentool_otel.evaluation.cases.schema import generate, own_types, shipped_file, shipped_schema
 from tests.evaluation.runs import Object
 from tests.evaluation.test_assertions import FAIL, PASS, UNSEEN
 from tests.evaluation.test_case_files import EVENTS, INVOCATION, LIST
@@ -21,7 +21,7 @@ from tests.evaluation.test_wrong_checks import FORMS, SEARCH, WRONG, adk
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # it has no types
 ROOT = Path(__file__).parents[2]
-VALIDATOR: Any = jsonschema.Draft202012Validator(shipped())
+VALIDATOR: Any = jsonschema.Draft202012Validator(shipped_schema())
 RIGHT: list[Object] = [
     *(item[0] for item in PASS),
     *(item[0] for item in FAIL),
@@ -50,12 +50,12 @@ def test_the_file_is_what_the_command_writes() -> None:
     assert shipped_file().read_text("utf-8") == text, (
         "run python -m agentool_otel.evaluation.cases.schema"
     )
-    jsonschema.Draft202012Validator.check_schema(shipped())
+    jsonschema.Draft202012Validator.check_schema(shipped_schema())
     assert own_types() == assertion_types()
 
 
 def test_every_parameter_has_a_description() -> None:
-    definitions = shipped()["$defs"]
+    definitions = shipped_schema()["$defs"]
     for name in own_types():
         assert definitions[name]["description"]
         for parameter, schema in definitions[name]["properties"].items():

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.evaluation.judges.prompts import fenced
-from agentool_otel.evaluation.judges.shortening import fitted
+from agentool_otel.evaluation.judges.prompts import fence
+from agentool_otel.evaluation.judges.shortening import fit
 from tests.evaluation.judges import GROUNDED, POLITE, RUBRIC, asked, judged
 from tests.evaluation.runs import RUN, Object
 
@@ -32,7 +32,7 @@ def inside(text: str) -> list[str]:
 
 @given(TEXTS, TEXTS)
 def test_no_text_closes_the_fence_around_it(text: str, more: str) -> None:
-    assert inside(fenced([text.replace("\n", " "), more.replace("\n", " ")]))
+    assert inside(fence([text.replace("\n", " "), more.replace("\n", " ")]))
 
 
 @given(TEXTS)
@@ -157,7 +157,7 @@ def test_a_shortened_trace_fits_its_budget_and_keeps_both_ends(
     held: list[Any], output: Any, budget: int
 ) -> None:
     steps = [{"step_id": f"s{n}", "content": value} for n, value in enumerate(held)]
-    lines, left_out = fitted({"input": "?"}, steps, {"output": output}, budget)
+    lines, left_out = fit({"input": "?"}, steps, {"output": output}, budget)
     # Characters that JSON escapes take up to six times their room.
     assert sum(map(len, lines)) <= budget + 6 * 400
     assert "input" in json.loads(lines[0])

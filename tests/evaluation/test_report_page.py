@@ -23,7 +23,7 @@ from agentool_otel import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.errors import MissingDependencyError
 from agentool_otel.evaluation.reports import Subject, html
 from agentool_otel.evaluation.reports.html import Page
-from agentool_otel.evaluation.reports.page_texts import mentioned, pieces
+from agentool_otel.evaluation.reports.page_texts import mentioned_ids, pieces
 from agentool_otel.evaluation.reports.result_texts import plain
 from tests.evaluation.report_results import (
     OUTCOMES,
@@ -273,7 +273,7 @@ def test_a_short_value_does_not_break_and_a_long_name_does(text: str, parts: str
 def test_the_ids_of_steps_in_a_reason_are_links(
     reason: str, ids: list[str], links: list[str]
 ) -> None:
-    assert mentioned(reason, ids) == links
+    assert mentioned_ids(reason, ids) == links
     anchors = {step_id: f"r1-{n}" for n, step_id in enumerate(ids)}
     assert [piece.text for piece in pieces(reason, anchors) if piece.anchor] == links
 

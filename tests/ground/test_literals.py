@@ -80,6 +80,6 @@ def test_the_content_of_a_printed_message_is_read_once(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(langchain_values, "value_in", counted)
     output = " id= name= it's" * 100
-    message = langchain_values.unprinted(f"content={output!r} id='run-1'")
+    message = langchain_values.parse_printed_messages(f"content={output!r} id='run-1'")
     assert message == {"type": "ai", "content": output}
     assert read == [repr(output)]

@@ -25,7 +25,7 @@ import pytest
 from opentelemetry import baggage, context, trace
 
 from agentool_otel.tracing.capture import agent, child_environment, run, tool
-from agentool_otel.tracing.capture.context import inherited
+from agentool_otel.tracing.capture.context import inherited_context
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.tracing.spans.settings import settings
 
@@ -386,7 +386,7 @@ def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) ->
     def look() -> None:
         log.append(baggage.get_baggage("tenant"))
 
-    settings.inherited = inherited(environment)
+    settings.inherited = inherited_context(environment)
     contextvars.Context().run(look)
     assert spans.tree() == "parent\n  execute_tool look"
     assert spans.finished()[-1].parent.span_id == span.get_span_context().span_id
@@ -395,13 +395,13 @@ def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) ->
 
 @pytest.mark.parametrize("texts", [{}, {"TRACEPARENT": "nonsense"}, {"TRACEPARENT": ""}])
 def test_an_environment_without_a_valid_trace_is_ignored(spans: Any, texts: dict[str, str]) -> None:
-    settings.inherited = inherited(texts)
+    settings.inherited = inherited_context(texts)
     work()
     assert spans.only().parent is None
 
 
 def test_the_users_own_span_wins_over_the_parent_process(spans: Any, tracer: Any) -> None:
-    settings.inherited = inherited({"TRACEPARENT": f"00-{'1' * 32}-{'2' * 16}-01"})
+    settings.inherited = inherited_context({"TRACEPARENT": f"00-{'1' * 32}-{'2' * 16}-01"})
     with tracer.start_as_current_span("mine"):
         work()
     assert spans.tree() == "mine\n  execute_tool work"

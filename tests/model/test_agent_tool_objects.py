@@ -17,7 +17,7 @@ from agentool_otel.integrations.agent_tool.documents.objects import (
     Result,
     Versioned,
 )
-from agentool_otel.integrations.agent_tool.documents.schema import generate, shipped
+from agentool_otel.integrations.agent_tool.documents.schema import generate, shipped_schema
 from tests.seed_systems.agent_tool_documents import EXAMPLES, PARTIAL, generated
 from tests.strategies import exact, values
 
@@ -27,13 +27,13 @@ each = pytest.mark.parametrize("cls", OBJECTS)
 @each
 def test_the_shipped_schema_is_what_the_type_generates(cls: type[Versioned]) -> None:
     """To mend it: python -m agentool_otel.integrations.agent_tool.documents.schema"""
-    assert shipped(cls) == generate(cls)
-    jsonschema.Draft202012Validator.check_schema(shipped(cls))
+    assert shipped_schema(cls) == generate(cls)
+    jsonschema.Draft202012Validator.check_schema(shipped_schema(cls))
 
 
 @each
 def test_every_member_has_a_description(cls: type[Versioned]) -> None:
-    schema = shipped(cls)
+    schema = shipped_schema(cls)
     parts = [schema, *schema.get("$defs", {}).values()]
     assert all(member["description"] for part in parts for member in part["properties"].values())
 
@@ -43,7 +43,7 @@ def test_an_example_is_known_for_what_it_is_and_valid(cls: type[Versioned]) -> N
     example = EXAMPLES[cls.__name__]
     assert identify(example) is cls
     assert findings(example) == []
-    jsonschema.validate(example, shipped(cls), jsonschema.Draft202012Validator)
+    jsonschema.validate(example, shipped_schema(cls), jsonschema.Draft202012Validator)
 
 
 @pytest.mark.parametrize(("name", "example"), PARTIAL)
@@ -58,13 +58,15 @@ def test_what_lacks_required_members_can_be_read_and_is_warned_of(
 def test_every_object_comes_back_as_it_was(data: tuple[type[Versioned], dict[str, Any]]) -> None:
     cls, members = data
     assert exact(read(members, cls).to_dict()) == exact(members)
-    assert jsonschema.Draft202012Validator(shipped(cls)).is_valid(members)
+    assert jsonschema.Draft202012Validator(shipped_schema(cls)).is_valid(members)
 
 
 @given(members=st.dictionaries(st.sampled_from(["result_id", "status", "error", "x"]), values))
 def test_a_schema_takes_what_can_be_read(members: dict[str, Any]) -> None:
     results = [finding for finding in findings(members, Result) if finding.level == "error"]
-    assert jsonschema.Draft202012Validator(shipped(Result)).is_valid(members) == (not results)
+    assert jsonschema.Draft202012Validator(shipped_schema(Result)).is_valid(members) == (
+        not results
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.codec import decode, fields_of
 from agentool_otel.model.documents import Document
-from agentool_otel.model.schema import DOCUMENTS, file_name, generate, shipped
+from agentool_otel.model.schema import DOCUMENTS, file_name, generate, shipped_schema
 
 SPEC = Path(__file__).parents[1] / "fixtures" / "spec"
 each_document = pytest.mark.parametrize("cls", DOCUMENTS)
 
 
 def valid(cls: type[Document], value: Any) -> bool:
-    checker: Any = jsonschema.Draft202012Validator(shipped(cls))
+    checker: Any = jsonschema.Draft202012Validator(shipped_schema(cls))
     return bool(checker.is_valid(value))
 
 
@@ -36,17 +36,17 @@ def decodes(cls: type[Document], value: Any) -> bool:
 @each_document
 def test_the_shipped_schema_is_what_the_type_generates(cls: type[Document]) -> None:
     """To mend it: python -m agentool_otel.model.schema"""
-    assert shipped(cls) == generate(cls)
+    assert shipped_schema(cls) == generate(cls)
 
 
 @each_document
 def test_the_schema_is_valid_draft_2020_12(cls: type[Document]) -> None:
-    jsonschema.Draft202012Validator.check_schema(shipped(cls))
+    jsonschema.Draft202012Validator.check_schema(shipped_schema(cls))
 
 
 @each_document
 def test_every_member_has_a_description(cls: type[Document]) -> None:
-    schema = shipped(cls)
+    schema = shipped_schema(cls)
     parts = [schema, *schema.get("$defs", {}).values()]
     assert all(member["description"] for part in parts for member in part["properties"].values())
 
@@ -75,7 +75,7 @@ def test_an_example_of_the_spec_is_valid(cls: type[Document]) -> None:
         "Step": trace["steps"][1],
     }
     value = parts.get(cls.__name__) or json.loads(path.read_text("utf-8"))
-    jsonschema.validate(value, shipped(cls), jsonschema.Draft202012Validator)
+    jsonschema.validate(value, shipped_schema(cls), jsonschema.Draft202012Validator)
 
 
 def test_unknown_words_and_members_are_valid() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.providers.documents import identified
+from agentool_otel.providers.documents import with_id
 from agentool_otel.testing.conformance import check_all
 
 
@@ -30,22 +30,22 @@ def digest(content: str) -> str:
 def test_an_id_is_the_documents_own_or_a_digest_of_its_content(
     document: dict[str, Any], expected: str
 ) -> None:
-    assert identified(document)["id"] == expected
+    assert with_id(document)["id"] == expected
 
 
 def test_a_credential_is_not_to_be_found_by_its_digest() -> None:
     one, second = (f"password=hunter{n}hunter" for n in (2, 3))
-    assert identified({"content": one})["id"] == identified({"content": second})["id"]
+    assert with_id({"content": one})["id"] == with_id({"content": second})["id"]
 
 
 @pytest.mark.parametrize("name", ["score", "relevance_score", "similarity_score"])
 def test_a_score_is_taken_from_the_metadata(name: str) -> None:
-    assert identified({"content": "a", "metadata": {name: 0.5}})["score"] == 0.5
+    assert with_id({"content": "a", "metadata": {name: 0.5}})["score"] == 0.5
 
 
 @pytest.mark.parametrize("metadata", [{}, {"distance": 0.1}, {"score": "high"}, {"score": True}])
 def test_a_score_is_never_made_up(metadata: dict[str, Any]) -> None:
-    assert "score" not in identified({"content": "a", "metadata": metadata})
+    assert "score" not in with_id({"content": "a", "metadata": metadata})
 
 
 def test_documents_reported_by_hand_conform(spans: Any) -> None:

@@ -15,7 +15,7 @@ from opentelemetry.sdk.resources import Resource
 
 from agentool_otel import EvalResult
 from agentool_otel.dialects import writing_dialect
-from agentool_otel.evaluation.write_back import written
+from agentool_otel.evaluation.write_back import spans_and_events
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ASSERTION_TYPES
 from agentool_otel.model.operations import AgentInvocation
@@ -82,7 +82,7 @@ def there_and_back(
     readable, words = Readable(), writing_dialect(dialect)
     lines = [encode_spans([*map(readable, spans)])]
     for result in originals:
-        value = written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
+        value = spans_and_events(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
         if "spans" in parts:
             lines += [
                 encode_spans([readable(converted(span, words)) for span in value.spans])
@@ -130,7 +130,9 @@ def test_of_a_result_written_twice_the_fuller_copy_counts() -> None:
     spans, judged = run()
     assert judged.anchor is not None
     for content in (True, False):
-        spans += written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content).spans
+        spans += spans_and_events(
+            EvalResult.from_dict(result), judged.anchor, RESOURCE, content
+        ).spans
     (match,) = rebuild(spans)
     assert [result.to_dict() for result in match.results] == [result]
 
@@ -144,7 +146,7 @@ def test_without_content_no_reason_and_no_unknown_member_is_written() -> None:
     assert there_and_back(result, content=False) == [{**bare, "assertion_results": [results]}]
     _, judged = run()
     assert judged.anchor is not None
-    value = written(EvalResult.from_dict(result), judged.anchor, RESOURCE)
+    value = spans_and_events(EvalResult.from_dict(result), judged.anchor, RESOURCE)
     assert "secret" not in repr(value)
     assert_conformant(value.spans, content=False)
 
@@ -163,7 +165,7 @@ def test_the_spans_of_results_conform_to_the_conventions() -> None:
             ],
         }
     )
-    value = written(result, judged.anchor, RESOURCE, content=True)
+    value = spans_and_events(result, judged.anchor, RESOURCE, content=True)
     assert_conformant(value.spans)
     assert [(span.name, span.status) for span in value.spans] == [
         ("evaluate composite_score", "UNSET"),

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.reading.sources import offloaded
-from agentool_otel.reading.sources.offloaded import rehydrated
+from agentool_otel.reading.sources.offloaded import restore_texts
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
 
@@ -45,7 +45,7 @@ def test_only_the_folder_of_the_recording_is_looked_into(tmp_path: Path, secret:
     content = tmp_path / "recordings" / "content"
     for stored in (tmp_path / "secret", content / ".." / ".." / "secret", "secret", "/dev/zero"):
         text = noted(str(stored), secret)
-        assert rehydrated(text) is text
+        assert restore_texts(text) is text
 
 
 def test_a_text_is_found_by_its_hash_wherever_the_recording_was_moved_to(
@@ -53,7 +53,7 @@ def test_a_text_is_found_by_its_hash_wherever_the_recording_was_moved_to(
 ) -> None:
     content = tmp_path / "recordings" / "content"
     (content / sha256(secret).hexdigest()).write_bytes(secret)
-    assert rehydrated(noted("/was/there/before", secret)) == {"a": secret.decode()}
+    assert restore_texts(noted("/was/there/before", secret)) == {"a": secret.decode()}
 
 
 @pytest.mark.parametrize("where", ["file://{}/off/../secret", "file://{}/off", "file://{}"])
@@ -64,9 +64,9 @@ def test_a_url_is_read_below_the_offload_under_the_hash_alone(
     (tmp_path / "off").mkdir()
     monkeypatch.setenv("AGENTOOL_OFFLOAD", f"file://{tmp_path}/off")
     text = noted(where.format(tmp_path), secret)
-    assert rehydrated(text) is text
+    assert restore_texts(text) is text
     (tmp_path / "off" / sha256(secret).hexdigest()).write_bytes(secret)
-    assert rehydrated(text) == {"a": secret.decode()}
+    assert restore_texts(text) == {"a": secret.decode()}
 
 
 def test_of_a_url_no_more_is_read_than_was_stored(
@@ -77,7 +77,7 @@ def test_of_a_url_no_more_is_read_than_was_stored(
     with (tmp_path / sha256(secret).hexdigest()).open("wb") as endless:
         endless.truncate(1 << 40)
     text = noted("anywhere", secret)
-    assert rehydrated(text) is text
+    assert restore_texts(text) is text
 
 
 @needs_posix
@@ -101,7 +101,7 @@ def test_what_stands_under_the_hash_is_a_plain_file_of_that_size(
         with place.open("wb") as sparse:
             sparse.truncate(6 << 30)
     text = noted(str(place), secret)
-    assert rehydrated(text) is text
+    assert restore_texts(text) is text
 
 
 def test_a_size_beyond_the_limit_is_not_read(tmp_path: Path, secret: bytes) -> None:
@@ -110,7 +110,7 @@ def test_a_size_beyond_the_limit_is_not_read(tmp_path: Path, secret: bytes) -> N
         with place.open("wb") as sparse:
             sparse.truncate(int(size) if size == offloaded.LARGEST + 1 else 1)
         text = noted(str(place), secret, bytes=size)
-        assert rehydrated(text) is text
+        assert restore_texts(text) is text
 
 
 json_values = st.recursive(
@@ -124,4 +124,4 @@ json_values = st.recursive(
 )}))  # fmt: skip
 def test_whatever_a_span_says_nothing_is_raised_and_nothing_made_up(note: Any) -> None:
     texts = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps(note)}
-    assert rehydrated(texts) is texts
+    assert restore_texts(texts) is texts

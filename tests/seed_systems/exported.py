@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from agentool_otel import EvalResult, ReasoningTrace, rebuild
 from agentool_otel.cli import main
-from agentool_otel.evaluation.write_back import anchor_of_document, written
+from agentool_otel.evaluation.write_back import anchor_of_document, spans_and_events
 from agentool_otel.model.documents import Document
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
@@ -91,7 +91,7 @@ def exported(documents: Iterable[Document], *, as_events: bool = False) -> Expor
         for result in documents:
             if isinstance(result, EvalResult):
                 anchor = anchor_of_document(traces[str(result.trace_id)])
-                judged = written(result, anchor, _JUDGE, content=True)
+                judged = spans_and_events(result, anchor, _JUDGE, content=True)
                 if as_events:
                     lines += map(encode_log, judged.events)
                 else:

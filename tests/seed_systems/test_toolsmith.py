@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentool_otel import EvalCase, EvalResult, ReasoningTrace, ToolRegistry, ToolSpec, evaluate
-from agentool_otel.converters import from_agentool, recognised, to_agentool
+from agentool_otel.converters import converter_for, from_agentool, to_agentool
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.semconv import gen_ai
@@ -380,7 +380,7 @@ def test_check_83_what_cannot_be_a_run_says_where_and_what(
 
 def test_check_83_a_file_is_told_by_its_list() -> None:
     run = {**RUN, "tools": {"of": "a version to come"}}
-    assert recognised(run).name == "toolsmith"
+    assert converter_for(run).name == "toolsmith"
     assert there_and_back(run) == canonical(run)
 
 
@@ -390,7 +390,7 @@ def test_check_83_validation_is_local(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     for file in (TOOLS, TASKS, RUN):
-        assert recognised(file).name == "toolsmith"
+        assert converter_for(file).name == "toolsmith"
         to_agentool(file)
 
 

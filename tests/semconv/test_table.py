@@ -109,16 +109,16 @@ def test_content_is_opt_in_or_forbidden_everywhere(span_type: SpanType) -> None:
 
 
 def test_every_operation_has_a_span_type() -> None:
-    span_types = {operation for span_type_ in SPAN_TYPES for operation in span_type_.operations}
+    span_types = {operation for span_type in SPAN_TYPES for operation in span_type.operations}
     assert span_types == set(ATTRIBUTES[gen_ai.OPERATION_NAME].members)
 
 
 def test_only_the_kind_decides_between_two_types_of_one_operation() -> None:
     pairs = [
         (op, kind)
-        for span_type_ in SPAN_TYPES
-        for op in span_type_.operations or ("mcp",)
-        for kind in span_type_.kinds
+        for span_type in SPAN_TYPES
+        for op in span_type.operations or ("mcp",)
+        for kind in span_type.kinds
     ]
     assert len(pairs) == len(set(pairs))
 

@@ -27,7 +27,7 @@ from agentool_otel.content.encoding.introspection import (
     Items,
     instance_dict,
     mro,
-    stored,
+    stored_attribute,
     type_name,
     unencodable,
 )
@@ -130,9 +130,9 @@ def _exception(value: BaseException) -> Items:
     return Items(iter(members), len(members), mapping=True)
 
 
-def _held(name: str) -> Look:
+def _attribute_look(name: str) -> Look:
     def look(value: Any) -> Any:
-        content = stored(value, name)
+        content = stored_attribute(value, name)
         return unencodable(value) if content is MISSING else content
 
     return look
@@ -143,12 +143,12 @@ def _namespace(value: Any) -> Any:
     return unencodable(value) if members is None else _dict(members)
 
 
-def _named(name_of: Callable[[Any], str]) -> Look:
+def _name_look(name_of: Callable[[Any], str]) -> Look:
     return lambda value: unencodable(value, **{MARK_TEXT: name_of(value)})
 
 
 _BASES: tuple[tuple[type, Look], ...] = (
-    (enum.Enum, _held("_value_")),
+    (enum.Enum, _attribute_look("_value_")),
     (str, plain_text),
     (int, _int),
     (float, _float),
@@ -168,7 +168,7 @@ _BASES: tuple[tuple[type, Look], ...] = (
     (datetime.timedelta, datetime.timedelta.__str__),
     (types.SimpleNamespace, _namespace),
     (BaseException, _exception),
-    (type, _named(type_name)),
+    (type, _name_look(type_name)),
 )
 BASES: dict[int, Look] = {id(base): look for base, look in _BASES}
 """By the id of a type, because the hash of a class may be the user's. These are written in C: their
@@ -179,8 +179,8 @@ _EXACT: tuple[tuple[tuple[type, ...], Look], ...] = (
     ((range,), range.__repr__),
     ((types.MappingProxyType,), _mapping_proxy),
     *(((view,), _sequence(view)) for view in map(type, ({}.keys(), {}.values(), {}.items()))),
-    ((types.FunctionType,), _named(lambda item: f"{item.__module__}.{item.__qualname__}")),
-    ((collections.UserDict, collections.UserList, collections.UserString), _held("data")),
+    ((types.FunctionType,), _name_look(lambda item: f"{item.__module__}.{item.__qualname__}")),
+    ((collections.UserDict, collections.UserList, collections.UserString), _attribute_look("data")),
     ((fractions.Fraction, uuid.UUID), str),
     ((pathlib.PurePosixPath, pathlib.PureWindowsPath, type(pathlib.Path())), str),
     ((ipaddress.IPv4Address, ipaddress.IPv4Network, ipaddress.IPv4Interface), str),

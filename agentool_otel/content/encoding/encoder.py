@@ -21,11 +21,11 @@ from agentool_otel.content.encoding.introspection import (
     Items,
     Marker,
     mro,
-    truncated,
+    truncation_marker,
     type_name,
     unencodable,
 )
-from agentool_otel.content.encoding.library_kinds import declared, of_libraries
+from agentool_otel.content.encoding.library_kinds import declared_fields, of_libraries
 from agentool_otel.content.masking.credentials import HARMLESS, NAMES, harmless
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
@@ -224,12 +224,12 @@ class _Walk:
                 frames.pop()
                 continue
             key, inner = member if source.mapping else (None, member)
-            plain, children = self._opened(inner)
+            plain, children = self._scalar_or_members(inner)
             if children is not None:
                 if id(inner) in self._path:
                     plain = unencodable(inner, "circular")
                 elif len(frames) > self._limits.depth:
-                    plain = truncated(inner, "depth", children.length)
+                    plain = truncation_marker(inner, "depth", children.length)
                 else:
                     plain = {} if children.mapping else []
                     self._path.add(id(inner))
@@ -259,7 +259,7 @@ class _Walk:
             return "seconds"
         return None
 
-    def _opened(self, value: Any) -> tuple[Any, Items | None]:
+    def _scalar_or_members(self, value: Any) -> tuple[Any, Items | None]:
         """Return a JSON scalar or a marker, or else the members to copy."""
         for _ in range(_LAYERS):
             kind = type(value)
@@ -286,7 +286,7 @@ class _Walk:
             encoder = BASES.get(id(base)) or self._kinds.get(id(base))
             if encoder is not None:
                 return encoder(value)
-            inner = declared(value, base)
+            inner = declared_fields(value, base)
             if inner is not None:
                 return inner
         return unencodable(value)

@@ -29,8 +29,8 @@ __all__ = [
     "is_a",
     "module_name",
     "mro",
-    "stored",
-    "truncated",
+    "stored_attribute",
+    "truncation_marker",
     "type_name",
     "unencodable",
 ]
@@ -96,14 +96,14 @@ def unencodable(value: Any, reason: str = "opaque", **more: Any) -> Marker:
     return Marker({MARK_TYPE: type_name(type(value)), MARK_UNENCODABLE: reason, **more})
 
 
-def truncated(value: Any, limit: str, length: int, **more: Any) -> Marker:
+def truncation_marker(value: Any, limit: str, length: int, **more: Any) -> Marker:
     """Return the marker of a container that is over a limit."""
     return Marker(
         {MARK_TYPE: type_name(type(value)), MARK_TRUNCATED: limit, MARK_LENGTH: length, **more}
     )
 
 
-def stored(value: Any, name: str) -> Any:
+def stored_attribute(value: Any, name: str) -> Any:
     """Return an attribute from the instance's own slot or dict; `MISSING` where it is not set."""
     for base in mro(type(value)):
         slot = class_dict(base).get(name)
@@ -131,7 +131,7 @@ def fields(value: Any, names: list[str]) -> Items:
 
     def members() -> Iterator[tuple[str, Any]]:
         for name in names:
-            content = stored(value, name)
+            content = stored_attribute(value, name)
             yield name, unencodable(value, "not set") if content is MISSING else content
 
     return Items(members(), len(names), mapping=True)

@@ -16,19 +16,19 @@ from agentool_otel.content.encoding.introspection import (
     fields,
     instance_dict,
     mro,
-    stored,
-    truncated,
+    stored_attribute,
+    truncation_marker,
     unencodable,
 )
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TEXT, MARK_TRUNCATED
 
-__all__ = ["declared", "of_libraries"]
+__all__ = ["declared_fields", "of_libraries"]
 
 _CELLS = 100_000
 """Of an array or a frame that are taken out; a larger array is only described."""
 
 
-def declared(value: Any, base: type) -> Any:
+def declared_fields(value: Any, base: type) -> Any:
     """Look into an instance by the fields one of its classes declares; None where none does."""
     namespace = class_dict(base)
     if "__dataclass_fields__" in namespace:
@@ -70,7 +70,7 @@ def _pydantic(value: Any) -> Any:
         return unencodable(value)
     if list(members) == ["root"]:  # a RootModel is its only field
         return members["root"]
-    more = stored(value, "__pydantic_extra__")
+    more = stored_attribute(value, "__pydantic_extra__")
     pairs = [*members.items(), *(more.items() if type(more) is dict else ())]
     return Items(iter(pairs), len(pairs), mapping=True)
 
@@ -81,7 +81,7 @@ def _numpy_array(value: Any) -> Any:
     if size <= _CELLS:
         return array.tolist(value)
     description = f"shape {array.shape.__get__(value)}, {array.dtype.__get__(value)}"
-    return truncated(value, "nodes", size, **{MARK_TEXT: description})
+    return truncation_marker(value, "nodes", size, **{MARK_TEXT: description})
 
 
 def _numpy_scalar(value: Any) -> Any:

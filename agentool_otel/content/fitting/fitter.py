@@ -129,7 +129,7 @@ def fit(
             text = attributes[key]
             shortened = before.get(key)
             if shortened is None or shortened.whole is not text or shortened.most != most:
-                shortened = Cut(text, most, shorten(text, most), _noted(text, store))
+                shortened = Cut(text, most, shorten(text, most), _store_note(text, store))
             attributes[key] = shortened.short
             cuts[key] = shortened
     if cuts:
@@ -138,7 +138,7 @@ def fit(
     return cuts
 
 
-def _noted(text: str, store: Store | None) -> dict[str, Any]:
+def _store_note(text: str, store: Store | None) -> dict[str, Any]:
     """Return how long a text is and, if it could be stored, where it is whole."""
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()

@@ -38,13 +38,13 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
-    "assigned",
     "assigns",
     "assigns_in_json",
     "ends_column",
+    "find_assignments",
     "is_masked",
     "may_name",
-    "quoted",
+    "quoted_value",
     "value_at",
 ]
 
@@ -232,7 +232,7 @@ def may_name(text: str) -> bool:
     return _names(text, _words_before(text, _IN_TEXT))
 
 
-def assigned(text: str) -> list[tuple[int, int]]:
+def find_assignments(text: str) -> list[tuple[int, int]]:
     """Return where values stand that are assigned to names of credentials; some may overlap."""
     words = _words_before(text, _IN_TEXT)
     if not words:
@@ -323,7 +323,8 @@ def _names(text: str, words: Collection[str]) -> bool:
         return False
     lower = _lower(text)
     return any(
-        word in lower and next(_named(text, lower, word, 0), None) is not None for word in words
+        word in lower and next(_names_ending_in(text, lower, word, 0), None) is not None
+        for word in words
     )
 
 
@@ -334,7 +335,7 @@ class _Name(NamedTuple):
     judge: ValueTest
 
 
-def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
+def _names_ending_in(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
     """Yield the next separators behind names of credentials that end in a word."""
     for match in _ASSIGNED[word].finditer(lower, at):
         judge = _judge_before(text, match.start() + len(word))
@@ -372,7 +373,7 @@ def _in_sentence(judge: ValueTest) -> ValueTest:
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     at = end = refused = 0
-    while (name := next(_named(text, lower, word, at), None)) is not None:
+    while (name := next(_names_ending_in(text, lower, word, at), None)) is not None:
         at = name.ends
         if name.sign in _OPERATORS and at < refused:
             continue
@@ -420,7 +421,7 @@ def _value(text: str, name: _Name) -> tuple[int, int] | None:
     if quote is not None:
         if name.sign == ":" and not quote["prefix"] and _closes(text, quote):
             return None
-        span = quoted(text, quote.end(), quote["quote"])
+        span = quoted_value(text, quote.end(), quote["quote"])
         if span is None or refers(text, *span):
             return None
         in_template = "f" in (quote["prefix"] or "").lower()
@@ -467,7 +468,7 @@ def _literal(text: str, at: int) -> tuple[int, int] | None:
     return (at, end) if ends_word and looks_random(text[at:end]) else None
 
 
-def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:
+def quoted_value(text: str, at: int, quote: str) -> tuple[int, int] | None:
     """Return where a value stands that begins behind a quote; None where it is none."""
     end = _end_of_quoted(text, at, quote)
     return (at, end) if end < len(text) or end - at >= _LEAST else None

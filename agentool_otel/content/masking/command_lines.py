@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel.content.masking.assignments import quoted, value_at
+from agentool_otel.content.masking.assignments import quoted_value, value_at
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import ValueTest, strict, value_test
 from agentool_otel.ground import lazy_re as re
@@ -118,9 +118,9 @@ def in_commands(text: str) -> Iterator[_Span]:
         if _SHORT_OPTION.search(text) is not None:
             yield from _short_options(text)
         if "<<<" in text:
-            yield from _piped(text, _HERE)
+            yield from _piped_values(text, _HERE)
     if "|" in text and any(sign in text for sign in _STDIN_SIGNS):
-        yield from _piped(text, _PIPED)
+        yield from _piped_values(text, _PIPED)
 
 
 def _long_options(text: str) -> Iterator[_Span]:
@@ -149,7 +149,7 @@ def _judge_of(name: str, dashes: str) -> ValueTest | None:
 def _read(text: str, at: int, quote: str | None) -> _Span | None:
     if not quote:
         return value_at(text, at)
-    span = quoted(text, at, quote)
+    span = quoted_value(text, at, quote)
     return None if span is None or refers(text, *span) else span
 
 
@@ -219,7 +219,7 @@ def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
     return None
 
 
-def _piped(text: str, before: re.Pattern[str]) -> Iterator[_Span]:
+def _piped_values(text: str, before: re.Pattern[str]) -> Iterator[_Span]:
     """Yield where values stand that are piped into commands, each read once."""
     end = 0
     for match in before.finditer(text):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from agentool_otel.content.masking.secret_names import ValueTest, looks_random
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["may_hold", "shaped"]
+__all__ = ["find_shapes", "may_hold"]
 
 _ALNUM = r"[A-Za-z0-9]"
 _TOKEN = r"[A-Za-z0-9_\-]"
@@ -214,7 +214,7 @@ def may_hold(text: str) -> bool:
     )
 
 
-def shaped(text: str) -> list[tuple[int, int]]:
+def find_shapes(text: str) -> list[tuple[int, int]]:
     """Return where credentials stand, by shape and not by place; some may overlap."""
     if not may_hold(text):
         return []

@@ -16,14 +16,14 @@ from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from agentool_otel.content.masking.assignments import (
-    assigned,
     assigns,
     assigns_in_json,
+    find_assignments,
     may_name,
 )
 from agentool_otel.content.masking.command_lines import in_arguments
-from agentool_otel.content.masking.credential_shapes import may_hold, shaped
-from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
+from agentool_otel.content.masking.credential_shapes import find_shapes, may_hold
+from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, find_introduced, may_introduce
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import (
     ValueTest,
@@ -123,9 +123,9 @@ def _new_secret(names: set[str]) -> bool:
     # A name in a string of the string's own JSON is found by `assigns_in_json`.
     new = {name for name in names - HARMLESS if name[-1:] != "\\" or name.endswith(_DEEP)}
     together = NAMES(new)
-    if has_word(together) and any(names_secret(name) or assigned(name) for name in new):
+    if has_word(together) and any(names_secret(name) or find_assignments(name) for name in new):
         return True
-    if may_hold(together) and any(shaped(name) for name in new):
+    if may_hold(together) and any(find_shapes(name) for name in new):
         return True
     _remember({name for name in new if len(name) <= _LONGEST_NAME})
     return False
@@ -170,7 +170,7 @@ def mask_text(text: str) -> str:
 
 
 _Search = Callable[[str], list[tuple[int, int]]]
-_SEARCHES: tuple[_Search, ...] = (shaped, assigned, introduced)
+_SEARCHES: tuple[_Search, ...] = (find_shapes, find_assignments, find_introduced)
 
 
 def _mask_found(text: str, searches: tuple[_Search, ...]) -> str:
@@ -183,7 +183,7 @@ def _mask_found(text: str, searches: tuple[_Search, ...]) -> str:
 def _searches_in(text: str) -> tuple[_Search, ...]:
     """Return the searches that may find something in a part of a text."""
     introduces = may_introduce(text) or ("{" in text and "kty" in text)
-    may_find = (bool(shaped(text)), assigns(text), introduces)
+    may_find = (bool(find_shapes(text)), assigns(text), introduces)
     return tuple(search for search, may in zip(_SEARCHES, may_find, strict=True) if may)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from agentool_otel.content.masking.assignments import ends_column, is_masked, quoted, value_at
+from agentool_otel.content.masking.assignments import ends_column, is_masked, quoted_value, value_at
 from agentool_otel.content.masking.command_lines import MAY_BE_OPTION, in_commands
 from agentool_otel.content.masking.secret_names import (
     ANY_SCRIPT,
@@ -23,7 +23,7 @@ from agentool_otel.content.masking.secret_names import (
 )
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["PRIVATE_MEMBERS", "introduced", "may_introduce"]
+__all__ = ["PRIVATE_MEMBERS", "find_introduced", "may_introduce"]
 
 _Span = tuple[int, int]
 
@@ -238,35 +238,35 @@ def _names_value(text: str) -> bool:
     return has_word("\0".join([part[-_NEAR:] for part in text.split("alue")[:-1]]))
 
 
-def introduced(text: str) -> list[_Span]:
+def find_introduced(text: str) -> list[_Span]:
     """Return where values stand that are so introduced; some may overlap."""
     columns, named = ends_column(text), _may_name_value(text)
-    spans = list(_named(text)) if named else []
+    spans = list(_named_values(text)) if named else []
     if columns:
         if "|" in text:
-            spans += _of(_CELL_BEHIND, text)
+            spans += _values_of_row(_CELL_BEHIND, text)
         spans += _in_columns(text)
     if "{" in text and "kty" in text:
         spans += _in_web_keys(text)
     return [span for span in spans if not is_masked(text, *span)]
 
 
-def _named(text: str) -> Iterator[_Span]:
+def _named_values(text: str) -> Iterator[_Span]:
     """Yield where values stand in all grammars but tables."""
     yield from in_commands(text)
     for row in _TABLE:
         for needle in row.needle:
             if needle in text:
-                yield from _of(row, text)
+                yield from _values_of_row(row, text)
                 break
     if "alue" in text and _names_value(text):
         for row in _BESIDE_NAME:
-            yield from _of(row, text)
+            yield from _values_of_row(row, text)
         if "<" in text:
             yield from _in_tags(text)
 
 
-def _of(row: _Row, text: str) -> Iterator[_Span]:
+def _values_of_row(row: _Row, text: str) -> Iterator[_Span]:
     named = "name" in row.before.groupindex
     end = 0
     for before in row.before.finditer(text):
@@ -275,7 +275,7 @@ def _of(row: _Row, text: str) -> Iterator[_Span]:
             continue
         quote = before["quote"] if "quote" in before.re.groupindex else None
         at = before.end()
-        span = quoted(text, at, quote) if quote else row.read(text, at)
+        span = quoted_value(text, at, quote) if quote else row.read(text, at)
         if span is None:
             continue
         end = span[1]

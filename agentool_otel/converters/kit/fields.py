@@ -11,7 +11,7 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.json_difference import path_of
 
-__all__ = ["Object", "below", "described", "each", "member", "unique"]
+__all__ = ["Object", "describe", "each", "error_below", "member", "unique"]
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def member(
         return default
     expected = f"{'non-empty ' if filled else ''}{_NAMES[kind]}"
     if not isinstance(entry, kind) or (isinstance(entry, bool) and kind is not bool):
-        raise DecodeError(expected, described(entry), path_of("$", name))
+        raise DecodeError(expected, describe(entry), path_of("$", name))
     if filled and not entry:
         raise DecodeError(expected, "an empty one", path_of("$", name))
     return entry
@@ -75,11 +75,11 @@ def each(values: Sequence[Json], path: str, read: Callable[[Any], T]) -> list[T]
     for n, value in enumerate(values):
         place = f"{path}[{n}]"
         if not isinstance(value, dict):
-            raise DecodeError("object", described(value), place)
+            raise DecodeError("object", describe(value), place)
         try:
             results.append(read(value))
         except DecodeError as error:
-            raise below(place, error) from None
+            raise error_below(place, error) from None
     return results
 
 
@@ -97,12 +97,12 @@ def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
             raise DecodeError(f"a {name} of its own", description, path_of(f"{path}[{n}]", name))
 
 
-def below(path: str, error: DecodeError) -> DecodeError:
+def error_below(path: str, error: DecodeError) -> DecodeError:
     """Return an error about part of a document as one about the whole."""
     return DecodeError(error.expected, error.actual, path + error.path[1:], where=error.where)
 
 
-def described(value: Json) -> str:
+def describe(value: Json) -> str:
     """Return what a value is, in a few words."""
     if value is UNSET:
         return "nothing"

@@ -15,9 +15,9 @@ from msgspec import UNSET
 
 from agentool_otel.converters.kit.fields import Object
 from agentool_otel.errors import DecodeError
-from agentool_otel.ground.json_difference import applied, patch, same
+from agentool_otel.ground.json_difference import apply, patch, same
 
-__all__ = ["Path", "Translation", "at", "put", "without", "without_each"]
+__all__ = ["Path", "Translation", "put", "value_at", "without_each", "without_path"]
 
 Path = tuple[str, ...]
 
@@ -50,10 +50,10 @@ class Translation:
         Raises:
             DecodeError: if `value` is not valid.
         """
-        patch_ = at(value, self._room) if self._room else None
+        patch_ = value_at(value, self._room) if self._room else None
         if not self._room or not isinstance(patch_, dict):
-            return self._translated(value)
-        return applied(self._translated(without(value, self._room)), patch_)
+            return self._translate(value)
+        return apply(self._translate(without_path(value, self._room)), patch_)
 
     def from_agentool(self, spec: Object) -> Object:
         """Return the object of the format.
@@ -61,13 +61,13 @@ class Translation:
         Raises:
             DecodeError: if the format cannot express it at all.
         """
-        value = self._with_kept(without(spec, self._kept_at), at(spec, self._kept_at))
+        value = self._with_kept(without_path(spec, self._kept_at), value_at(spec, self._kept_at))
         if self._room is None or same(self.to_agentool(value), spec):
             return value
-        bare = without(put(value, self._room, {}), self._room)
-        return put(bare, self._room, patch(self._translated(bare), spec))
+        bare = without_path(put(value, self._room, {}), self._room)
+        return put(bare, self._room, patch(self._translate(bare), spec))
 
-    def _translated(self, value: Object) -> Object:
+    def _translate(self, value: Object) -> Object:
         spec = self._read(value)
         difference = patch(self._write(spec), value)
         return put(spec, self._kept_at, difference) if difference else spec
@@ -78,14 +78,14 @@ class Translation:
         plain = self._write(spec)
         if not isinstance(difference, dict):
             return plain
-        agreed = self._agreed(plain, spec) or set()
+        agreed = self._agreed_members(plain, spec) or set()
         for value in _candidates(plain, difference):
-            agreement = self._agreed(value, spec)
+            agreement = self._agreed_members(value, spec)
             if agreement is not None and agreed <= agreement:
                 return value
         return plain
 
-    def _agreed(self, value: Object, spec: Object) -> set[str] | None:
+    def _agreed_members(self, value: Object, spec: Object) -> set[str] | None:
         """Return the members of the spec's object that the format's object gives back, None where
         it is not valid."""
         try:
@@ -98,11 +98,11 @@ class Translation:
 
 def _candidates(plain: Object, difference: Object) -> Iterator[Object]:
     """Yield an object with all that was kept, then with those members alone that are new."""
-    yield applied(plain, difference)
-    yield {**applied({}, difference), **plain}
+    yield apply(plain, difference)
+    yield {**apply({}, difference), **plain}
 
 
-def at(value: Any, path: Path) -> Any:
+def value_at(value: Any, path: Path) -> Any:
     """Return what stands at a path, None if nothing does."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -118,7 +118,7 @@ def put(value: Mapping[str, Any], path: Path, content: Any) -> Object:
     return {**value, name: content}
 
 
-def without(value: Mapping[str, Any], path: Path) -> Object:
+def without_path(value: Mapping[str, Any], path: Path) -> Object:
     """Return a copy with nothing at a path, nor an object that is empty without it."""
     name, *remainder = path
     if not remainder:
@@ -126,7 +126,7 @@ def without(value: Mapping[str, Any], path: Path) -> Object:
     inner = value.get(name)
     if not isinstance(inner, dict) or remainder[0] not in inner:
         return dict(value)
-    left = without(inner, tuple(remainder))
+    left = without_path(inner, tuple(remainder))
     return {**value, name: left} if left else without_each(value, (name,))
 
 

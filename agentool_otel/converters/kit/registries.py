@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from agentool_otel.converters.kit.fields import Object, below
-from agentool_otel.converters.kit.objects import at, put, without, without_each
+from agentool_otel.converters.kit.fields import Object, error_below
+from agentool_otel.converters.kit.objects import put, value_at, without_each, without_path
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_difference import same
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 
-__all__ = ["decoded", "is_marked", "joined", "marked", "specs_of", "unmarked"]
+__all__ = [
+    "decode_document",
+    "is_marked",
+    "join_specs",
+    "mark_registered",
+    "specs_of",
+    "without_mark",
+]
 
 D = TypeVar("D", bound=Document)
 
@@ -36,7 +43,7 @@ def specs_of(documents: Sequence[Document], name: str) -> list[Object]:
     if len(documents) == 1 and isinstance(documents[0], ToolRegistry):
         registry = documents[0].to_dict()
         tools: list[Object] = registry.pop("tools")
-        return [marked(tool, registry) for tool in tools]
+        return [mark_registered(tool, registry) for tool in tools]
     for n, document in enumerate(documents):
         if not isinstance(document, ToolSpec):
             expected = f"ToolSpecs, or one ToolRegistry, for {name}"
@@ -44,23 +51,23 @@ def specs_of(documents: Sequence[Document], name: str) -> list[Object]:
     return [document.to_dict() for document in documents]
 
 
-def joined(specs: Sequence[Object], path: str) -> list[Document]:
+def join_specs(specs: Sequence[Object], path: str) -> list[Document]:
     """Return the documents that such ToolSpecs are.
 
     Raises:
         DecodeError: if one of them is none, naming its place below `path`.
     """
     if specs and all(map(is_marked, specs)):
-        registries = [at(spec, (*_PATH, "registry")) for spec in specs]
+        registries = [value_at(spec, (*_PATH, "registry")) for spec in specs]
         if isinstance(registries[0], dict) and all(
             same(item, registries[0]) for item in registries
         ):
-            registry = {**registries[0], "tools": [*map(unmarked, specs)]}
-            return [decoded(ToolRegistry, registry, path)]
-    return [decoded(ToolSpec, spec, f"{path}[{n}]") for n, spec in enumerate(specs)]
+            registry = {**registries[0], "tools": [*map(without_mark, specs)]}
+            return [decode_document(ToolRegistry, registry, path)]
+    return [decode_document(ToolSpec, spec, f"{path}[{n}]") for n, spec in enumerate(specs)]
 
 
-def marked(tool: Object, registry: Object | None = None) -> Object:
+def mark_registered(tool: Object, registry: Object | None = None) -> Object:
     """Return the spec of a registered tool, with the registry's data about it and about itself."""
     spec: Object = tool["spec"]
     mark: Object = {"tool": without_each(tool, ("spec",))}
@@ -73,17 +80,17 @@ def marked(tool: Object, registry: Object | None = None) -> Object:
 
 def is_marked(spec: Object) -> bool:
     """Return whether a spec has data about its registration."""
-    return isinstance(at(spec, (*_PATH, "tool")), dict)
+    return isinstance(value_at(spec, (*_PATH, "tool")), dict)
 
 
-def unmarked(spec: Object) -> Object:
+def without_mark(spec: Object) -> Object:
     """Return the registered tool that a marked spec is."""
-    mark: Object = at(spec, _PATH)
+    mark: Object = value_at(spec, _PATH)
     metadata: Object = {"metadata": mark["metadata"]} if "metadata" in mark else {}
-    return {**mark["tool"], "spec": {**metadata, **without(spec, _PATH)}}
+    return {**mark["tool"], "spec": {**metadata, **without_path(spec, _PATH)}}
 
 
-def decoded(cls: type[D], value: Object, path: str) -> D:
+def decode_document(cls: type[D], value: Object, path: str) -> D:
     """Return a document.
 
     Raises:
@@ -92,4 +99,4 @@ def decoded(cls: type[D], value: Object, path: str) -> D:
     try:
         return cls.from_dict(value)
     except DecodeError as error:
-        raise below(path, error) from None
+        raise error_below(path, error) from None

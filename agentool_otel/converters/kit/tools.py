@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from agentool_otel.converters.kit.fields import Object, described, each
+from agentool_otel.converters.kit.fields import Object, describe, each
 from agentool_otel.converters.kit.objects import Path, Translation
-from agentool_otel.converters.kit.registries import joined, specs_of
+from agentool_otel.converters.kit.registries import join_specs, specs_of
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import Document
@@ -77,7 +77,7 @@ class ToolConverter(ABC):
 
     def read(self, value: Json) -> list[Document]:
         path = f"$.{self.container}" if self._is_container(value) else "$"
-        return joined(each(self._tools(value), path, self._to_agentool), path)
+        return join_specs(each(self._tools(value), path, self._to_agentool), path)
 
     def write(self, documents: Sequence[Document]) -> Json:
         specs = specs_of(documents, self.name)
@@ -100,6 +100,6 @@ class ToolConverter(ABC):
         if isinstance(value, dict) and self.container is not None and self.container in value:
             tools = value[self.container]
             if not isinstance(tools, list):
-                raise DecodeError("array of tools", described(tools), f"$.{self.container}")
+                raise DecodeError("array of tools", describe(tools), f"$.{self.container}")
             return tools
         return value if isinstance(value, list) else [value]

@@ -62,12 +62,14 @@ def message_events(attribute: str, text: str) -> list[Event]:
         return [("gen_ai.system.message", body)] if messages else []
     if attribute == gen_ai.OUTPUT_MESSAGES:
         return [
-            event for n, item in enumerate(messages) for event in _whole([_choice(n, item)], item)
+            event
+            for n, item in enumerate(messages)
+            for event in _add_full_message([_choice(n, item)], item)
         ]
-    return [event for item in messages for event in _whole(_input_events(item), item)]
+    return [event for item in messages for event in _add_full_message(_input_events(item), item)]
 
 
-def _whole(events: list[Event], item: Message) -> list[Event]:
+def _add_full_message(events: list[Event], item: Message) -> list[Event]:
     """Add the whole message to the bodies if they cannot hold all of it."""
     name, body = events[0]
     if len(events) > 1 or message_in(name, body) != item:

@@ -151,17 +151,17 @@ def _plan(keys: tuple[str, ...], operation: str, types: tuple[type, ...]) -> _Pl
     if cls is ToolExecution and ("name" not in fields or not _BARE.isdisjoint(extra)):
         return None
     if usage:
-        fields["usage"] = f"Usage({_listed(usage)})"
+        fields["usage"] = f"Usage({_field_list(usage)})"
     if extra:
         fields["extra"] = "{" + ", ".join(f"{key!r}: {value}" for key, value in extra.items()) + "}"
     values = ", ".join(f"v{n}" for n in range(len(keys)))
     make = eval(
-        f"lambda {values}: make({_listed(fields)})", {"make": cls, "Usage": Usage, **readings}
+        f"lambda {values}: make({_field_list(fields)})", {"make": cls, "Usage": Usage, **readings}
     )
     return _Plan(make, _getter(plain), tuple(read))
 
 
-def _listed(fields: dict[str, str]) -> str:
+def _field_list(fields: dict[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 

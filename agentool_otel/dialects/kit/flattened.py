@@ -43,17 +43,17 @@ def tree(span: Reader, prefix: str) -> Any:
                 keys.append(key)
     for key in keys:
         del span.rest[key]
-    return _closed(root) if keys else None
+    return _close(root) if keys else None
 
 
 class _Branch(dict[str, Any]):
     """An object made from names, which a value that is an object is not."""
 
 
-def _closed(branch: dict[str, Any]) -> Any:
+def _close(branch: dict[str, Any]) -> Any:
     for name, inner in branch.items():
         if isinstance(inner, _Branch):
-            branch[name] = _closed(inner)
+            branch[name] = _close(inner)
     if all(name.isdecimal() and name.isascii() and len(name) < 10 for name in branch):
         return [branch[name] for name in sorted(branch, key=int)]
     return dict(branch)

@@ -13,7 +13,7 @@ from agentool_otel.dialects.kit.python_text import object_in, value_in
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.literals import TEXT
 
-__all__ = ["ToolMessage", "is_plumbing", "tool_message", "unprinted", "unwrapped_call"]
+__all__ = ["ToolMessage", "is_plumbing", "parse_printed_messages", "tool_message", "unwrapped_call"]
 
 _PRINTED = re.compile(
     rf"content=({TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.DOTALL
@@ -56,7 +56,7 @@ def tool_message(value: Any) -> ToolMessage | None:
     """Return the tool message that an output is, in any of its wrappings; None if it is none."""
     value = json_or_text(value)
     if isinstance(value, str):
-        return _printed(value)
+        return _parse_printed(value)
     if isinstance(value, dict) and isinstance(value.get("output"), dict):
         value = value["output"]
     if not isinstance(value, dict):
@@ -76,7 +76,7 @@ def tool_message(value: Any) -> ToolMessage | None:
     )
 
 
-def _printed(value: str) -> ToolMessage | None:
+def _parse_printed(value: str) -> ToolMessage | None:
     printed = _PRINTED.fullmatch(value) if value.startswith("content=") else None
     if printed is None:
         return None
@@ -84,16 +84,16 @@ def _printed(value: str) -> ToolMessage | None:
     return ToolMessage(printed[3], printed[2], value_in(printed[1]), failed)
 
 
-def unprinted(value: Any) -> Any:
+def parse_printed_messages(value: Any) -> Any:
     """Return a value with the messages in it that were printed as messages again: the state of a
     graph, a list of them, one under `output`."""
     match value:
         case str() if value.startswith("content="):
             return _message(value)
         case [*items]:
-            return [unprinted(item) for item in items]
+            return [parse_printed_messages(item) for item in items]
         case {"messages": [*items]}:
-            return {**value, "messages": [unprinted(item) for item in items]}
+            return {**value, "messages": [parse_printed_messages(item) for item in items]}
         case {"output": str(said)} if len(value) == 1 and said.startswith("content="):
             return _message(said)
         case _:
@@ -103,7 +103,7 @@ def unprinted(value: Any) -> Any:
 def _message(printed: str) -> dict[str, Any]:
     """Return a printed message as LangChain writes one, without the calls in it. A system's looks
     like a user's."""
-    if (result := _printed(printed)) is not None:
+    if (result := _parse_printed(printed)) is not None:
         return {"type": "tool", "tool_call_id": result.call_id, "content": result.content}
     content, end = _content(printed)
     return {"type": "ai" if _AI_FIELDS.search(printed, end) else "human", "content": content}

@@ -55,7 +55,7 @@ def messages_from(value: Any, role: str) -> list[Message]:
     if _is_nothing(value):
         return []
     if isinstance(value, dict):
-        value = _listed(value)
+        value = _message_list(value)
     if not isinstance(value, list):
         value = [value]
     if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
@@ -63,7 +63,7 @@ def messages_from(value: Any, role: str) -> list[Message]:
     return shapes.messages_of([_plain(item, role) for item in value], role)
 
 
-def _listed(container: dict[str, Any]) -> Any:
+def _message_list(container: dict[str, Any]) -> Any:
     """Return the list of messages in a request, a graph's state or an answer."""
     match container:
         case {"messages": list(items)} | {"choices": list(items)} | {"generations": list(items)}:
@@ -175,28 +175,28 @@ _TEXTS = ("content", "tool_calls", "output")
 def _plain(item: Any, role: str) -> Any:
     """Return one message as its API has it: without wrappers, texts that are JSON as JSON."""
     if isinstance(item, dict):
-        return _unwrapped(item, role)
+        return _unwrap(item, role)
     if _is_pair(item):
         return {"role": item[0], "content": json_or_text(item[1])}
     content = json_or_text(item) if isinstance(item, (list, str)) else str(item)
     return {"role": role, "content": content}
 
 
-def _unwrapped(item: dict[str, Any], role: str) -> dict[str, Any]:
+def _unwrap(item: dict[str, Any], role: str) -> dict[str, Any]:
     """Return a message without the wrapper of LangChain, of a choice or of a candidate."""
     inner: dict[str, Any]
     match item:
         case {"type": "constructor", "kwargs": dict(inner), "id": [*_, str(name)]}:  # LangChain's
-            return _unwrapped({"type": name, **inner}, role)
+            return _unwrap({"type": name, **inner}, role)
         case {"type": "constructor", "kwargs": dict(inner)}:
-            return _unwrapped({"role": role, **inner}, role)
+            return _unwrap({"role": role, **inner}, role)
         case {"type": str(kind), "data": {"content": _}}:  # LangChain's older serialisation
-            return _unwrapped({**item["data"], "type": kind}, role)
+            return _unwrap({**item["data"], "type": kind}, role)
         case {"message": dict(inner)}:  # a choice of a chat completion, a generation of LangChain
             outer = [(key, item[key]) for key in ("finish_reason", "stop_reason") if key in item]
-            return _unwrapped({**dict(outer), **inner}, role)
+            return _unwrap({**dict(outer), **inner}, role)
         case {"content": {"parts": _}}:  # a candidate of Google's
-            return _unwrapped(item["content"], role)
+            return _unwrap(item["content"], role)
         case {"blocks": list(held)} if "content" not in item:  # of LlamaIndex
             return {"role": role, **item, "content": held}
         case _:

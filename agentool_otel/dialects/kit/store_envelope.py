@@ -61,7 +61,7 @@ def read_around(span: Reader, prefixes: tuple[str, ...], read_own: ReadOwn) -> O
     outer = read_own(Reader(span.span, outside), operation)
     if isinstance(inner, Unclassified) and not isinstance(outer, Unclassified):
         return msgspec.structs.replace(outer, extra={**inner.extra, **outer.extra})
-    return _filled(inner, outer)
+    return _fill_gaps(inner, outer)
 
 
 def _read_inside(span: Reader, attributes: dict[str, Any]) -> Operation | None:
@@ -74,7 +74,7 @@ def _read_inside(span: Reader, attributes: dict[str, Any]) -> Operation | None:
     return match.dialect.read(Reader(record))
 
 
-def _filled(inner: Operation, outer: Operation) -> Operation:
+def _fill_gaps(inner: Operation, outer: Operation) -> Operation:
     """The inner reading, with what it leaves open from the outer one."""
     changes: dict[str, Any] = {"extra": {**inner.extra, **outer.extra}}
     theirs = set(outer.__struct_fields__)

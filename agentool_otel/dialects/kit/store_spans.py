@@ -221,13 +221,13 @@ def _messages_in(output_value: Any) -> Any:
     while isinstance(generated, list) and len(generated) == 1 and isinstance(generated[0], list):
         generated = generated[0]
     if isinstance(generated, list):
-        return [_generated(one) for one in generated if isinstance(one, dict)]
+        return [_generated_text(one) for one in generated if isinstance(one, dict)]
     if isinstance(output_value.get("output"), list):  # of the responses API
         return output_value["output"]
     return output_value
 
 
-def _generated(one: dict[str, Any]) -> dict[str, Any]:
+def _generated_text(one: dict[str, Any]) -> dict[str, Any]:
     inner = one.get("message")
     if isinstance(inner, dict):
         return inner

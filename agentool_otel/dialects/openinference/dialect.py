@@ -143,8 +143,9 @@ class OpenInference:
 
 
 def _stands_beside(span: SpanRecord) -> bool:
-    """Return whether a span is one of ours with added OpenInference names (see `beside`) whose mark
-    a store dropped. A span written in this vocabulary has its kind in place of an operation name.
+    """Return whether a span is one of ours with added OpenInference names (see `added_names`) whose
+    mark a store dropped. A span written in this vocabulary has its kind in place of an operation
+    name.
     """
     if not span.scope.startswith("agentool_otel"):
         return False
@@ -230,7 +231,7 @@ def _read_llm(span: Reader) -> Inference:
         attributes.setdefault(gen_ai.RESPONSE_ID, response_id)
     inputs, outputs = _messages(span)
     if response_id is not None and response_id.startswith("resp_"):
-        outputs = values.joined(outputs)
+        outputs = values.join_messages(outputs)
     operation: Inference = _read_as(span, "chat")
     reasons = [
         output["finish_reason"]
@@ -286,8 +287,8 @@ def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
     outputs = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
     if not outputs:
         outputs = values.completions(span)
-    inputs = values.completed(span, oi.INPUT_VALUE, inputs)
-    outputs = values.completed(span, oi.OUTPUT_VALUE, outputs)
+    inputs = values.complete_messages(span, oi.INPUT_VALUE, inputs)
+    outputs = values.complete_messages(span, oi.OUTPUT_VALUE, outputs)
     if inputs:
         values.drop(span, oi.INPUT_VALUE)
     else:
@@ -325,7 +326,7 @@ def _read_tool(span: Reader) -> ToolExecution:
             arguments=UNSET,
             result=UNSET,
         )
-    return calls.unwrapped(span.span, values.unwrapped(operation))
+    return calls.unwrap_tool_method(span.span, values.unwrap_result(operation))
 
 
 def _read_agent(span: Reader) -> Operation:

@@ -46,7 +46,7 @@ def _message(item: dict[str, Any], role: str) -> Message:
     calls = _calls(item)
     parts = [_part(block) for block in members(contents, "message_content")]
     if role == "tool":
-        response = content if content is not None else _joined(parts)
+        response = content if content is not None else _join_blocks(parts)
         converted = message(role, [tool_response(response, _id(call_id)), *calls])
     elif role == "user" and call_id is not None:  # Anthropic's
         converted = message(role, [tool_response(content, _id(call_id)), *parts])
@@ -69,7 +69,7 @@ def _message(item: dict[str, Any], role: str) -> Message:
     return converted
 
 
-def _joined(parts: list[Part]) -> Any:
+def _join_blocks(parts: list[Part]) -> Any:
     """The content of a tool's message that came in blocks: text where it is only that."""
     if all(set(part) == {"type", "content"} and part["type"] == "text" for part in parts):
         return "\n".join(str(part["content"]) for part in parts)

@@ -17,7 +17,7 @@ from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import openinference as oi
 
-__all__ = ["is_inner", "is_workflow", "unwrap_input", "unwrapped"]
+__all__ = ["is_inner", "is_workflow", "unwrap_input", "unwrap_tool_method"]
 
 _LLAMA_INDEX = "openinference.instrumentation.llama_index"
 _DSPY = "openinference.instrumentation.dspy"
@@ -43,7 +43,7 @@ def is_workflow(span: SpanRecord) -> bool:
     )
 
 
-def unwrapped(span: SpanRecord, operation: ToolExecution) -> ToolExecution:
+def unwrap_tool_method(span: SpanRecord, operation: ToolExecution) -> ToolExecution:
     """Take the arguments out of the call of a tool's method, the result out of a `ToolOutput`."""
     if span.scope not in (_LLAMA_INDEX, _DSPY):
         return operation

@@ -41,7 +41,7 @@ from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv import agentool
 from agentool_otel.semconv import openinference as oi
 
-__all__ = ["beside", "without"]
+__all__ = ["added_names", "without_added_names"]
 
 _OURS = "agentool_otel"
 _COMPLETION_START = "langfuse.observation.completion_start_time"
@@ -53,7 +53,7 @@ _ADDED = frozenset({
 """All that is ever added; the last one stands for all names below it."""
 
 
-def beside(span: SpanRecord) -> Attributes:
+def added_names(span: SpanRecord) -> Attributes:
     """Return the attributes to add to a finished span of ours; none for any other span.
 
     Only what the span has is repeated. A name that is there already keeps its value.
@@ -85,8 +85,8 @@ def beside(span: SpanRecord) -> Attributes:
     return {**names, agentool.ALSO: " ".join((agentool.VOCABULARIES[0], *sorted(foreign)))}
 
 
-def without(span: SpanRecord) -> SpanRecord:
-    """Return a span as it was before `beside`."""
+def without_added_names(span: SpanRecord) -> SpanRecord:
+    """Return a span as it was before `added_names`."""
     value = span.attributes.get(agentool.ALSO)
     if not isinstance(value, str):
         return span

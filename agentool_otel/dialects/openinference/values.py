@@ -28,14 +28,14 @@ from agentool_otel.semconv import openinference as oi
 __all__ = [
     "agent_of",
     "arguments",
-    "completed",
+    "complete_messages",
     "completions",
     "crewai_role",
     "drop",
     "handoff_target",
     "is_plumbing",
     "is_whole_run",
-    "joined",
+    "join_messages",
     "langchain_agent",
     "messages",
     "prompts",
@@ -46,7 +46,7 @@ __all__ = [
     "take_parameters",
     "take_usage",
     "task",
-    "unwrapped",
+    "unwrap_result",
     "write_parameters",
     "write_value",
 ]
@@ -123,11 +123,11 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages in a value; a value that holds none is one message."""
     value = take(span, key)
     if "content='" in (value.text if isinstance(value, LazyJson) else str(value)):
-        value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
+        value = langchain.parse_printed_messages(_plain(value))  # LangChain's, until early 2025
     return [] if value is UNSET else agent_messages(value, role)
 
 
-def completed(span: Reader, key: str, messages: list[Message]) -> list[Message]:
+def complete_messages(span: Reader, key: str, messages: list[Message]) -> list[Message]:
     """Return messages completed from the span's value, which holds the same ones.
 
     The value's replace them if calls lack their ids or a message its content (LangChain JS), or if
@@ -226,7 +226,7 @@ def response_id(span: Reader) -> str | None:
     return match[1] if match else None
 
 
-def joined(messages: list[Message]) -> list[Message]:
+def join_messages(messages: list[Message]) -> list[Message]:
     """Join the items of one response into one message: OpenAI's responses API has no choices."""
     parts = [part for item in messages for part in parts_of(item)]
     return [{**item, "parts": parts} for item in messages[-1:]]
@@ -310,7 +310,7 @@ def result(span: Reader) -> Any:
     return take(span, oi.OUTPUT_VALUE)
 
 
-def unwrapped(operation: ToolExecution) -> ToolExecution:
+def unwrap_result(operation: ToolExecution) -> ToolExecution:
     """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
     result = operation.result
     if not _looks_wrapped(result.text if isinstance(result, LazyJson) else str(result)):

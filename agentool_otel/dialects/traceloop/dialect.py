@@ -399,7 +399,7 @@ def _write(op: Operation) -> WrittenSpan:
             operation = str(attributes[gen_ai.OPERATION_NAME])
             own_attributes[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(operation, "chat")
         case ToolExecution():
-            name, own_attributes = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
+            name, own_attributes = f"{op.name}.{tl.TOOL}", _name_attributes(tl.TOOL, op.name)
             for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT):
                 attributes.pop(key, None)
             attributes.pop(agentool.TOOL_WRAPPED, None)
@@ -413,9 +413,9 @@ def _write(op: Operation) -> WrittenSpan:
                     encoded = value.text if isinstance(value, LazyJson) else dumps(value)
                     own_attributes[key] = f'{{"{member}":{encoded}}}'
         case AgentInvocation():
-            name, own_attributes = _titled(name, tl.AGENT, op.agent_name)
+            name, own_attributes = _title(name, tl.AGENT, op.agent_name)
         case WorkflowInvocation():
-            name, own_attributes = _titled(name, tl.WORKFLOW, op.workflow_name)
+            name, own_attributes = _title(name, tl.WORKFLOW, op.workflow_name)
         case McpRequest():
             own_attributes[tl.SPAN_KIND] = tl.TOOL if op.method == "tools/call" else tl.TASK
         case _:
@@ -425,11 +425,11 @@ def _write(op: Operation) -> WrittenSpan:
     return WrittenSpan(name, span_kind, {**attributes, **own_attributes})
 
 
-def _named(kind: str, name: str) -> Attributes:
+def _name_attributes(kind: str, name: str) -> Attributes:
     return {tl.SPAN_KIND: kind, tl.ENTITY_NAME: name}
 
 
-def _titled(name: str, kind: str, entity: str | None) -> tuple[str, Attributes]:
+def _title(name: str, kind: str, entity: str | None) -> tuple[str, Attributes]:
     if entity is None:
         return name, {tl.SPAN_KIND: kind}
-    return f"{entity}.{kind}", _named(kind, entity)
+    return f"{entity}.{kind}", _name_attributes(kind, entity)

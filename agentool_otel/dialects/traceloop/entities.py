@@ -82,7 +82,7 @@ def mcp_result(wrapped: Any) -> Any:
 
 def result(wrapped: Any, operation: ToolExecution) -> dict[str, Any]:
     """Return the fields of a tool's execution that hold its outcome."""
-    value = _opened(wrapped)
+    value = _open_envelope(wrapped)
     match value:
         case {"kwargs": {"content": content, "tool_call_id": tool_call_id}}:
             failed = value["kwargs"].get("status") == "error"
@@ -96,7 +96,7 @@ def result(wrapped: Any, operation: ToolExecution) -> dict[str, Any]:
             return {"result": value}
 
 
-def _opened(wrapped: Any) -> Any:
+def _open_envelope(wrapped: Any) -> Any:
     match wrapped:
         case {"output": value, **others} | {"outputs": value, **others} if others.keys() <= {
             "kwargs"
@@ -121,7 +121,7 @@ def run_input(wrapped: Any) -> Any:
 
 def run_output(wrapped: Any) -> Any:
     """Return the output of an agent or a workflow; LangChain's executor wraps it once more."""
-    match _opened(wrapped):
+    match _open_envelope(wrapped):
         case {"output": str(words)}:
             return words
         case value:

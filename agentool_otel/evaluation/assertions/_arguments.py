@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from agentool_otel.evaluation.check import listed
+from agentool_otel.evaluation.check import list_words
 from agentool_otel.evaluation.comparing import (
     Match,
     difference,
@@ -22,7 +22,7 @@ from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 from agentool_otel.reading.rebuild.report.gaps import HIDING
 
-__all__ = ["ArgumentMode", "ExpectedArguments", "described", "differences_of"]
+__all__ = ["ArgumentMode", "ExpectedArguments", "describe_matches", "differences_of"]
 
 ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
 
@@ -65,8 +65,8 @@ class ExpectedArguments(NamedTuple):
             if name in call.arguments:
                 yield self._one(name, call.arguments[name], gap_inside)
             elif self.mode != "superset":
-                one = Difference(name, self._expected(name), f"no {name}")
-                detail = f"no {name}, expected {self._words(name)}"
+                one = Difference(name, self._expected_text(name), f"no {name}")
+                detail = f"no {name}, expected {self._description_of(name)}"
                 yield Match(None if gap else False, detail, (one,))
         if self.mode in ("exact", "superset"):
             if gap:
@@ -87,8 +87,8 @@ class ExpectedArguments(NamedTuple):
         unseen = gap_in(value) or call_gap
         if holds is None:
             return Match(None, f"{name}={short(value)}, which {unseen}")
-        one = difference(name, None, value)._replace(expected=self._expected(name))
-        return Match(False, f"{name}={short(value)}, expected {self._words(name)}", (one,))
+        one = difference(name, None, value)._replace(expected=self._expected_text(name))
+        return Match(False, f"{name}={short(value)}, expected {self._description_of(name)}", (one,))
 
     def _holds(self, name: str, value: Any, call_gap: str | None) -> bool | None:
         """Return whether an argument is as expected; None where what is hidden decides."""
@@ -103,14 +103,14 @@ class ExpectedArguments(NamedTuple):
         matches = find(self.patterns[name], text, ends=call_gap is None) is not None
         return matches if matches or gap is None else None
 
-    def _words(self, name: str) -> str:
+    def _description_of(self, name: str) -> str:
         if name in self.values:
             return f"{name}={short(self.values[name])}"
         if name in self.schemas:
             return f"{name} to match the schema {short(self.schemas[name])}"
         return f"{name} to match the regex {short(self.patterns[name])}"
 
-    def _expected(self, name: str) -> str:
+    def _expected_text(self, name: str) -> str:
         if name in self.values:
             return difference(name, self.values[name], None).expected
         if name in self.schemas:
@@ -118,12 +118,12 @@ class ExpectedArguments(NamedTuple):
         return f"a match of the regex {short(self.patterns[name])}"
 
 
-def described(matches: Iterable[tuple[Call, Match]]) -> str:
+def describe_matches(matches: Iterable[tuple[Call, Match]]) -> str:
     """Return where calls were made and how their arguments differ, for a reason."""
-    return listed((_described(call, match) for call, match in matches), "; ")
+    return list_words((_describe_match(call, match) for call, match in matches), "; ")
 
 
-def _described(call: Call, match: Match) -> str:
+def _describe_match(call: Call, match: Match) -> str:
     detail = f" with {match.detail}" if match.detail else ""
     return f"{call.name} was called at {call.step_id}{detail}"
 

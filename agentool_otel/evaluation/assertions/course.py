@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.check import Check, Word, allowed, counted, listed, times
+from agentool_otel.evaluation.check import Check, Word, count_text, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -47,12 +47,12 @@ class Handoff(Check, frozen=True, kw_only=True):
         ]
         to_agent = f" to {self.to_agent}" if self.to_agent else ""
         if good:
-            return passed(f"the run handed over{to_agent} at {listed(good)}", good)
+            return passed(f"the run handed over{to_agent} at {list_words(good)}", good)
         ids = [step_id for step_id, _ in handoffs]
         if hidden:
-            where = listed(step_id for step_id in ids if step_id in hidden)
+            where = list_words(step_id for step_id in ids if step_id in hidden)
             return not_evaluated(f"the agent of the handoff at {where} cannot be seen", ids)
-        where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
+        where = list_words(f"{agent} at {step_id}" for step_id, agent in handoffs)
         reason = f"the run did not hand over{to_agent}"
         if where:
             reason = f"the run handed over to {where}, expected a handoff{to_agent}"
@@ -85,15 +85,15 @@ class StatusIs(Check, frozen=True, kw_only=True):
         if trace.status_gap:
             if hidden := gap_in(status):
                 return not_evaluated(f"the status {hidden}")
-            return not_evaluated(f"{_ended(status)}, but {trace.status_gap}")
+            return not_evaluated(f"{_ending_text(status)}, but {trace.status_gap}")
         if status in expected:
-            return passed(_ended(status))
+            return passed(_ending_text(status))
         if trace.unfinished:
             return not_evaluated(trace.unfinished)
         words = error_text(trace.metadata.get("error"))
         why = f" ({short(words)})" if words else ""
         wanted = " or ".join(map(short, expected))
-        return failed(f"{_ended(status)}{why}, expected {wanted}")
+        return failed(f"{_ending_text(status)}{why}, expected {wanted}")
 
 
 class NoLoop(Check, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class NoLoop(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         if or_none(trace.trace.status) == "loop_detected":
-            return failed(_ended("loop_detected"))
+            return failed(_ending_text("loop_detected"))
         in_a_row = (list(alike) for _, alike in groupby(trace.calls, key=lambda call: call.name))
         long = [run for run in in_a_row if len(run) > self.max_repeats]
         loops = [run for alike in long for run in _equal(alike) if len(run) > self.max_repeats]
@@ -121,18 +121,18 @@ class NoLoop(Check, frozen=True, kw_only=True):
             ids = [call.step_id for call in worst]
             reason = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
             return failed(
-                f"{reason} ({listed(ids)}); {allowed(self.max_repeats)}",
+                f"{reason} ({list_words(ids)}); {limit_text(self.max_repeats)}",
                 ids,
                 failing=ids[self.max_repeats :],
             )
         for run in long:
             if any(map(_unclear, run)):
                 ids = [call.step_id for call in run]
-                reason = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
+                reason = f"{run[0].name} was called {len(run)} times in a row ({list_words(ids)})"
                 return not_evaluated(f"{reason} with arguments that cannot all be seen", ids)
         unnamed = [call.step_id for call in trace.calls if call.name_gap is not None]
         if unnamed and len(trace.calls) > self.max_repeats:
-            reason = f"the names of the tools called at {listed(unnamed)} cannot be seen"
+            reason = f"the names of the tools called at {list_words(unnamed)} cannot be seen"
             return not_evaluated(reason, unnamed)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
@@ -156,11 +156,11 @@ class NoToolError(Check, frozen=True, kw_only=True):
         errors = [result for result in results if or_none(result[1].error) is not None]
         if errors:
             words = (f"{name} failed at {at}: {short(item.error)}" for at, item, name in errors)
-            where = listed(words, "; ")
+            where = list_words(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
         if silent and not _all_answered(trace):
-            reason = f"no result of the calls at {listed(silent)} was recorded"
+            reason = f"no result of the calls at {list_words(silent)} was recorded"
             return not_evaluated(reason, silent)
         unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
         if unseen:
@@ -170,13 +170,13 @@ class NoToolError(Check, frozen=True, kw_only=True):
                 f"{self.tool_name} was not called" if self.tool_name else "no tool was called"
             )
         return passed(
-            f"{counted(len(calls), 'call')} ended without a recorded error; "
+            f"{count_text(len(calls), 'call')} ended without a recorded error; "
             "the texts of results are not checked",
             [call.step_id for call in calls],
         )
 
 
-def _ended(status: str) -> str:
+def _ending_text(status: str) -> str:
     if status == "in_progress":
         return "the run has not ended"
     return f"the run ended with {short(status)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.evaluation.check import Amount, Check, allowed
+from agentool_otel.evaluation.check import Amount, Check, limit_text
 from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -24,11 +24,13 @@ class Latency(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         duration_ms = or_none(trace.metrics.total_duration_ms)
-        between = _between(or_none(trace.trace.started_at), or_none(trace.trace.finished_at))
+        between = _seconds_between(
+            or_none(trace.trace.started_at), or_none(trace.trace.finished_at)
+        )
         if duration_ms is None or (between is not None and not is_possible(duration_ms)):
             duration_ms = between
         subject = "the duration of the run"
-        return _within(duration_ms, self.max_ms, "ms", "took", subject, trace.unfinished)
+        return _limit_verdict(duration_ms, self.max_ms, "ms", "took", subject, trace.unfinished)
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class ContextEfficiency(Check, frozen=True, kw_only=True):
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         tokens = or_none(trace.metrics.total_tokens)
         subject, gap = "the number of tokens", trace.uncounted(TOTAL_TOKENS)
-        return _within(tokens, self.max_tokens, "tokens", "used", subject, gap)
+        return _limit_verdict(tokens, self.max_tokens, "tokens", "used", subject, gap)
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -52,17 +54,17 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         cost_usd = or_none(trace.metrics.total_cost_usd)
         subject, gap = "the cost of the run", trace.uncounted(TOTAL_COST)
-        return _within(cost_usd, self.max_usd, "US dollars", "cost", subject, gap, NO_COST)
+        return _limit_verdict(cost_usd, self.max_usd, "US dollars", "cost", subject, gap, NO_COST)
 
 
-def _between(start: Any, end: Any) -> float | None:
+def _seconds_between(start: Any, end: Any) -> float | None:
     times = [to_ns(text) if isinstance(text, str) else None for text in (start, end)]
     if times[0] is None or times[1] is None:
         return None
     return (times[1] - times[0]) / 1e6
 
 
-def _within(
+def _limit_verdict(
     amount: Any,
     most: float,
     unit: str,
@@ -77,7 +79,7 @@ def _within(
         return not_evaluated(f"{amount} {unit} cannot be {subject}, which counts as unknown")
     reason = f"the run {verb} {amount} {unit}"
     if amount > most:
-        return failed(f"{reason}; {allowed(most)}")
+        return failed(f"{reason}; {limit_text(most)}")
     if gap:
         return not_evaluated(f"{reason}; it may be more: {gap}")
     return passed(reason)

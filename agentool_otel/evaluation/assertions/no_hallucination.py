@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentool_otel.evaluation.check import Share, be, counted, listed
+from agentool_otel.evaluation.check import Share, be, count_text, list_words
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, verdict_from
 from agentool_otel.evaluation.judges import prompts
@@ -40,7 +40,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         if gap:
             return not_evaluated(f"the output {gap}")
         evidence = list(_evidence(trace))
-        hidden = listed(_hidden(trace)) or None
+        hidden = list_words(_hidden(trace)) or None
         if not evidence:
             why = f": {hidden}" if hidden else ": no tool result, memory read or retrieved document"
             return not_evaluated(f"no evidence was recorded{why}")
@@ -62,7 +62,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         if answer.claims is None:
             verdict = verdict_from(answer, self.min_score if answer.passed is None else None)
             if verdict.passed is False and unseen:
-                return _undecided("the output is not supported by", unseen, answer.step_ids)
+                return _undecided_verdict("the output is not supported by", unseen, answer.step_ids)
             return verdict
         return self._of_claims(answer.claims, answer.reason, unseen)
 
@@ -75,26 +75,28 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         score = round(supported / len(claims), 3) if claims else 1.0
         passed = not against and score >= self.min_score
         if unsupported and unseen and not against:
-            names = listed(short(claim.claim) for claim in unsupported)
-            verdict = _undecided(f"{names} {be(len(unsupported))} not supported by", unseen, steps)
+            names = list_words(short(claim.claim) for claim in unsupported)
+            verdict = _undecided_verdict(
+                f"{names} {be(len(unsupported))} not supported by", unseen, steps
+            )
             return verdict._replace(extra=extra)
         if passed:
-            summary = f"{supported} of {counted(len(claims), 'claim')} {be(supported)} supported"
+            summary = f"{supported} of {count_text(len(claims), 'claim')} {be(supported)} supported"
             summary = summary if claims else "the output makes no claim of fact"
             return Verdict(True, score, reason or summary, steps, extra)
-        wrong = [_words(claim) for claim in (*against, *unsupported)]
-        of = f"{len(wrong)} of {counted(len(claims), 'claim')} {be(len(wrong))} not supported"
+        wrong = [_claim_text(claim) for claim in (*against, *unsupported)]
+        of = f"{len(wrong)} of {count_text(len(claims), 'claim')} {be(len(wrong))} not supported"
         extra["failing_step_ids"] = [name for claim in against for name in claim.step_ids]
-        return Verdict(False, score, f"{of}: {listed(wrong)}", steps, extra)
+        return Verdict(False, score, f"{of}: {list_words(wrong)}", steps, extra)
 
 
-def _undecided(subject: str, unseen: str, steps: Sequence[str]) -> Verdict:
+def _undecided_verdict(subject: str, unseen: str, steps: Sequence[str]) -> Verdict:
     return not_evaluated(f"{subject} the evidence that can be seen, but {unseen}", steps)
 
 
-def _words(claim: Claim) -> str:
+def _claim_text(claim: Claim) -> str:
     if claim.verdict == "contradicted":
-        return f"{short(claim.claim)} is contradicted by {listed(claim.step_ids)}"
+        return f"{short(claim.claim)} is contradicted by {list_words(claim.step_ids)}"
     return short(claim.claim)
 
 
@@ -111,7 +113,7 @@ def _evidence(trace: TraceView) -> Iterator[dict[str, Any]]:
     for step_id, step in trace.steps:
         contents = {
             field.removeprefix("tool_").partition(".")[0]: value
-            for field, value in _held(step)
+            for field, value in _evidence_members(step)
             if or_none(value) is not None
             and not trace.replaced(value, field, step_id)
             and not (isinstance(value, str) and is_marker(value))
@@ -127,15 +129,15 @@ def _hidden(trace: TraceView) -> Iterator[str]:
         yield trace.unseen_calls
     lost = [call.step_id for call in trace.calls if call.result is None]
     if lost:
-        yield f"no result of the calls at {listed(lost)} was recorded"
+        yield f"no result of the calls at {list_words(lost)} was recorded"
     for step_id, step in trace.steps:
-        for field, value in _held(step):
+        for field, value in _evidence_members(step):
             why = trace.why_missing(field, step_id) if value is UNSET else None
             if gap := why or trace.hides(value, field, step_id):
                 yield f"{field} of {step_id} {gap}"
 
 
-def _held(step: Step) -> Iterator[tuple[str, Any]]:
+def _evidence_members(step: Step) -> Iterator[tuple[str, Any]]:
     """Yield the members that hold evidence. A failed call has an error and no result."""
     result = or_none(step.tool_result)
     if result is not None and (result.output is not UNSET or or_none(result.error) is None):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Check, Word, be, listed
+from agentool_otel.evaluation.check import Check, Word, be, list_words
 from agentool_otel.evaluation.comparing import difference, equal, short
 from agentool_otel.evaluation.json_schema import check_schema, violation
 from agentool_otel.evaluation.trace_view import TraceView
@@ -51,18 +51,20 @@ class OutputContains(Check, frozen=True, kw_only=True):
         if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
         wanted = [self.text] if isinstance(self.text, str) else self.text
-        within = [self._folded(part) for text in texts_of(output) for part in visible_parts(text)]
+        within = [
+            self._fold_case(part) for text in texts_of(output) for part in visible_parts(text)
+        ]
         missing = [
-            item for item in wanted if not any(self._folded(item) in part for part in within)
+            item for item in wanted if not any(self._fold_case(item) in part for part in within)
         ]
         if not missing:
-            return passed(f"the output contains {listed(map(short, wanted))}")
-        reason = f"{listed(map(short, missing))} {be(len(missing))} not in the output"
+            return passed(f"the output contains {list_words(map(short, wanted))}")
+        reason = f"{list_words(map(short, missing))} {be(len(missing))} not in the output"
         if gap:
             return not_evaluated(f"{reason}, which {gap}")
         return failed(f"{reason} {short(output)}")
 
-    def _folded(self, text: str) -> str:
+    def _fold_case(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
 
 

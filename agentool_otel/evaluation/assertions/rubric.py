@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.evaluation.check import Prose, Share, listed
+from agentool_otel.evaluation.check import Prose, Share, list_words
 from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, verdict_from
 from agentool_otel.evaluation.judges import prompts
 from agentool_otel.evaluation.judges.questions import Answer, Question
@@ -36,7 +36,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         gaps += [trace.unseen_calls] if trace.unseen_calls else []
         unanswered = [call.step_id for call in trace.calls if call.result is None]
         if unanswered:
-            gaps.append(f"no result of the calls at {listed(unanswered)} was recorded")
+            gaps.append(f"no result of the calls at {list_words(unanswered)} was recorded")
         for step_id, step in trace.steps:
             gaps += _hidden(trace, step_id, step)
         return prompts.question(
@@ -45,9 +45,9 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
             prompts.VERDICT,
             input=run_input,
             output=output,
-            steps=[_shown(step_id, step) for step_id, step in trace.steps],
+            steps=[_without_metadata(step_id, step) for step_id, step in trace.steps],
             step_ids=[step_id for step_id, _ in trace.steps],
-            hidden=listed(gaps) or None,
+            hidden=list_words(gaps) or None,
             max_chars=max_chars,
         )
 
@@ -55,7 +55,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         return verdict_from(answer, self.min_score)
 
 
-def _shown(step_id: str, step: Step) -> dict[str, Any]:
+def _without_metadata(step_id: str, step: Step) -> dict[str, Any]:
     """Return a step without times, ids and costs, which are irrelevant to the agent's work."""
     shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
     if (call := or_none(step.tool_call)) is not None:

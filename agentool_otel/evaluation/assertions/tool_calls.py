@@ -9,12 +9,12 @@ from msgspec import field
 from agentool_otel.evaluation.assertions._arguments import (
     ArgumentMode,
     ExpectedArguments,
-    described,
+    describe_matches,
     differences_of,
 )
 from agentool_otel.evaluation.assertions._called import called_by_run
 from agentool_otel.evaluation.assertions._patterns import check_pattern
-from agentool_otel.evaluation.check import Amount, Check, Word, allowed, be, listed, times
+from agentool_otel.evaluation.check import Amount, Check, Word, be, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.json_schema import check_schema
 from agentool_otel.evaluation.trace_view import Call, TraceView
@@ -94,7 +94,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         unclear = [(call, match) for call, match in matches if match.holds is None]
         if unclear:
             ids = [call.step_id for call, _ in unclear]
-            return not_evaluated(described(unclear), ids)
+            return not_evaluated(describe_matches(unclear), ids)
         if unseen := trace.unseen_calls_of(self.tool_name):
             return not_evaluated(unseen)
         if self.tool_name is None:
@@ -139,7 +139,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         if not ids:
             return f"{self.tool_name or 'no tool'} was {'not ' if self.tool_name else ''}called"
         name = f"{self.tool_name} was" if self.tool_name else "tools were"
-        return f"{name} called {times(len(ids))} ({listed(ids)})"
+        return f"{name} called {times(len(ids))} ({list_words(ids)})"
 
     def _bounds(self) -> str:
         least, most = self.min_calls, self.max_calls
@@ -149,7 +149,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         if least is not None:
             words.append(f"at least {least} {be(least)} required")
         if most is not None:
-            words.append(allowed(most))
+            words.append(limit_text(most))
         return " and ".join(words)
 
 
@@ -160,12 +160,12 @@ def _some_call(
     good = [call.step_id for call, match in matches if match.holds]
     if good:
         # The wording of the spec's example, for which it has no "was".
-        return passed(f"{tool_name} called at {listed(good)}", good)
+        return passed(f"{tool_name} called at {list_words(good)}", good)
     ids = [call.step_id for call, _ in matches]
     unclear = [(call, match) for call, match in matches if match.holds is None]
     if unclear:
-        return not_evaluated(described(unclear), ids)
-    reason = described(matches) or f"{tool_name} was not called"
+        return not_evaluated(describe_matches(unclear), ids)
+    reason = describe_matches(matches) or f"{tool_name} was not called"
     if unseen := trace.unseen_calls_of(tool_name):
         return not_evaluated(f"{reason}, but {unseen}", ids)
     if not matches:
@@ -178,4 +178,4 @@ def _calls(calls: list[Call]) -> str:
     steps: dict[str, list[str]] = {}
     for call in calls:
         steps.setdefault(call.name, []).append(call.step_id)
-    return "; ".join(f"{name} was called at {listed(ids)}" for name, ids in steps.items())
+    return "; ".join(f"{name} was called at {list_words(ids)}" for name, ids in steps.items())

@@ -9,7 +9,7 @@ import msgspec
 
 from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments
 from agentool_otel.evaluation.assertions._called import called_by_run
-from agentool_otel.evaluation.check import Check, Word, be, listed
+from agentool_otel.evaluation.check import Check, Word, be, list_words
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.trace_view import Call, TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -87,7 +87,7 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
         if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
             unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]
-            gaps = listed(f"{call.name} at {call.step_id}" for call in unclear)
+            gaps = list_words(f"{call.name} at {call.step_id}" for call in unclear)
             return not_evaluated(f"{reason}, but not all of {gaps} can be seen", ids)
         if trace.unseen_calls and self._open(wrong, holds):
             return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
@@ -101,7 +101,9 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     ) -> _Wrong | None:
         """Return what is not as expected; None if everything is."""
         number, of = len(expected), len(calls)
-        words = f"{'exactly ' * (self.mode == 'exact')}{listed(map(str, expected)) or 'no tool'}"
+        words = (
+            f"{'exactly ' * (self.mode == 'exact')}{list_words(map(str, expected)) or 'no tool'}"
+        )
         if self.mode == "exact":
             same = number == of and all(fits(n, n) for n in range(number))
             if same:
@@ -114,11 +116,11 @@ class ToolSequence(Check, frozen=True, kw_only=True):
             in_order = all(any(fits(n, at) for at in indexes) for n in range(number))
             return None if in_order else _Wrong(f"expected {words} in this order")
         if self.mode == "subset":
-            more = _unpaired(of, number, lambda j, i: fits(i, j))
-            names = listed(calls[j].name for j in more)
+            more = _without_partner(of, number, lambda j, i: fits(i, j))
+            names = list_words(calls[j].name for j in more)
             return _Wrong(f"{names} {be(len(more))} not expected", more) if more else None
-        missing = _unpaired(number, of, fits)
-        names = listed(str(expected[i]) for i in missing)
+        missing = _without_partner(number, of, fits)
+        names = list_words(str(expected[i]) for i in missing)
         return _Wrong(f"{names} {be(len(missing))} missing") if missing else None
 
     def _open(self, wrong: _Wrong | None, holds: Sequence[Sequence[bool | None]]) -> bool:
@@ -132,16 +134,16 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         return wrong is not None
 
 
-def _unpaired(number: int, others: int, fits: _Fits) -> list[int]:
+def _without_partner(number: int, others: int, fits: _Fits) -> list[int]:
     """Return which of `number` things cannot be matched with a partner of their own.
 
     As many as possible have one: the augmenting paths of Kuhn's algorithm, breadth first.
     """
     partner: dict[int, int] = {}
-    return [thing for thing in range(number) if not _paired(thing, others, fits, partner)]
+    return [thing for thing in range(number) if not _pair(thing, others, fits, partner)]
 
 
-def _paired(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bool:
+def _pair(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bool:
     reached_from: dict[int, int] = {}
     waiting = [thing]
     for asking in waiting:

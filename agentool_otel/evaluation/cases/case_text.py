@@ -53,13 +53,13 @@ def json_parts(stream: BinaryIO) -> Iterator[Part]:
     try:
         value = json_codec.loads(first)
     except ValueError:
-        yield from _whole(first + stream.read(), number)
+        yield from _single_part(first + stream.read(), number)
         return
     yield Part(value, partial(_same_line, number))
     yield from _lines(stream, number + 1)
 
 
-def _whole(data: bytes, number: int) -> Iterator[Part]:
+def _single_part(data: bytes, number: int) -> Iterator[Part]:
     try:
         value = json_codec.loads(data)
     except ValueError as error:

@@ -20,8 +20,8 @@ from agentool_otel.evaluation.cases.registry import eval_sets_of
 from agentool_otel.evaluation.cases.yaml_values import yaml_parts
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path, parse_path, path_text
-from agentool_otel.ground.urls import shown
-from agentool_otel.model.codec import decode, described, fields_of
+from agentool_otel.ground.urls import printable_place
+from agentool_otel.model.codec import decode, describe, fields_of
 from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.sources.files.json_files import opened
@@ -59,7 +59,7 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
         MissingDependencyError: it is YAML, and PyYAML is not installed; or an assertion needs a
             library that is not.
     """
-    label = "standard input" if place is None else shown(place)
+    label = "standard input" if place is None else printable_place(place)
     if _URL.match(str(place)):
         raise SourceError(
             f"cases are read from files, and {label} is a URL"
@@ -74,7 +74,7 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
         if "; hint: " in str(error):
             raise
         raise SourceUnreachable(f"{error}; hint: name a file of cases or checks") from None
-    file = _parsed(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
+    file = _parse(parts_of(BytesIO(data), yaml=is_yaml(place, data)))
     if file.wrong and (file.documents or file.has_case):
         lines = (
             f"{label}:{line_problem.line}: {line_problem.message}" for line_problem in file.wrong
@@ -128,7 +128,7 @@ class CaseFile(NamedTuple):
     """Whether any entry is meant as a case or an assertion."""
 
 
-def _parsed(parts: Iterator[Part]) -> CaseFile:
+def _parse(parts: Iterator[Part]) -> CaseFile:
     file = CaseFile([], [], [], False)
     for part in parts:
         if part.fault is not None:
@@ -149,12 +149,12 @@ def entries_of(value: Any) -> Iterator[Entry]:
     eval sets."""
     if isinstance(value, list):
         for n, item in enumerate(value):
-            yield from _expanded(item, (n,))
+            yield from _expand(item, (n,))
     else:
-        yield from _expanded(value, ())
+        yield from _expand(value, ())
 
 
-def _expanded(value: Any, path: Path) -> Iterator[Entry]:
+def _expand(value: Any, path: Path) -> Iterator[Entry]:
     eval_sets = eval_sets_of(value)
     if eval_sets is not None:
         yield from eval_sets.entries(value, path)
@@ -163,7 +163,7 @@ def _expanded(value: Any, path: Path) -> Iterator[Entry]:
         if isinstance(cases, list):
             yield from (Entry(item, (*path, "cases", n)) for n, item in enumerate(cases))
         else:
-            fault = f"cases: expected a list of cases, got {described(cases)}"
+            fault = f"cases: expected a list of cases, got {describe(cases)}"
             yield Entry(cases, (*path, "cases"), fault=fault)
     else:
         yield Entry(value, path)
@@ -220,7 +220,7 @@ def _assertions(entry: Entry) -> Iterator[tuple[Path, Any]]:
 
 def _documents(value: Any) -> Iterator[EvalCase | Assertion]:
     if not isinstance(value, dict):
-        raise DecodeError(_EXPECTED, described(value), hint=_meant_by(value) or _EXAMPLE)
+        raise DecodeError(_EXPECTED, describe(value), hint=_meant_by(value) or _EXAMPLE)
     try:
         if "case_id" in value or ("assertions" in value and "input" in value):
             yield decode(EvalCase, value)

@@ -79,7 +79,7 @@ def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
     if not isinstance(match, str):
         return match
     if match == "contains":
-        return _contains
+        return _input_contains
     member, _, case_member = match.partition("=")
     if not member or match.endswith("="):
         raise EvaluationError(
@@ -124,7 +124,7 @@ def _require_member(
         )
 
 
-def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:
+def _input_contains(trace: ReasoningTrace, case: EvalCase) -> bool:
     run_input, case_input = trace.input, case.input
     if not (isinstance(run_input, str) and isinstance(case_input, str)):
         return False

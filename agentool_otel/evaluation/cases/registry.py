@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from agentool_otel.evaluation.cases.entries import Entry
 from agentool_otel.ground.json_places import Path
-from agentool_otel.ground.plugins import loaded, plugins
+from agentool_otel.ground.plugins import load_plugins, plugins
 
 __all__ = ["EvalSets", "eval_set_names", "eval_sets_of"]
 
@@ -37,10 +37,10 @@ def eval_set_names() -> list[str]:
 
 
 @cache
-def _installed() -> tuple[EvalSets, ...]:
-    return tuple(kind() for kind in loaded("agentool_otel.cases").values())
+def _installed_readers() -> tuple[EvalSets, ...]:
+    return tuple(kind() for kind in load_plugins("agentool_otel.cases").values())
 
 
 def eval_sets_of(value: Any) -> EvalSets | None:
     """Return the package whose eval set a value is; None if it is none."""
-    return next((eval_set_ for eval_set_ in _installed() if eval_set_.recognises(value)), None)
+    return next((reader for reader in _installed_readers() if reader.recognises(value)), None)

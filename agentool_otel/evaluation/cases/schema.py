@@ -23,7 +23,7 @@ from agentool_otel.evaluation.check import Check
 from agentool_otel.model import schema as documents
 from agentool_otel.model.documents import EvalCase
 
-__all__ = ["generate", "own_types", "shipped", "shipped_file"]
+__all__ = ["generate", "own_types", "shipped_file", "shipped_schema"]
 
 _OURS = "agentool_otel."
 _FILE = "cases.schema.json"
@@ -36,7 +36,7 @@ def shipped_file() -> Path:
     return Path(__file__).with_name(_FILE)
 
 
-def shipped() -> _Schema:
+def shipped_schema() -> _Schema:
     """Return the schema as it ships with this package: with our own assertion types."""
     return cast("_Schema", json.loads(shipped_file().read_text("utf-8")))
 

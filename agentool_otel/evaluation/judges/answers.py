@@ -9,9 +9,9 @@ from typing import Any, cast
 import msgspec
 
 from agentool_otel.content.masking.credentials import mask_text
-from agentool_otel.evaluation.check import listed
+from agentool_otel.evaluation.check import list_words
 from agentool_otel.evaluation.comparing import short
-from agentool_otel.evaluation.judges.masking import masked
+from agentool_otel.evaluation.judges.masking import mask_credentials
 from agentool_otel.evaluation.judges.questions import PASSES_FROM, Answer, NoVerdict, Question
 
 __all__ = ["UnreadableAnswer", "read", "read_text"]
@@ -61,7 +61,7 @@ def read(value: object, question: Question) -> Answer:
     if unknown:
         raise NoVerdict(
             "the judge's verdict is void: it rests on steps that it was not shown: "
-            + listed(short(mask_text(name)) for name in dict.fromkeys(unknown))
+            + list_words(short(mask_text(name)) for name in dict.fromkeys(unknown))
         )
     for n, claim in enumerate(answer.claims or (), 1):
         if claim.verdict != "not_supported" and not claim.step_ids:
@@ -146,7 +146,7 @@ def _of_object(value: Mapping[str, Any]) -> Answer:
         return msgspec.convert(dict(value), Answer)
     except msgspec.ValidationError as error:
         reason = mask_text(f"{error}: ")
-        raise UnreadableAnswer(reason + short(masked(dict(value)))) from None
+        raise UnreadableAnswer(reason + short(mask_credentials(dict(value)))) from None
 
 
 def _needed(question: Question) -> list[str]:
@@ -165,6 +165,6 @@ def _unreadable(expected: str, actual: Any) -> UnreadableAnswer:
 
 def _clean(actual: Any) -> Any:
     try:
-        return masked(actual)
+        return mask_credentials(actual)
     except (TypeError, ValueError):  # no JSON: `short` gives its type
         return object()

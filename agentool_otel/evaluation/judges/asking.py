@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from agentool_otel.content.masking.credentials import mask_text
 from agentool_otel.evaluation.judges.answers import read
 from agentool_otel.evaluation.judges.questions import Answer, Judge, NoVerdict, Question
-from agentool_otel.evaluation.judges.suppressing import unrecorded
+from agentool_otel.evaluation.judges.suppressing import suppress_recording
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 
 __all__ = ["JudgeAssertion", "JudgePool"]
@@ -72,9 +72,9 @@ class JudgePool:
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._over.set)
         until = time.monotonic() + _GRACE_S
-        _joined(self._thread, None)
+        _join_thread(self._thread, None)
         for thread in self._calls:
-            _joined(thread, max(0.0, until - time.monotonic()))
+            _join_thread(thread, max(0.0, until - time.monotonic()))
         self._thread = None
 
     # ------------------------------------------------------------------------- the thread
@@ -95,14 +95,14 @@ class JudgePool:
         self._slots = asyncio.Semaphore(max(1, self.concurrency))
         async with AsyncExitStack() as stack:
             try:
-                self._call = await self._opened(stack)
+                self._call = await self._open_judge(stack)
             except Exception as error:  # as where a client does not fit the libraries below it
                 self._call = _failing(error)
             started.set_result(None)
             await self._over.wait()
-            await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
+            await _cancel_all(asyncio.all_tasks() - {asyncio.current_task()})
 
-    async def _opened(self, stack: AsyncExitStack) -> Callable[[Question], Awaitable[Any]]:
+    async def _open_judge(self, stack: AsyncExitStack) -> Callable[[Question], Awaitable[Any]]:
         session = getattr(self._judge, "open_session", None)
         if session is not None:
             call: Callable[[Question], Awaitable[Any]] = await stack.enter_async_context(session())
@@ -140,9 +140,9 @@ class JudgePool:
                 else f"{self._late} times in a row"
             )
             raise NoVerdict(f"the judge was too late {late}; no more was asked")
-        with unrecorded():
+        with suppress_recording():
             try:
-                value = await asyncio.wait_for(self._called(question), self._deadline_s)
+                value = await asyncio.wait_for(self._call_judge(question), self._deadline_s)
             except asyncio.TimeoutError:
                 self._late += 1
                 raise NoVerdict(f"the judge gave no answer in {self._deadline_s:g} s") from None
@@ -150,7 +150,7 @@ class JudgePool:
         self._answered = True
         return value
 
-    async def _called(self, question: Question) -> Any:
+    async def _call_judge(self, question: Question) -> Any:
         value = await self._call(question)
         return await value if inspect.isawaitable(value) else value
 
@@ -183,7 +183,7 @@ class JudgePool:
         return value
 
 
-def _joined(thread: threading.Thread, timeout_s: float | None) -> None:
+def _join_thread(thread: threading.Thread, timeout_s: float | None) -> None:
     """Wait for a thread to end, unless it is the current one: the garbage collector may drop an
     unfinished evaluation in any thread."""
     if thread is not threading.current_thread():
@@ -199,7 +199,7 @@ def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
     return fail
 
 
-async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+async def _cancel_all(tasks: Collection[asyncio.Task[Any]]) -> None:
     """Cancel tasks. Those that are about to connect get the moment that takes: anyio warns of what
     it has not begun (`TaskGroup.start_soon`, seen with 4.16)."""
     if tasks:

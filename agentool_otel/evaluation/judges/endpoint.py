@@ -20,7 +20,7 @@ from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdic
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground.optional import library
 from agentool_otel.ground.urls import credentials_in, without_credentials, without_secrets
-from agentool_otel.ground.words import counted
+from agentool_otel.ground.words import count_text
 from agentool_otel.semconv.marks import MASK
 
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]
@@ -140,7 +140,9 @@ class Endpoint:
         form = self._form
         while True:
             try:
-                completion = await self._tried(client, self._request(form, messages, schema))
+                completion = await self._call_with_retries(
+                    client, self._request(form, messages, schema)
+                )
             except self._library.APIStatusError as error:
                 refused = refused_form(error)
                 if refused == "unknown" and self._form_is_accepted:
@@ -164,7 +166,7 @@ class Endpoint:
             request["response_format"] = {"type": form.format}
         return request | self.parameters
 
-    async def _tried(self, client: Any, request: dict[str, Any]) -> Any:
+    async def _call_with_retries(self, client: Any, request: dict[str, Any]) -> Any:
         """Call the model, and retry where that may help.
 
         Raises:
@@ -201,7 +203,7 @@ class Endpoint:
             JudgeUnavailable: there have been as many as there may be.
         """
         if self._max_calls is not None and self.usage.calls >= self._max_calls:
-            reason = f"the limit of {counted(self._max_calls, 'call')} of the judge is reached"
+            reason = f"the limit of {count_text(self._max_calls, 'call')} of the judge is reached"
             hint = "hint: --judge-max-calls, in Python max_calls, sets it"
             raise JudgeUnavailable(f"{reason}; {hint}", for_good=True)
         self.usage.calls += 1

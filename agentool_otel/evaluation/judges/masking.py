@@ -7,10 +7,10 @@ from typing import Any
 from agentool_otel.content.masking.credentials import mask_any, mask_value
 from agentool_otel.ground import json_codec
 
-__all__ = ["masked"]
+__all__ = ["mask_credentials"]
 
 
-def masked(value: Any) -> Any:
+def mask_credentials(value: Any) -> Any:
     """Return a JSON value without credentials. The value itself stays as it is.
 
     Raises:

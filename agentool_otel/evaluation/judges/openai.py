@@ -22,7 +22,7 @@ from agentool_otel.evaluation.judges.questions import (
     NoVerdict,
     Question,
 )
-from agentool_otel.evaluation.judges.suppressing import unrecorded
+from agentool_otel.evaluation.judges.suppressing import suppress_recording
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
@@ -153,7 +153,7 @@ class OpenAIJudge:
         async with self._endpoint.connected() as client:
             yield _Session(self, client).ask
 
-    def kept(self, question: Question) -> Answer | None:
+    def cached(self, question: Question) -> Answer | None:
         """Return the cached answer, None if there is none."""
         cached = None if self._cache is None else self._cache.get(self._cache_key(question))
         if cached is None:
@@ -218,7 +218,7 @@ class _Session:
         Raises:
             NoVerdict: there is no answer; the message has the reason.
         """
-        answer = self._judge.kept(question)
+        answer = self._judge.cached(question)
         if answer is not None:
             return answer
         usage = self._judge.usage
@@ -244,7 +244,7 @@ class _Session:
         if self._gave_up is not None:
             raise JudgeUnavailable(self._gave_up, for_good=True)
         try:
-            with unrecorded():
+            with suppress_recording():
                 answer = await self._judge.answer(self._client, question)
         except JudgeUnavailable as error:
             self._unanswered += 1

@@ -11,11 +11,11 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from agentool_otel.evaluation.judges.masking import masked
+from agentool_otel.evaluation.judges.masking import mask_credentials
 from agentool_otel.evaluation.judges.questions import CLAIM_VERDICTS, PASSES_FROM, Question
-from agentool_otel.evaluation.judges.shortening import fitted
+from agentool_otel.evaluation.judges.shortening import fit
 
-__all__ = ["CLAIMS", "VERDICT", "Form", "fenced", "question"]
+__all__ = ["CLAIMS", "VERDICT", "Form", "fence", "question"]
 
 _WORDS = {"type": "string"}
 _STEPS = {"type": "array", "items": _WORDS}
@@ -121,16 +121,16 @@ def question(
         max_chars: characters that the run may have in the question.
     """
     records = [{"input": input}, *steps, {"output": output}]
-    first, *shown, last = clean = [masked(record) for record in records]
+    first, *shown, last = clean = [mask_credentials(record) for record in records]
     if clean != records:
         hidden = f"{hidden}, {_MASKED}" if hidden else _MASKED
-    lines, shortened = fitted(first, shown, last, max_chars)
-    paragraphs = [f"The criterion:\n{masked(criterion)}"]
+    lines, shortened = fit(first, shown, last, max_chars)
+    paragraphs = [f"The criterion:\n{mask_credentials(criterion)}"]
     if hidden is not None:
-        paragraphs.append(f"What nobody can see of the run: {masked(hidden)}")
+        paragraphs.append(f"What nobody can see of the run: {mask_credentials(hidden)}")
     if shortened is not None:
         paragraphs.append(f"The run is long, and this was left out of it: {shortened}")
-    paragraphs += [fenced(lines), "Judge the run between the two marks by the criterion alone."]
+    paragraphs += [fence(lines), "Judge the run between the two marks by the criterion alone."]
     return Question(
         assertion_type=assertion_type,
         criterion=criterion,
@@ -145,7 +145,7 @@ def question(
     )
 
 
-def fenced(lines: Sequence[str]) -> str:
+def fence(lines: Sequence[str]) -> str:
     """Fence lines with a marker that occurs in none of them."""
     body = "\n".join(lines)
     mark = _digest(body)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from agentool_otel.errors import AgentoolError
-from agentool_otel.evaluation.judges.masking import masked
+from agentool_otel.evaluation.judges.masking import mask_credentials
 
 __all__ = [
     "CLAIM_VERDICTS",
@@ -57,14 +57,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         clean = {
-            "criterion": masked(self.criterion),
-            "instructions": masked(self.instructions),
-            "text": masked(self.text),
-            "input": masked(self.input),
-            "output": masked(self.output),
-            "step_ids": tuple(map(masked, self.step_ids)),
-            "shortened": masked(self.shortened),
-            "hidden": masked(self.hidden),
+            "criterion": mask_credentials(self.criterion),
+            "instructions": mask_credentials(self.instructions),
+            "text": mask_credentials(self.text),
+            "input": mask_credentials(self.input),
+            "output": mask_credentials(self.output),
+            "step_ids": tuple(map(mask_credentials, self.step_ids)),
+            "shortened": mask_credentials(self.shortened),
+            "hidden": mask_credentials(self.hidden),
         }
         for name, value in clean.items():
             msgspec.structs.force_setattr(self, name, value)

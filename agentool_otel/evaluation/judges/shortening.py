@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.ground import json_codec
 
-__all__ = ["Fitted", "fitted", "line"]
+__all__ = ["Fitted", "fit", "line"]
 
 _SHORTEST = 200
 """Characters below which no text is shortened."""
@@ -32,7 +32,7 @@ def line(record: dict[str, Any]) -> str:
     return json_codec.dumps(record).translate(_BREAKS)
 
 
-def fitted(
+def fit(
     first: dict[str, Any], steps: Sequence[dict[str, Any]], last: dict[str, Any], budget: int
 ) -> Fitted:
     """Return a trace as lines of JSON within a budget of characters. Input and output always keep
@@ -74,10 +74,10 @@ def _cut(records: Sequence[dict[str, Any]], budget: int) -> tuple[list[str], int
     if _size(all_lines) <= budget:
         return all_lines, None
     low, high = _SHORTEST, max(_SHORTEST, budget)
-    best = [line(_shortened(record, low)) for record in records]
+    best = [line(_shorten(record, low)) for record in records]
     while high - low > _SHORTEST // 4:
         middle = (low + high) // 2
-        lines = [line(_shortened(record, middle)) for record in records]
+        lines = [line(_shorten(record, middle)) for record in records]
         if _size(lines) <= budget:
             low, best = middle, lines
         else:
@@ -85,7 +85,7 @@ def _cut(records: Sequence[dict[str, Any]], budget: int) -> tuple[list[str], int
     return best, low
 
 
-def _shortened(record: dict[str, Any], limit: int) -> dict[str, Any]:
+def _shorten(record: dict[str, Any], limit: int) -> dict[str, Any]:
     return {name: _text(value, limit) for name, value in record.items()}
 
 

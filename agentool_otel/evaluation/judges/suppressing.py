@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from opentelemetry import context as otel
 
-__all__ = ["unrecorded"]
+__all__ = ["suppress_recording"]
 
 _NAMES = (
     "suppress_instrumentation",
@@ -20,7 +20,7 @@ _KEYS = ("_SUPPRESS_INSTRUMENTATION_KEY", "_SUPPRESS_HTTP_INSTRUMENTATION_KEY")
 
 
 @contextmanager
-def unrecorded() -> Generator[None]:
+def suppress_recording() -> Generator[None]:
     """Suppress instrumentation inside the block, and detach the current span."""
     names = {*_NAMES, *(getattr(otel, key) for key in _KEYS if hasattr(otel, key))}
     token = otel.attach(otel.Context(dict.fromkeys(names, True)))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentool_otel.evaluation.reports.page_texts import mentioned
+from agentool_otel.evaluation.reports.page_texts import mentioned_ids
 from agentool_otel.evaluation.reports.result_texts import (
-    counted,
+    count_text,
     failing_ids_of,
     line,
     plain,
@@ -98,7 +98,7 @@ def entry_of(result: EvalResult, subject: Subject, number: int, detailed: bool) 
         line(result.trace_id, NAME) if isinstance(result.trace_id, str) else "",
         line(subject.names("agent")[0], NAME),
         score_of_result(result),
-        f"{evaluated:,} of {counted(len(assertion_results), 'assertion')} evaluated",
+        f"{evaluated:,} of {count_text(len(assertion_results), 'assertion')} evaluated",
         _first_reason(assertion_results),
         [_outcome(item) for item in assertion_results]
         if detailed or result.passed is not True
@@ -118,11 +118,11 @@ def _first_reason(assertion_results: list[AssertionResult]) -> str:
 
 def _outcome(assertion_result: AssertionResult) -> Outcome:
     reason = plain(reason_of(assertion_result))
-    all_ids = [plain(step_id_) for step_id_ in step_ids_of(assertion_result)]
-    failing = [plain(failing_id_) for failing_id_ in failing_ids_of(assertion_result)]
+    all_ids = [plain(one_id) for one_id in step_ids_of(assertion_result)]
+    failing = [plain(one_id) for one_id in failing_ids_of(assertion_result)]
     word, steps = "fails at", failing
     if failing in ([], all_ids):
-        in_reason = {*mentioned(reason, all_ids[: 10 * _IDS])}
+        in_reason = {*mentioned_ids(reason, all_ids[: 10 * _IDS])}
         word, steps = "steps", [id_ for id_ in all_ids if id_ not in in_reason]
     differences = _differences(assertion_result)
     return Outcome(

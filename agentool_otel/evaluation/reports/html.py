@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.evaluation.reports.entries import NAME, ORDER, Entry, entry_of
 from agentool_otel.evaluation.reports.page_texts import pieces
-from agentool_otel.evaluation.reports.result_texts import counted, line, rate_of, score_of
+from agentool_otel.evaluation.reports.result_texts import count_text, line, rate_of, score_of
 from agentool_otel.evaluation.reports.slices import (
     ASSERTION,
     BY,
@@ -126,7 +126,7 @@ class Page:
 
     def _values(self) -> dict[str, Any]:
         row = self._all.row()
-        of = counted(row.results, "result")
+        of = count_text(row.results, "result")
         if row.failed:
             outcome, headline = False, f"{row.failed:,} of {of} failed"
         elif row.not_evaluated or not row.results:
@@ -161,7 +161,7 @@ class Page:
             (row.failed, "failed"),
             (row.not_evaluated, "not evaluated"),
         )
-        total = counted(self._all.total, "assertion")
+        total = count_text(self._all.total, "assertion")
         return [
             *(f"{count:,} {word}" for count, word in counts if count),
             f"mean score {score_of(row.score)}",
@@ -184,7 +184,7 @@ class Page:
 
     def _group(self, passed: bool | None, entries: list[_Kept]) -> _Group:
         many = self._all.outcomes[passed]
-        more = counted(many - len(entries), "more result") if many > len(entries) else ""
+        more = count_text(many - len(entries), "more result") if many > len(entries) else ""
         note = f" ({_RUNS} with their steps)" if len(entries) > _RUNS else ""
         word = f"{_WORDS[passed][0].upper()}{_WORDS[passed][1:]}"
         return _Group(passed, word, many, note, [item.entry for item in entries], more)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from agentool_otel.evaluation.reports.result_texts import (
-    counted,
+    count_text,
     figures,
     line,
     reason_of,
@@ -80,7 +80,7 @@ class Markdown:
         failed = self._all.outcomes[False]
         if failed:
             keep = _LEFT_FOR_REASONS if self._unknown else 0
-            heading = counted(failed, "failed result")
+            heading = count_text(failed, "failed result")
             page.fold(heading, self._failures, failed, "failed result", keep)
         if self._unknown:
             reasons = [
@@ -88,7 +88,7 @@ class Markdown:
                 for (kind, reason), times in self._unknown.most_common()
             ]
             most = len(reasons) + (1 if self._other_unknown else 0)
-            heading = counted(self._unknown.total() + self._other_unknown, "assertion")
+            heading = count_text(self._unknown.total() + self._other_unknown, "assertion")
             page.fold(f"{heading} not evaluated", reasons, most, "reason")
         self._stream.write(page.text.encode())
 
@@ -96,7 +96,7 @@ class Markdown:
         row = self._all.row()
         worst = False if row.failed else None if row.not_evaluated or not row.results else True
         words = f"{row.passed:,} passed, {row.failed:,} failed, {row.not_evaluated:,} not evaluated"
-        share = f"{self._all.evaluated:,} of {counted(self._all.total, 'assertion')} evaluated"
+        share = f"{self._all.evaluated:,} of {count_text(self._all.total, 'assertion')} evaluated"
         heading = f"### {MARKS[worst]} agentool-otel eval: {words}"
         return f"{heading}\n\nScore {score_of(row.score)}, {share}."
 
@@ -144,7 +144,7 @@ class _Page:
             shown += 1
         if of > shown:
             self.add(
-                f"\n… and {counted(of - shown, f'more {noun}')}, for which there is no room.\n"
+                f"\n… and {count_text(of - shown, f'more {noun}')}, for which there is no room.\n"
             )
         self.add("\n</details>\n\n")
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["Piece", "mentioned", "pieces"]
+__all__ = ["Piece", "mentioned_ids", "pieces"]
 
 _WORD = re.compile(r"\b\w+(?:-\w+)+|\b[^\W_]*_\w*|,(?=[\"{\[])")
 """A word with a hyphen, one with `_`, or a comma of JSON."""
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     """Whether a line may break after it."""
 
 
-def mentioned(text: str, ids: Collection[str]) -> list[str]:
+def mentioned_ids(text: str, ids: Collection[str]) -> list[str]:
     """Return which ids of steps a text mentions. A number alone is not recognised as an id."""
     pattern = _ids(ids)
     return list(dict.fromkeys(pattern.findall(text))) if pattern is not None else []

@@ -10,7 +10,7 @@ from agentool_otel.ground.words import clean
 from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = [
-    "counted",
+    "count_text",
     "failing_ids_of",
     "figures",
     "line",
@@ -96,6 +96,6 @@ def rate_of(share: float | None) -> str:
     return f"{share:.0%}"
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Return `1 result`, `2,000 results`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

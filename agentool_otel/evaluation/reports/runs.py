@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.evaluation.reports.result_texts import (
-    counted,
+    count_text,
     failing_ids_of,
     line,
     plain,
@@ -116,7 +116,7 @@ def run_of(result: EvalResult, subject: Subject) -> Run | None:
     if len(trace.steps) > before + 1:
         steps.append(_left_out(len(trace.steps) - before - 1))
     run = trace.trace
-    step_count = counted(len(trace.steps), "step")
+    step_count = count_text(len(trace.steps), "step")
     return Run(
         _text(run.input), _text(run.output), tuple(dict.fromkeys(of_output)), step_count, steps
     )

@@ -69,11 +69,11 @@ def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignmen
         for gap in gaps:
             matched = _in_order(gap, a, b, level, likeness)
             pairs += matched
-            remaining += _between(gap, matched)
+            remaining += _gaps_between(gap, matched)
         if level != _KIND:
             anywhere = _equal(remaining, a, b, level)
             moved += anywhere
-            remaining = _without(remaining, anywhere)
+            remaining = _gaps_without(remaining, anywhere)
         gaps = remaining
     return Alignment(sorted(pairs), sorted(moved))
 
@@ -103,7 +103,7 @@ def _in_order(
     return pairs + [(inner.a[i], inner.b[j]) for i, j in common]
 
 
-def _between(gap: _Gap, pairs: _Pairs) -> Iterator[_Gap]:
+def _gaps_between(gap: _Gap, pairs: _Pairs) -> Iterator[_Gap]:
     """Yield the gaps between pairs that are not empty on both sides."""
     at_a = at_b = 0
     for i, j in [*sorted(pairs), (None, None)]:
@@ -123,7 +123,7 @@ def _equal(gaps: list[_Gap], a: Sequence[Keys], b: Sequence[Keys], level: int) -
     return [(i, candidates.popleft()) for i in places if (candidates := waiting.get(a[i][level]))]
 
 
-def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
+def _gaps_without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
     gone_a, gone_b = {i for i, _ in pairs}, {j for _, j in pairs}
     return [
         _Gap([i for i in gap.a if i not in gone_a], [j for j in gap.b if j not in gone_b])

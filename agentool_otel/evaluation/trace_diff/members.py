@@ -31,7 +31,7 @@ class MemberComparison:
         self.ignoring = ignoring
         self.skip = skip
 
-    def inside(self, a: Action, b: Action) -> Outcome:
+    def compare_inside(self, a: Action, b: Action) -> Outcome:
         """Return what differs inside a step that both traces have."""
         outcomes = [
             self.differences(one, other, a, b)
@@ -51,14 +51,14 @@ class MemberComparison:
         if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
             return Outcome()
         if one.value is UNSET:
-            return _unknown(one.path, _why_missing(self.a, one), a, b)
+            return _unknown_member(one.path, _why_missing(self.a, one), a, b)
         if other.value is UNSET:
-            return _unknown(one.path, _why_missing(self.b, other), a, b)
+            return _unknown_member(one.path, _why_missing(self.b, other), a, b)
         gap = _gap(self.a, one) or _gap(self.b, other)
         if a is None and one.value != other.value:
             gap = gap or _unsure(self.a, one) or _unsure(self.b, other)
         if gap is not None:
-            return _unknown(one.path, gap, a, b)
+            return _unknown_member(one.path, gap, a, b)
         differing = [*pieces(one.value, other.value, one.path, self.ignoring)]
         return Outcome(
             tuple(
@@ -91,7 +91,7 @@ class MemberComparison:
         if not differs:
             return Outcome()
         if why is not None:
-            return _unknown(member.path, why, a, b)
+            return _unknown_member(member.path, why, a, b)
         values = (member.value, UNSET) if other is None else (UNSET, member.value)
         return Outcome((Change(path=member.path, a=values[0], b=values[1]),))
 
@@ -120,5 +120,5 @@ def _why_missing(trace: TraceView, member: Member) -> str:
     return _gap(trace, member) or trace.why_missing(member.fields[0], member.step_id)
 
 
-def _unknown(path: str, why: str, a: Action | None, b: Action | None) -> Outcome:
+def _unknown_member(path: str, why: str, a: Action | None, b: Action | None) -> Outcome:
     return Outcome(unknown=(Unknown(path=path, why=why, a=a, b=b),))

@@ -37,7 +37,7 @@ def partners(
     if len(a) == len(b) == 1:
         yield Partners(a[0], b[0], "the only traces")
         return
-    of_a = _paired(a, b, ignoring)
+    of_a = _pair(a, b, ignoring)
     paired = {j for j, _ in of_a.values()}
     for i, trace in enumerate(a):
         if i in of_a:
@@ -101,7 +101,7 @@ def _both_know(mine: _Known, theirs: _Known, name: str) -> bool:
     return (mine.case and theirs.case) or (name == "input" and both_input)
 
 
-def _paired(
+def _pair(
     a: Sequence[TraceView], b: Sequence[TraceView], ignoring: Ignoring
 ) -> dict[int, tuple[int, str]]:
     """Return the place of the partner in `b`, and the reason, by the place in `a`."""

@@ -92,7 +92,7 @@ def pieces(a: Any, b: Any, path: str, ignoring: Ignoring) -> Iterator[Piece]:
         elif isinstance(at.a, list) and isinstance(at.b, list):
             pending += reversed(_of_lists(at.a, at.b, at.path, ignoring))
         elif isinstance(at.a, str) and isinstance(at.b, str):
-            if (inner := _inside(at, ignoring)) is not None:
+            if (inner := _json_inside(at, ignoring)) is not None:
                 pending.append(inner)
             elif ignoring.text(at.a) != ignoring.text(at.b):
                 yield at._replace(why_unknown=_hidden(at.a, at.b, ignoring))
@@ -142,7 +142,7 @@ def _of_lists(a: list[Any], b: list[Any], path: str, ignoring: Ignoring) -> list
     return elements
 
 
-def _inside(at: Piece, ignoring: Ignoring) -> Piece | None:
+def _json_inside(at: Piece, ignoring: Ignoring) -> Piece | None:
     """Return the values of two texts that are both JSON and differ; None for other texts."""
     if at.a[:1] not in ("{", "[") or at.b[:1] not in ("{", "["):
         return None

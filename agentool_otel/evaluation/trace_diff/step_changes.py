@@ -65,8 +65,8 @@ class StepComparison:
         together = [*pairs, *moved]
         same = [(i, j) for i, j in together if keys_a[i][1] == keys_b[j][1]]
         self._left = (
-            _left(keys_a, {i for i, _ in same}),
-            _left(keys_b, {j for _, j in same}),
+            _count_unpaired(keys_a, {i for i, _ in same}),
+            _count_unpaired(keys_b, {j for _, j in same}),
         )
         self._kinds = [key for *_, key in keys_a]
         swapped = Counter(self._batches(i, j) for i, j in together)
@@ -80,10 +80,10 @@ class StepComparison:
         added = {*range(len(self._b))}.difference(j for _, j in together)
         maybe_a, maybe_b = self._maybe_one(lost, added, keys_b)
         for i in lost:
-            change = self._alone(self._a[i], "lost", i in maybe_a)
+            change = self._change_of_one(self._a[i], "lost", i in maybe_a)
             placed.append(((bisect_left(on_a, i), 0, i), change))
         for j in added:
-            change = self._alone(self._b[j], "added", j in maybe_b)
+            change = self._change_of_one(self._b[j], "added", j in maybe_b)
             placed.append(((bisect_left(on_b, j), 1, j), change))
         return [
             change for _, change in sorted(placed, key=lambda item: item[0]) if change is not None
@@ -93,8 +93,8 @@ class StepComparison:
         return [_keys(action, self._members.ignoring, self._members.skip) for action in actions]
 
     def _likeness(self) -> _Likeness:
-        words_a = cache(lambda i: _words(self._a[i]))
-        words_b = cache(lambda j: _words(self._b[j]))
+        words_a = cache(lambda i: _word_set(self._a[i]))
+        words_b = cache(lambda j: _word_set(self._b[j]))
 
         def alike(i: int, j: int) -> float:
             mine, theirs = words_a(i), words_b(j)
@@ -130,7 +130,7 @@ class StepComparison:
 
     def _pair(self, i: int, j: int, kind: Kind) -> StepChange | None:
         one, other = self._a[i], self._b[j]
-        outcome = self._members.inside(one, other)
+        outcome = self._members.compare_inside(one, other)
         self.unknown += outcome.unknown
         if self._is_one_of_several(i, outcome):
             name = name_of(one) or one.step.type
@@ -165,13 +165,13 @@ class StepComparison:
         maybe_b: set[int] = set()
         likely = ((i, j) for i in lost for j in by_kind[self._kinds[i]])
         for i, j in islice(likely, _MOST_PAIRS):
-            outcome = self._members.inside(self._a[i], self._b[j])
+            outcome = self._members.compare_inside(self._a[i], self._b[j])
             if any(_REQUEST.match(unknown.path) for unknown in outcome.unknown):
                 maybe_a.add(i)
                 maybe_b.add(j)
         return maybe_a, maybe_b
 
-    def _alone(self, action: Action, kind: Kind, maybe_other: bool) -> StepChange | None:
+    def _change_of_one(self, action: Action, kind: Kind, maybe_other: bool) -> StepChange | None:
         a, b = (action, None) if kind == "lost" else (None, action)
         mine, other = self._members.a, self._members.b
         if kind == "added":
@@ -196,7 +196,7 @@ def _by_batch(
     return places
 
 
-def _left(keys: list[Keys], paired: set[int]) -> Counter[bytes]:
+def _count_unpaired(keys: list[Keys], paired: set[int]) -> Counter[bytes]:
     """Return the number of things of each kind that are not paired."""
     return Counter(key[-1] for n, key in enumerate(keys) if n not in paired)
 
@@ -226,7 +226,7 @@ def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:
     return results.digest(), request.digest(), kind
 
 
-def _words(action: Action) -> frozenset[str]:
+def _word_set(action: Action) -> frozenset[str]:
     """Return the words at the beginning of what a step holds."""
     words: set[str] = set()
     for member in members_of(action):

@@ -127,7 +127,7 @@ def _read_tool(span: Reader) -> None:
         )
     if arguments == {} and result == {}:  # what both say when content is not captured
         return
-    onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known(arguments))
+    onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known_value(arguments))
     if isinstance(arguments, dict) and span.rest.get(gen_ai.TOOL_NAME) == "transfer_to_agent":
         onto.put(span, agentool.TRANSFER_TARGET, _member(arguments, "agent_name"))
     if isinstance(result, dict):
@@ -137,11 +137,13 @@ def _read_tool(span: Reader) -> None:
             result = result["result"]  # ADK puts what is no object into one
             if result in PLACEHOLDERS:
                 return
-    if gen_ai.TOOL_CALL_RESULT not in span.rest and (result is None or _known(result) is not None):
+    if gen_ai.TOOL_CALL_RESULT not in span.rest and (
+        result is None or _known_value(result) is not None
+    ):
         onto.set_result(span, result)
 
 
-def _known(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     return None if value is onto.UNSET else value
 
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from agentool_otel.converters.kit.fields import Object, described, each, member, unique
-from agentool_otel.converters.kit.objects import at
+from agentool_otel.converters.kit.fields import Object, describe, each, member, unique
+from agentool_otel.converters.kit.objects import value_at
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground import lazy_re as re
@@ -70,7 +70,7 @@ class AgentSpec(ToolConverter):
             "inputs": _inputs(spec["parameters"]),
             "outputs": _outputs(spec.get("returns")),
         }
-        if at(spec, ("metadata", "requires_confirmation")) is True:
+        if value_at(spec, ("metadata", "requires_confirmation")) is True:
             tool["requires_confirmation"] = True
         return {**tool, "agentspec_version": _VERSION}
 
@@ -84,23 +84,23 @@ class AgentSpec(ToolConverter):
 
 def _properties(tool: Object, name: str) -> list[Object]:
     properties = member(tool, name, list, [])
-    each(properties, f"$.{name}", _titled)
+    each(properties, f"$.{name}", _title_of)
     unique(properties, "title", f"$.{name}")
     return properties
 
 
-def _titled(value: Object) -> str:
+def _title_of(value: Object) -> str:
     return member(value, "title", str, filled=True)
 
 
-def _untitled(value: Object) -> Object:
+def _without_title(value: Object) -> Object:
     return {name: value for name, value in value.items() if name != "title"}
 
 
 def _parameters(inputs: list[Object]) -> Object:
     parameters = {
         "type": "object",
-        "properties": {input_["title"]: _untitled(input_) for input_ in inputs},
+        "properties": {input_["title"]: _without_title(input_) for input_ in inputs},
     }
     required = [input_["title"] for input_ in inputs if "default" not in input_]
     return {**parameters, "required": required} if required else parameters
@@ -108,8 +108,8 @@ def _parameters(inputs: list[Object]) -> Object:
 
 def _returns(outputs: list[Object]) -> Object:
     if len(outputs) == 1:
-        return _untitled(outputs[0])
-    properties = {output["title"]: _untitled(output) for output in outputs}
+        return _without_title(outputs[0])
+    properties = {output["title"]: _without_title(output) for output in outputs}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -122,7 +122,7 @@ def _refuse_secrets(value: Any, path: str) -> None:
     for name, item in value.items() if isinstance(value, dict) else ():
         place = path_of(path, name)
         if name == _SENSITIVE and item and not (isinstance(item, dict) and _REFERENCE in item):
-            raise DecodeError(f"a {_REFERENCE}, as tools are serialized", described(item), place)
+            raise DecodeError(f"a {_REFERENCE}, as tools are serialized", describe(item), place)
         _refuse_secrets(item, place)
 
 
@@ -130,7 +130,7 @@ def _refuse_secrets(value: Any, path: str) -> None:
 
 
 def _inputs(parameters: Object) -> list[Object]:
-    return _named(parameters.get("properties"), "$.parameters.properties")
+    return _titled_schemas(parameters.get("properties"), "$.parameters.properties")
 
 
 def _outputs(returns: Any) -> list[Object]:
@@ -138,13 +138,13 @@ def _outputs(returns: Any) -> list[Object]:
         return []
     properties = returns.get("properties")
     if isinstance(properties, dict) and len(properties) > 1:
-        outputs = _named(properties, "$.returns.properties")
+        outputs = _titled_schemas(properties, "$.returns.properties")
         if same(_returns(outputs), returns):
             return outputs
     return [{**returns, "title": _RESULT}]
 
 
-def _named(properties: Any, path: str) -> list[Object]:
+def _titled_schemas(properties: Any, path: str) -> list[Object]:
     """Return the properties of a schema as a list of titled schemas.
 
     Raises:

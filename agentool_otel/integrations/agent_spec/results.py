@@ -48,7 +48,7 @@ def eval_results(
             eval_id=UNSET if eval_id is None else eval_id,
             case_id=sample,
             trace_id=judged.get(sample, UNSET),
-            passed=_passed([value for value, _ in metrics.values()]),
+            passed=_all_true([value for value, _ in metrics.values()]),
             assertion_results=[_assertion(name, *metric) for name, metric in metrics.items()],
             evaluated_at=UNSET if evaluated_at is None else evaluated_at,
         )
@@ -81,7 +81,7 @@ def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
             yield sample, metric, None if value == "null" else value, get(entry, "details")
 
 
-def _passed(values: Sequence[Any]) -> bool | None:
+def _all_true(values: Sequence[Any]) -> bool | None:
     """Return whether all truth values are true; None where there are none, or some is missing."""
     verdicts = [value for value in values if isinstance(value, bool)]
     if not all(verdicts):

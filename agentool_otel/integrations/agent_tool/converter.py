@@ -13,8 +13,8 @@ A ToolSpec has no identity, state or kind: what is written for it is marked by t
 
 from __future__ import annotations
 
-from agentool_otel.converters.kit.fields import Object, below, member
-from agentool_otel.converters.kit.objects import at
+from agentool_otel.converters.kit.fields import Object, error_below, member
+from agentool_otel.converters.kit.objects import value_at
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.errors import DecodeError
 
@@ -48,22 +48,22 @@ class AgentTool(ToolConverter):
         spec: Object = {
             "name": tool["name"],
             "description": tool["description"],
-            "parameters": _inside(tool, "input_contract", "schema", "model_input_schema") or {},
+            "parameters": _schema_in(tool, "input_contract", "schema", "model_input_schema") or {},
         }
-        returns = _inside(tool, "output_contract", "structured_schema")
+        returns = _schema_in(tool, "output_contract", "structured_schema")
         if returns is not None:
             spec["returns"] = returns
         metadata: Object = {}
         if (category := _CATEGORIES.get(tool["tool_kind"])) is not None:
             metadata["category"] = category
-        read_only = at(tool, ("annotations", "is_read_only"))
+        read_only = value_at(tool, ("annotations", "is_read_only"))
         if isinstance(read_only, bool):
             metadata["side_effects"] = not read_only
         return {**spec, "metadata": metadata} if metadata else spec
 
     def write_tool(self, spec: Object) -> Object:
         annotations: Object = {"synthesized": True}
-        side_effects = at(spec, ("metadata", "side_effects"))
+        side_effects = value_at(spec, ("metadata", "side_effects"))
         if isinstance(side_effects, bool):
             annotations["is_read_only"] = not side_effects
         tool: Object = {
@@ -85,11 +85,11 @@ class AgentTool(ToolConverter):
         return "tool_id" in tool and "tool_kind" in tool
 
 
-def _inside(tool: Object, contract: str, *names: str) -> Object | None:
+def _schema_in(tool: Object, contract: str, *names: str) -> Object | None:
     """Return the first of some schemas in a contract; None where there is none."""
     members = member(tool, contract, dict, {})
     try:
         schemas = [member(members, name, dict, None) for name in names]
     except DecodeError as error:
-        raise below(f"$.{contract}", error) from None
+        raise error_below(f"$.{contract}", error) from None
     return next((item for item in schemas if item is not None), None)

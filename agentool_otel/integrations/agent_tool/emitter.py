@@ -101,7 +101,7 @@ class AgentToolEmitter:
         return members_
 
     def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
-        with self._here():
+        with self._lock_of_process():
             read = self._events.read(members, time_ns(), size)
             lost = read is not None and self._events.about(members) is None
         _flush_at_exit()
@@ -115,7 +115,7 @@ class AgentToolEmitter:
             )
         return read
 
-    def _here(self) -> RLock:
+    def _lock_of_process(self) -> RLock:
         """Return the lock, in this process: what was under way before a fork ends in the parent."""
         if self._process != os.getpid():
             self._process = os.getpid()
@@ -146,7 +146,7 @@ class AgentToolEmitter:
             invocation_id: of one that was recorded. Nothing happens for any other.
         """
         step = None
-        with guarded("finding an invocation of Agent Tool"), self._here():
+        with guarded("finding an invocation of Agent Tool"), self._lock_of_process():
             known_id = plain_text(invocation_id)
             step = None if known_id is None else self._events.step(known_id)
         with nullcontext() if step is None else within(step):
@@ -158,7 +158,7 @@ class AgentToolEmitter:
         The end of the program does so as well. A call that has neither ended nor a result is
         marked `agentool.incomplete`.
         """
-        _close(self._events, self._here())
+        _close(self._events, self._lock_of_process())
 
 
 _emitters: WeakSet[AgentToolEmitter] = WeakSet()

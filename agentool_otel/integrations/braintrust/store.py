@@ -38,7 +38,7 @@ def _record(o: Object) -> SpanRecord:
         value = o.get(name)
         if value is not None:
             encoded = value if isinstance(value, str) and name not in ("input", "output") else None
-            text = encoded if encoded is not None else json_codec.dumps(v.settled(value))
+            text = encoded if encoded is not None else json_codec.dumps(v.bounded_value(value))
             v.put(attributes, f"braintrust.{attribute}", text)
     metrics = v.json_object(o.get("metrics"))
     parents = v.array(o.get("span_parents"))
@@ -59,7 +59,7 @@ def _record(o: Object) -> SpanRecord:
 def _error_text(error: Json) -> str | None:
     if error is None or isinstance(error, str):
         return error or None
-    return json_codec.dumps(v.settled(error))
+    return json_codec.dumps(v.bounded_value(error))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:

@@ -20,7 +20,7 @@ __all__ = ["CONTAINER"]
 _MESSAGE = ("@message", "message")
 
 
-def _inside(value: Json) -> Json:
+def _object_inside(value: Json) -> Json:
     """Return the object in the message of an event or a row; None where there is none."""
     if isinstance(value, list):
         value = {
@@ -39,5 +39,5 @@ CONTAINER = Container(
     '{"message": "…"} or [{"field": "@message", "value": "…"}]',
     recognises=lambda o: False,
     spans=lambda o, report: iter(()),
-    inside=_inside,
+    inside=_object_inside,
 )

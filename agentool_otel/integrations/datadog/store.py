@@ -128,7 +128,7 @@ def _messages(content: Object, role: str) -> list[Json]:
     listed = [item for item in v.array(content.get("messages")) if isinstance(item, dict)]
     if not listed and content.get("value") not in (None, ""):
         value = content["value"]
-        words = value if isinstance(value, str) else json_codec.dumps(v.settled(value))
+        words = value if isinstance(value, str) else json_codec.dumps(v.bounded_value(value))
         return [message(role, [text(words)])]
     return [message(v.text(item.get("role")) or role, _parts(item)) for item in listed]
 

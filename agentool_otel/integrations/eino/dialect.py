@@ -107,15 +107,15 @@ def _read_model_call(span: Reader, prompts: Any, completions: Any) -> None:
 
 def _read_tool(span: Reader, prompts: Any, completions: Any) -> None:
     if prompts:
-        arguments = _unpacked(prompts[0][1])
+        arguments = _unpack(prompts[0][1])
         onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, arguments)
         if isinstance(arguments, dict) and span.rest.get(gen_ai.TOOL_NAME) == "transfer_to_agent":
             onto.put(span, agentool.TRANSFER_TARGET, arguments.get("agent_name"))
     if completions:
-        onto.set_result(span, _unpacked(completions[0][1]))
+        onto.set_result(span, _unpack(completions[0][1]))
 
 
-def _unpacked(text: str) -> Any:
+def _unpack(text: str) -> Any:
     """JSON, JSON of JSON, or one of a stream's list."""
     value = json_or_text(text)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):

@@ -86,7 +86,7 @@ class GeminiCLI:
             read = onto.as_operation(span, operation)
         elif operation == "chat":
             _read_model_call(span)
-            read = _failed(span, onto.as_operation(span, operation))
+            read = _with_outcome(span, onto.as_operation(span, operation))
         elif operation == "execute_tool":
             read = _read_tool(span)
         else:
@@ -141,10 +141,10 @@ def _read_tool(span: Reader) -> Operation:
     if gen_ai.TOOL_CALL_RESULT not in span.rest and gen_ai.OUTPUT_MESSAGES in span.rest:
         result = span.json(gen_ai.OUTPUT_MESSAGES)
         onto.set_result(span, result)
-    return _failed(span, onto.as_operation(span, "execute_tool"))
+    return _with_outcome(span, onto.as_operation(span, "execute_tool"))
 
 
-def _failed(span: Reader, read: Operation) -> Operation:
+def _with_outcome(span: Reader, read: Operation) -> Operation:
     """Take the outcome that log records state in attributes."""
     succeeded = read.extra.pop("success", None)
     described = read.extra.pop("error", None)

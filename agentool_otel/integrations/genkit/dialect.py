@@ -109,15 +109,17 @@ def _read_parted_result(span: Reader) -> None:
 def _read_retrieval(span: Reader) -> None:
     request = span.json(_INPUT)
     query = request.get("query") if isinstance(request, dict) else request
-    onto.set_query(span, _words(query))
+    onto.set_query(span, _document_text(query))
     response = span.json(_OUTPUT)
     items = response.get("documents") if isinstance(response, dict) else None
     if isinstance(items, list):
-        documents = [{**item, "content": _words(item)} for item in items if isinstance(item, dict)]
+        documents = [
+            {**item, "content": _document_text(item)} for item in items if isinstance(item, dict)
+        ]
         onto.set_documents(span, documents)
 
 
-def _words(document: Any) -> Any:
+def _document_text(document: Any) -> Any:
     """The text of a document, which a query is too; of one that is not only text, its content."""
     content = document.get("content") if isinstance(document, dict) else document
     if not isinstance(content, list):

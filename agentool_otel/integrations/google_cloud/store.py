@@ -69,13 +69,13 @@ def _second(span: Object) -> SpanRecord:
         v.identifier(v.text(span.get("name")).partition("/traces/")[2].partition("/")[0], 16),
         v.identifier(span.get("spanId"), 8),
         v.parent(span.get("parentSpanId")),
-        _words(span.get("displayName")),
+        _text_of(span.get("displayName")),
         v.kind(span.get("spanKind")),
         v.time_ns(span.get("startTime")),
         v.time_ns(span.get("endTime")),
         attributes,
         [
-            SpanEvent(_words(note.get("description")), time, _attributes(note.get("attributes")))
+            SpanEvent(_text_of(note.get("description")), time, _attributes(note.get("attributes")))
             for event in v.array(v.obj(span.get("timeEvents")).get("timeEvent"))
             for note in (v.obj(v.obj(event).get("annotation")),)
             for time in (v.time_ns(v.obj(event).get("time")),)
@@ -98,7 +98,7 @@ def _attributes(value: Json) -> Attributes:
     for name, wrapped in v.obj(v.obj(value).get("attributeMap")).items():
         any_value = v.obj(wrapped)
         if "stringValue" in any_value:
-            attributes[name] = _words(any_value["stringValue"])
+            attributes[name] = _text_of(any_value["stringValue"])
         elif "intValue" in any_value:
             attributes.update(
                 v.attributes([{"key": name, "value": {"intValue": any_value["intValue"]}}])
@@ -108,7 +108,7 @@ def _attributes(value: Json) -> Attributes:
     return attributes
 
 
-def _words(value: Json) -> str:
+def _text_of(value: Json) -> str:
     return v.text(v.obj(value).get("value"))
 
 

@@ -54,7 +54,7 @@ class Inspect:
         return Framing(dumps(log)[:-1].encode() + b',"samples":[', b",", b"]}")
 
     def write(self, trace: ReasoningTrace) -> Converted:
-        return _Writing(trace.to_dict()).written()
+        return _Writing(trace.to_dict()).write()
 
 
 class _Writing:
@@ -66,7 +66,7 @@ class _Writing:
         self._start_ns = _ns(document.get("started_at"))
         self._now_ns = self._start_ns
 
-    def written(self) -> Converted:
+    def write(self) -> Converted:
         document, losses = self._document, self._losses
         question = document.get("input")
         text = "" if question is None else as_text(question, "input", losses)

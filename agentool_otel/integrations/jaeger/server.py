@@ -25,7 +25,7 @@ from agentool_otel.model.times import from_ns
 from agentool_otel.reading.sources.servers.answer import Answer, AnswerTooLarge
 from agentool_otel.reading.sources.servers.query import window_text
 from agentool_otel.reading.sources.servers.server import ServerSource
-from agentool_otel.reading.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.windows import Window, search_window
 
 __all__ = ["Jaeger"]
 
@@ -66,7 +66,7 @@ class Jaeger(ServerSource):
         for service in self.query.services or self._first_services():
             search = partial(self._search, service)
             found_any = False
-            for span in searched(
+            for span in search_window(
                 self.window, self.step_ns, search, partial(self._not_whole, service)
             ):
                 found_any = True
@@ -157,7 +157,7 @@ class Jaeger(ServerSource):
         new: set[str] = set()
         try:
             answer = self._search_answer(service, window, more)
-            for span in self._wanted(answer, trace_ids) if answer is not None else ():
+            for span in self._select(answer, trace_ids) if answer is not None else ():
                 if span.trace_id in new or self.is_new(span.trace_id):
                     new.add(span.trace_id)
                     yield span
@@ -215,7 +215,7 @@ class Jaeger(ServerSource):
             query.append(("tags", json_codec.dumps(dict(self.query.attributes))))
         return query
 
-    def _wanted(self, answer: Answer, trace_ids: set[str]) -> Iterator[SpanRecord]:
+    def _select(self, answer: Answer, trace_ids: set[str]) -> Iterator[SpanRecord]:
         """Yield the spans of traces that have the attributes, and note the ids of all."""
         if not self.query.attributes or self._spelling != "snake_case":
             for span in self.decoded(answer):

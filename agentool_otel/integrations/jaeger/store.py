@@ -115,11 +115,13 @@ def _tags(value: Json) -> Attributes:
     """Elasticsearch may keep tags as an object, with `@` in place of the dots of a name."""
     if isinstance(value, dict):
         return {name.replace("@", "."): item for name, item in v.attributes(value).items()}
-    return {tag["key"]: _typed(tag) for tag in _objects(value) if isinstance(tag.get("key"), str)}
+    return {
+        tag["key"]: _typed_value(tag) for tag in _objects(value) if isinstance(tag.get("key"), str)
+    }
 
 
-def _typed(tag: Object) -> Any:
-    value = v.settled(tag.get("value"))
+def _typed_value(tag: Object) -> Any:
+    value = v.bounded_value(tag.get("value"))
     sort = tag.get("type")
     if not isinstance(value, str) or sort in (None, "string"):
         return float(value) if sort == "float64" and type(value) is int else value

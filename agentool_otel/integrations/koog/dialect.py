@@ -80,7 +80,7 @@ def _mend_messages(span: Reader) -> None:
         messages = json_or_text(span.rest.get(key))
         if not isinstance(messages, list):
             continue
-        mended = [_mended(item) for item in messages if isinstance(item, dict) and parts_of(item)]
+        mended = [_mend(item) for item in messages if isinstance(item, dict) and parts_of(item)]
         if key == gen_ai.OUTPUT_MESSAGES:  # one answer, of a message for each of its parts
             parts = [
                 part for item in mended if item["role"] == "assistant" for part in parts_of(item)
@@ -92,7 +92,7 @@ def _mend_messages(span: Reader) -> None:
         onto.put(span, key, mended or None)
 
 
-def _mended(item: Message) -> Message:
+def _mend(item: Message) -> Message:
     role = str(item.get("role")).lower()
     parts = parts_of(item)
     if any(part.get("type") == "tool_call" for part in parts):

@@ -85,7 +85,7 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
     node = json_or_text(span.rest.get(_OF + "metadata.langgraph_node"))
     if kind == "agent" and langchain.is_plumbing(span.span.name, node):
         kind = "chain"
-    guessed = _guessed(span, kind) if operation is None else None
+    guessed = _guess_operation(span, kind) if operation is None else None
     operation = operation or _OPERATIONS.get(kind) or guessed
     level, described = span.rest.get(_OF + "level"), span.text(_OF + "status_message")
     onto.drop(span, _OF + "level")
@@ -102,7 +102,7 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
     return onto.failed(read, "_OTHER", described) if level == "ERROR" else read
 
 
-def _guessed(span: Reader, kind: str) -> str | None:
+def _guess_operation(span: Reader, kind: str) -> str | None:
     """Return the operation of a span or chain: SDKs before 3.3 had no other types."""
     if kind not in ("span", "chain"):
         return None

@@ -62,7 +62,7 @@ class Langtrace:
         if operation is None:
             return onto.unclassified(span)
         onto.rename(span, _NAMES)
-        tools = _unwrapped(json_or_text(span.rest.get("gen_ai.request.tools")))
+        tools = _unwrap_tools(json_or_text(span.rest.get("gen_ai.request.tools")))
         if definitions := onto.definitions(tools):
             onto.drop(span, "gen_ai.request.tools")
             onto.put(span, gen_ai.TOOL_DEFINITIONS, definitions)
@@ -72,7 +72,7 @@ class Langtrace:
         return onto.as_operation(span, operation)
 
 
-def _unwrapped(tools: Any) -> Any:
+def _unwrap_tools(tools: Any) -> Any:
     """Tools are the JSON of a list, or of a list with the JSON of one in it."""
     return json_or_text(tools[0]) if isinstance(tools, list) and len(tools) == 1 else tools
 

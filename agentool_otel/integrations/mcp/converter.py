@@ -8,7 +8,7 @@ knows. The hint `readOnlyHint` is `metadata.side_effects`, negated.
 from __future__ import annotations
 
 from agentool_otel.converters.kit.fields import Object, member
-from agentool_otel.converters.kit.objects import at
+from agentool_otel.converters.kit.objects import value_at
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.ground.json_codec import Json
 
@@ -34,7 +34,7 @@ class MCPTools(ToolConverter):
         returns = member(tool, "outputSchema", dict, None)
         if returns is not None:
             spec["returns"] = returns
-        read_only = at(tool, ("annotations", "readOnlyHint"))
+        read_only = value_at(tool, ("annotations", "readOnlyHint"))
         if isinstance(read_only, bool):
             spec["metadata"] = {"side_effects": not read_only}
         return spec
@@ -47,7 +47,7 @@ class MCPTools(ToolConverter):
         returns = spec.get("returns")
         if isinstance(returns, dict) and returns.get("type") == "object":
             tool["outputSchema"] = returns
-        side_effects = at(spec, ("metadata", "side_effects"))
+        side_effects = value_at(spec, ("metadata", "side_effects"))
         if isinstance(side_effects, bool):
             tool["annotations"] = {"readOnlyHint": not side_effects}
         return tool

@@ -53,7 +53,7 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
 def _record(o: Object, of_trace: Attributes) -> SpanRecord:
     span = span_object.record(o)
     span.attributes = {
-        name: value if name.startswith("mlflow.") else _decoded(value)
+        name: value if name.startswith("mlflow.") else _decode(value)
         for name, value in span.attributes.items()
     }
     for name, value in of_trace.items():
@@ -62,11 +62,11 @@ def _record(o: Object, of_trace: Attributes) -> SpanRecord:
     return span
 
 
-def _decoded(value: Json) -> Json:
+def _decode(value: Json) -> Json:
     if not isinstance(value, str):
         return value
     try:
-        return v.settled(json_codec.loads(value))
+        return v.bounded_value(json_codec.loads(value))
     except ValueError:
         return value
 

@@ -6,7 +6,7 @@ Spec: OpenAI API reference, `tools` of chat completions (nested in `function`) a
 
 from __future__ import annotations
 
-from agentool_otel.converters.kit.fields import Object, below, member
+from agentool_otel.converters.kit.fields import Object, error_below, member
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import ToolSpec
@@ -34,7 +34,7 @@ class OpenAITools(ToolConverter):
         try:
             _check(function)
         except DecodeError as error:
-            raise below("$.function", error) from None
+            raise error_below("$.function", error) from None
         return tool
 
     def read_tool(self, tool: Object) -> Object:

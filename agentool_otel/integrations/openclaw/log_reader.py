@@ -133,7 +133,7 @@ class OpenClaw:
         if run is not None:
             self._before[session] = run
             run.end_ns = self._now_ns
-            _settle(run, event)
+            _end_with_event(run, event)
             yield run
 
     def _start_tool(self, session: str, event: Object) -> None:
@@ -141,7 +141,7 @@ class OpenClaw:
         span = self._span("tool.start", session, event, self._run_of(session))
         span.attributes |= {gen_ai.OPERATION_NAME: "execute_tool", gen_ai.TOOL_NAME: name}
         if "params" in event:
-            span.attributes[gen_ai.TOOL_CALL_ARGUMENTS] = v.settled(event["params"])
+            span.attributes[gen_ai.TOOL_CALL_ARGUMENTS] = v.bounded_value(event["params"])
         if name == _SPAWN and (task := v.text(v.obj(event.get("params")).get("task"))):
             self._spawned[task] = span
         self._tools[session, name].append(span)
@@ -153,7 +153,7 @@ class OpenClaw:
         span = waiting.popleft()
         span.end_ns = self._now_ns
         _put(span.attributes, agentool.TOOL_DURATION_MS, event.get("durationMs"))
-        _settle(span, event)
+        _end_with_event(span, event)
         return span
 
     def _run_of(self, session: str) -> SpanRecord | None:
@@ -208,7 +208,7 @@ class OpenClaw:
         )  # fmt: skip
 
 
-def _settle(span: SpanRecord, event: Object) -> None:
+def _end_with_event(span: SpanRecord, event: Object) -> None:
     if event.get("success") is False or event.get("error"):
         span.status, span.status_message = STATUS_ERROR, v.text(event.get("error")) or None
 
@@ -261,7 +261,7 @@ def _part(block: Json) -> Part | None:
 
 def _put(attributes: Attributes, name: str, value: Any) -> None:
     if value is not None and value != "":
-        attributes[name] = v.settled(value)
+        attributes[name] = v.bounded_value(value)
 
 
 def _digest(value: Json, size: int) -> str:

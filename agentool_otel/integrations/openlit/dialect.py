@@ -182,7 +182,7 @@ def _read_run(span: Reader) -> None:
     )
     state = json_or_text(span.rest.get("gen_ai.workflow.output"))
     if isinstance(state, dict) and "messages" in state:  # of a graph
-        messages = messages_from(langchain.unprinted(state), "assistant")
+        messages = messages_from(langchain.parse_printed_messages(state), "assistant")
         onto.put(span, gen_ai.OUTPUT_MESSAGES, answer_in(messages))
         onto.drop(span, "gen_ai.workflow.output")
     onto.move_messages(

@@ -49,16 +49,16 @@ class QuarkusLangChain4j:
         if name.startswith(_SERVICE):
             service, _, _ = name.removeprefix(_SERVICE).rpartition(".")  # the rest is the method
             onto.put(span, gen_ai.AGENT_NAME, service or None)
-            return _failed(span, onto.as_operation(span, "invoke_agent"))
+            return _with_failure(span, onto.as_operation(span, "invoke_agent"))
         if name.startswith(_TOOL):
             onto.put(span, gen_ai.TOOL_NAME, name.removeprefix(_TOOL))
-            return _failed(span, onto.as_operation(span, "execute_tool"))
+            return _with_failure(span, onto.as_operation(span, "execute_tool"))
         if (reason := span.text(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
             span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [finish_reason(reason)]
-        return _failed(span, onto.as_operation(span, "chat"))
+        return _with_failure(span, onto.as_operation(span, "chat"))
 
 
-def _failed(span: Reader, operation: Operation) -> Operation:
+def _with_failure(span: Reader, operation: Operation) -> Operation:
     thrown = next((event for event in span.span.events if event.name == core.EXCEPTION_EVENT), None)
     if thrown is None:
         return operation

@@ -24,7 +24,7 @@ from agentool_otel.model.times import from_ns
 from agentool_otel.reading.sources.servers.answer import Answer
 from agentool_otel.reading.sources.servers.query import SECOND_NS, Attribute, window_text
 from agentool_otel.reading.sources.servers.server import ServerSource
-from agentool_otel.reading.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.windows import Window, search_window
 
 __all__ = ["Tempo"]
 
@@ -121,7 +121,7 @@ class Tempo(ServerSource):
     # ------------------------------------------------------------------------------- searching
 
     def _trace_ids(self) -> Iterator[str]:
-        yield from searched(
+        yield from search_window(
             self.window, self.step_ns, self._search, self._not_whole, _LONGEST_WINDOW_NS
         )
         if not self.seen and self.query.services:

@@ -10,7 +10,7 @@ import msgspec
 
 from agentool_otel.dialects import classify
 from agentool_otel.dialects.kit.dialect import prompt_ids
-from agentool_otel.dialects.openinference.repeated_names import without
+from agentool_otel.dialects.openinference.repeated_names import without_added_names
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import END_NS, FIRST_NS
@@ -62,7 +62,7 @@ class Node:
 
     def __init__(self, span: SpanRecord):
         if agentool.ALSO in span.attributes:
-            span = without(span)
+            span = without_added_names(span)
         attributes = span.attributes
         for event in span.events:
             if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span

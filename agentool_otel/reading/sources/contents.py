@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded_spans
 from agentool_otel.reading.sources.source import Source
 
 __all__ = ["Contents", "in_order"]
@@ -38,7 +38,7 @@ def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpa
     """Yield the same of a source that passes documents to a function."""
     documents: deque[ReasoningTrace] = deque()
     source.document = documents.append
-    for span in source.spans() if decoded else undecoded(source):
+    for span in source.spans() if decoded else undecoded_spans(source):
         yield from _drained(documents)
         yield span
     yield from _drained(documents)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import ClassVar, Protocol
 
-from agentool_otel.ground.plugins import loaded
+from agentool_otel.ground.plugins import load_plugins
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.stores.store_format import Object
 
@@ -49,7 +49,7 @@ class LogReader(Protocol):
 @cache
 def log_readers() -> tuple[type[LogReader], ...]:
     """Return every installed reader, sorted by the name of its entry point."""
-    return tuple(loaded("agentool_otel.log_readers").values())
+    return tuple(load_plugins("agentool_otel.log_readers").values())
 
 
 def log_reader_of(event: Object) -> type[LogReader] | None:

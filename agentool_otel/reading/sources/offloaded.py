@@ -25,7 +25,7 @@ from agentool_otel.ground.ownership import open_regular
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
 
-__all__ = ["LARGEST", "allow", "allow_beside", "put_back", "recordings", "rehydrated"]
+__all__ = ["LARGEST", "allow", "allow_beside", "put_back", "recordings", "restore_texts"]
 
 LARGEST = 256 << 20
 """Bytes of a stored text that is read."""
@@ -55,16 +55,16 @@ def put_back(spans: list[SpanRecord]) -> None:
     """Replace the spans of a list whose texts were stored apart by such with these in place."""
     for number, span in enumerate(spans):
         if _MARK in span.attributes:
-            span = replace(span, attributes=rehydrated(span.attributes))
+            span = replace(span, attributes=restore_texts(span.attributes))
             spans[number] = span
         if span.events and any(_MARK in event.attributes for event in span.events):
             events = [
-                replace(event, attributes=rehydrated(event.attributes)) for event in span.events
+                replace(event, attributes=restore_texts(event.attributes)) for event in span.events
             ]
             spans[number] = replace(span, events=events)
 
 
-def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
+def restore_texts(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return attributes with their offloaded texts in place; the same object if there are none."""
     encoded = attributes.get(agentool.CONTENT_SHORTENED)
     if not isinstance(encoded, str):
@@ -97,13 +97,13 @@ def _text(note: dict[str, Any]) -> str | None:
         return None
     if type(size) is not int or not 0 <= size <= LARGEST or not _DIGEST.fullmatch(digest):
         return None
-    for data in _found(digest, size):
+    for data in _candidates(digest, size):
         if hashlib.sha256(data).hexdigest() == digest:
             return data.decode("utf-8", "replace")
     return None
 
 
-def _found(digest: str, size: int) -> Iterator[bytes]:
+def _candidates(digest: str, size: int) -> Iterator[bytes]:
     """Yield what stands under a hash in each place where a text of that size may be."""
     ours = environment.value(environment.OFFLOAD).rstrip("/")
     if "://" in ours:

@@ -16,12 +16,12 @@ from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, Sourc
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.plugins import plugins
-from agentool_otel.ground.urls import shown, without_credentials
+from agentool_otel.ground.urls import printable_place, without_credentials
 from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.files.streams import STDIN, stdin
 from agentool_otel.reading.sources.several import SeveralSources
-from agentool_otel.reading.sources.source import Source, completed
+from agentool_otel.reading.sources.source import Source, complete_source
 
 __all__ = ["is_recording", "open_source", "open_spans"]
 
@@ -66,11 +66,11 @@ def open_spans(places: Sequence[str]) -> Source:
     Raises: as `open_source`, if there is nothing to read in any of them.
     """
     if len(places) > 1:
-        return SeveralSources([(shown(place), _opened(place)) for place in places])
+        return SeveralSources([(printable_place(place), _open(place)) for place in places])
     return open_source(places[0] if places else None)
 
 
-def _opened(place: str) -> Source | AgentoolError:
+def _open(place: str) -> Source | AgentoolError:
     try:
         return open_source(place)
     except AgentoolError as error:
@@ -81,11 +81,11 @@ def _remote(scheme: str, where: str) -> Source:
     """Return the source that an entry point is named for; what follows `+` in a scheme, such as
     `https`, is how the source gets there, and its own matter."""
     if meant := _server_meant(where):
-        raise SourceError(f"{shown(where)} is no SOURCE; hint: {meant}")
+        raise SourceError(f"{printable_place(where)} is no SOURCE; hint: {meant}")
     plugin_names = plugins("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
     if name in plugin_names:
-        return completed(plugin_names[name].load()(where), without_credentials(where))
+        return complete_source(plugin_names[name].load()(where), without_credentials(where))
     if is_remote(scheme.lower()):
         files = remote_files(where, _SUFFIXES)
         return SpanFiles(files, without_credentials(where))
@@ -114,16 +114,17 @@ def _source_meant(where: str) -> str:
     place, _, run = where.rpartition("#")
     if not run or not os.path.exists(place):
         return ""
-    return f"did you mean {shown(place)!r}? only diff takes #{run}; --last 1 takes the newest run"
+    named = printable_place(place)
+    return f"did you mean {named!r}? only diff takes #{run}; --last 1 takes the newest run"
 
 
 def _files(path: Path) -> Source:
     try:
         os.stat(path)
     except PermissionError as error:
-        folder = quote(shown(path.parent))
+        folder = quote(printable_place(path.parent))
         raise SourceDenied(
-            f"{shown(path)} may not be read: {error.strerror}; hint: ls -ld {folder}"
+            f"{printable_place(path)} may not be read: {error.strerror}; hint: ls -ld {folder}"
         ) from None
     except (OSError, ValueError):
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
@@ -135,18 +136,21 @@ def _files(path: Path) -> Source:
                 or instead_of(path)
                 or "name a file, a folder, a glob pattern or `-`"
             )
-            raise SourceUnreachable(f"{shown(path)} does not exist; hint: {hint}") from None
-        return SpanFiles(files, shown(path))
+            raise SourceUnreachable(
+                f"{printable_place(path)} does not exist; hint: {hint}"
+            ) from None
+        return SpanFiles(files, printable_place(path))
     if not path.is_dir():
         return SpanFiles([path])
     files = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
-            f"no recording in {shown(path)} (looked for {names}); hint: agentool-otel run -- "
-            "python app.py records a program, agentool-otel recover gives what a killed one left"
+            f"no recording in {printable_place(path)} (looked for {names}); hint: agentool-otel "
+            "run -- python app.py records a program, agentool-otel recover gives what a killed one "
+            "left"
         )
-    source = SpanFiles(files, shown(path))
+    source = SpanFiles(files, printable_place(path))
     source.folders = (path,)
     return source
 

@@ -16,7 +16,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.streams import SpanFile
 from agentool_otel.reading.sources.files.trace_counts import Census
 
-__all__ = ["Source", "SpanReader", "completed", "files_of"]
+__all__ = ["Source", "SpanReader", "complete_source", "files_of"]
 
 
 class SpanReader(Protocol):
@@ -67,7 +67,7 @@ class Source(SpanReader, Protocol):
         ...
 
 
-def completed(reader: SpanReader, name: str) -> Source:
+def complete_source(reader: SpanReader, name: str) -> Source:
     """Return a reader as a source, with defaults for the members that it lacks.
 
     Args:

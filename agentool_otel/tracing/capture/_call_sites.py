@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from opentelemetry.context import Context, get_current
 
-from agentool_otel.content.policy import as_text, described, encode, label
+from agentool_otel.content.policy import as_text, encode, label, masked_description
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -54,7 +54,9 @@ class ToolSite:
         operation = ToolExecution(
             name=label(name or name_of(target)),
             tool_type=kind,
-            description=described(summary_of(target) if description is None else description),
+            description=masked_description(
+                summary_of(target) if description is None else description
+            ),
         )
         self.tool = Tool(operation)
         self._starting = guarded(f"starting tool {operation.name}")
@@ -94,7 +96,7 @@ class AgentSite:
         self._name = label(name or name_of(target))
         self._labels = labels(tags)
         self._metadata = metadata
-        self._description = described(description)
+        self._description = masked_description(description)
         self._session_id = session_id
         self._starting = guarded(f"starting agent {self._name}")
 
@@ -194,7 +196,7 @@ class _ToolCall(ToolSpan):
         with self.site.finishing:
             self.end(None, error)
 
-    def left(self, yielded: Collected | None) -> None:
+    def abandoned(self, yielded: Collected | None) -> None:
         self.interrupted(_LEFT)
         self.returned(yielded)
 
@@ -241,7 +243,7 @@ class _OperationCall:
         with guarded(f"finishing {self._operation.kind}"):
             self._live.end(self._operation, error, extra=self._status("error"))
 
-    def left(self, yielded: Collected | None) -> None:
+    def abandoned(self, yielded: Collected | None) -> None:
         self._live.essentials[agentool.INTERRUPTED] = _LEFT
         with guarded(f"finishing {self._operation.kind}"):
             self._succeeded(yielded)
@@ -282,7 +284,7 @@ class _ReasoningCall:
         """Record nothing: there is no thought, and the run's own span has the error."""
         self._done = True
 
-    def left(self, yielded: Collected | None) -> None:
+    def abandoned(self, yielded: Collected | None) -> None:
         """Keep what was thought so far, if anything was."""
         if yielded is None:
             self._done = True

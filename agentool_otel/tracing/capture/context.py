@@ -20,7 +20,7 @@ from opentelemetry.context import Context, attach, detach, get_current
 from agentool_otel.ground import environment
 from agentool_otel.tracing.spans.settings import settings
 
-__all__ = ["bind_context", "child_environment", "extract", "inherited", "inject", "restore"]
+__all__ = ["bind_context", "child_environment", "extract", "inherited_context", "inject", "restore"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +75,7 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     return child
 
 
-def inherited(environ: Mapping[str, str]) -> Context | None:
+def inherited_context(environ: Mapping[str, str]) -> Context | None:
     """Return the context that a parent process has left in an environment, None if there is none.
 
     A value that cannot be read counts as none.

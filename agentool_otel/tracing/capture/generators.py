@@ -49,7 +49,7 @@ class Call(Protocol):
 
     def raised(self, error: BaseException, /) -> None: ...
 
-    def left(self, yielded: Collected | None, /) -> None:
+    def abandoned(self, yielded: Collected | None, /) -> None:
         """The caller let go of it before its end."""
 
 
@@ -142,7 +142,7 @@ class _Untraced:
 
     def raised(self, error: BaseException) -> None: ...
 
-    def left(self, yielded: Collected | None) -> None: ...
+    def abandoned(self, yielded: Collected | None) -> None: ...
 
 
 _untraced = _Untraced()
@@ -158,7 +158,7 @@ async def coroutine(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> A
         value = await fn(*args, **kwargs)
     except GeneratorExit:  # closed from outside: by the garbage collector, in any context
         restore(token)
-        when_safe(call.left, None)
+        when_safe(call.abandoned, None)
         raise
     except BaseException as error:
         restore(token)
@@ -191,12 +191,12 @@ def generator(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> Generat
     except StopIteration as stop:
         yielded.returned = stop.value
         if closed:
-            when_safe(call.left, yielded)
+            when_safe(call.abandoned, yielded)
         else:
             call.returned(yielded)
         return stop.value
     except GeneratorExit:  # the consumer stopped early: an end, not a failure
-        when_safe(call.left, yielded)
+        when_safe(call.abandoned, yielded)
         raise
     except BaseException as error:
         call.raised(error)
@@ -227,12 +227,12 @@ async def async_generator(
                 step, closed = inner.athrow(error), _closes(error)
     except StopAsyncIteration:
         if closed:
-            when_safe(call.left, yielded)
+            when_safe(call.abandoned, yielded)
         else:
             call.returned(yielded)
     except BaseException as error:
         if closed and _closes(error):
-            when_safe(call.left, yielded)
+            when_safe(call.abandoned, yielded)
         else:
             call.raised(error)
         raise
@@ -319,4 +319,4 @@ def goes_on(value: Any, call: Call) -> Any:
 def _forgotten(inner: Any, call: Call) -> None:
     if isinstance(inner, CoroutineType):
         inner.close()  # or Python says twice that it was never awaited
-    when_safe(call.left, None)
+    when_safe(call.abandoned, None)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agentool_otel.content.policy import as_text, jsonable, label
 from agentool_otel.model.operations import Retrieval
-from agentool_otel.providers.documents import identified
+from agentool_otel.providers.documents import with_id
 from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.capture.model_calls import server
@@ -41,9 +41,7 @@ class RetrievalCall(Block):
             if self._recording and settings.policy.capture:
                 if self._documents is None:
                     self._documents = []
-                self._documents += [
-                    identified(_document(item)) for item in items(jsonable(results))
-                ]
+                self._documents += [with_id(_document(item)) for item in items(jsonable(results))]
 
     def _begin(self) -> LiveSpan | None:
         parameters = self._parameters

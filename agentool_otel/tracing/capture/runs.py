@@ -10,7 +10,7 @@ from typing import Any
 from opentelemetry.context import attach, get_current
 from opentelemetry.trace import INVALID_SPAN, Span
 
-from agentool_otel.content.policy import as_text, described, encode, jsonable, label
+from agentool_otel.content.policy import as_text, encode, jsonable, label, masked_description
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
     UNSET,
@@ -68,7 +68,7 @@ class AgentRun(BothWays):
             self.tags += [tags] if isinstance(tags, str) else tags or ()
             self.metadata.update(metadata or {})
         self._case_id = case_id
-        self._description = described(description)
+        self._description = masked_description(description)
         self._input: dict[str, Any] = {}
         self._asked: Any = None
         self._live: LiveSpan | None = None
@@ -84,7 +84,7 @@ class AgentRun(BothWays):
             if live is not None:
                 if live.recording:
                     self._asked = self.input
-                    input_attributes = _said(
+                    input_attributes = _content_attribute(
                         self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT
                     )
                     attributes = {**input_attributes, **metadata_text(self.metadata)}
@@ -137,13 +137,13 @@ class AgentRun(BothWays):
             live = None
             if self._live is not None:
                 parent = self._live.context
-                operation_ = operation if id is None else _with(operation, call_id=id)
+                operation_ = operation if id is None else _with_fields(operation, call_id=id)
                 live = begin(_bare(operation_), parent=parent, content_follows=True)
             if call_id is None:
                 call_id = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
-                operation = _with(operation, call_id=call_id)
+                operation = _with_fields(operation, call_id=call_id)
             else:
-                operation = _with(operation, call_id=call_id)
+                operation = _with_fields(operation, call_id=call_id)
             if live is not None:
                 live.opened(operation)
                 if call_id in self._open:  # the id again: the first call stays without a result
@@ -170,7 +170,7 @@ class AgentRun(BothWays):
                 if live is None:
                     return
                 live.essentials[agentool.TOOL_INCOMPLETE] = "result_only"
-            operation = _with(
+            operation = _with_fields(
                 operation,
                 result=UNSET if output is None and error is not None else jsonable(output),
                 tool_error=error,
@@ -216,7 +216,7 @@ class AgentRun(BothWays):
             if self._live is not None:
                 live = begin(operation, parent=self._live.context)
                 if live is not None:
-                    live.end(_with(operation, **content))
+                    live.end(_with_fields(operation, **content))
 
     def _close(self, live: LiveSpan, operation: ToolExecution) -> None:
         live.answers = False
@@ -232,14 +232,18 @@ class AgentRun(BothWays):
             status = label(self.status)
         failed = status in FAILED_STATUSES and error is None
         ending = "error" if failed or error is not None else "stop"
-        operation = _with(self._operation(), error_type=status if failed else None)
+        operation = _with_fields(self._operation(), error_type=status if failed else None)
         if self.input is not self._asked:  # set inside the block
-            self._input = _said(self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT)
+            self._input = _content_attribute(
+                self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT
+            )
         extra: dict[str, Any] = {
             agentool.STATUS: status,
             **named(self.session_id, self.user_id),
             **self._input,
-            **_said(self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, ending),
+            **_content_attribute(
+                self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, ending
+            ),
             **metadata_text(self.metadata),
         }
         live.end(operation, error, extra=extra)
@@ -293,7 +297,7 @@ def run(
     )
 
 
-def _said(
+def _content_attribute(
     value: Any, role: str, messages: str, other: str, ending: str | None = None
 ) -> dict[str, Any]:
     """A run's input or output as an attribute: a text as a message, anything else as JSON."""
@@ -304,7 +308,7 @@ def _said(
     return {other: encode(value)}
 
 
-def _with(operation: Any, **fields: Any) -> Any:
+def _with_fields(operation: Any, **fields: Any) -> Any:
     import msgspec
 
     return msgspec.structs.replace(operation, **fields)
@@ -312,4 +316,4 @@ def _with(operation: Any, **fields: Any) -> Any:
 
 def _bare(operation: ToolExecution) -> ToolExecution:
     """The operation without content, for the start of its span."""
-    return _with(operation, arguments=UNSET, result=UNSET)  # type: ignore[no-any-return]
+    return _with_fields(operation, arguments=UNSET, result=UNSET)  # type: ignore[no-any-return]

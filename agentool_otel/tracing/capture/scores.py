@@ -55,7 +55,7 @@ def score(
         comment: why. It is content, captured and masked as other content is.
     """
     with guarded("recording a score"):
-        judged = _judged(run_or_trace_id)
+        judged = _target_of(run_or_trace_id)
         number = _number(value)
         if judged is None:
             _refuse(
@@ -94,7 +94,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _judged(target: Any) -> EvaluationTarget | None:
+def _target_of(target: Any) -> EvaluationTarget | None:
     if isinstance(target, AgentRun):
         span = target.span
         return EvaluationTarget(span, getattr(span, "end_time", None))
@@ -102,10 +102,10 @@ def _judged(target: Any) -> EvaluationTarget | None:
         return EvaluationTarget(target, getattr(target, "end_time", None))
     if isinstance(target, SpanContext):
         return EvaluationTarget(NonRecordingSpan(target))
-    return _named(target.strip()) if isinstance(target, str) else None
+    return _target_named(target.strip()) if isinstance(target, str) else None
 
 
-def _named(text: str) -> EvaluationTarget | None:
+def _target_named(text: str) -> EvaluationTarget | None:
     lower = text.lower()
     if (parent := _TRACEPARENT.fullmatch(lower)) is not None:
         return _remote(parent[1], parent[2], int(parent[3], 16))

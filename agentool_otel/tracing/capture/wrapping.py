@@ -42,7 +42,7 @@ def wrap(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
 
 def _calling(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     driver = _driver(fn)
-    return _plain(fn, begin) if driver is None else _deferred(fn, begin, driver)
+    return _plain(fn, begin) if driver is None else _wrap_deferred(fn, begin, driver)
 
 
 def _driver(fn: Callable[..., Any]) -> Driver | None:
@@ -95,7 +95,7 @@ def _handed_in(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
     return any(value is arg for arg in args) or any(value is kwarg for kwarg in kwargs.values())
 
 
-def _deferred(fn: Callable[..., Any], begin: Begin, driver: Driver) -> Callable[..., Any]:
+def _wrap_deferred(fn: Callable[..., Any], begin: Begin, driver: Driver) -> Callable[..., Any]:
     """Wrap what runs when it is first resumed: then its span begins, and it is called itself."""
     check = _same_parameters(fn)
     name = getattr(fn, "__name__", type(fn).__name__)

@@ -45,7 +45,7 @@ from agentool_otel.tracing.spans.settings import SCOPE, settings
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
 
-__all__ = ["LogStage", "Pipeline", "Stage", "masked"]
+__all__ = ["LogStage", "Pipeline", "Stage", "masked_pipeline"]
 
 _log = logger(__name__)
 
@@ -169,14 +169,14 @@ class Pipeline(SpanProcessor):
         as nothing waits for them. Other processors of the same provider notice nothing.
         """
         self._paused_ns = time.time_ns()
-        self._rest(True)
+        self._set_resting(True)
 
     def resume(self) -> None:
         """Take everything again."""
         self._paused_ns = None
-        self._rest(False)
+        self._set_resting(False)
 
-    def _rest(self, resting: bool) -> None:
+    def _set_resting(self, resting: bool) -> None:
         stores: tuple[object, ...] = (self._store, self._logs.store)
         for store in stores:
             if isinstance(store, Threaded):
@@ -251,7 +251,7 @@ class Pipeline(SpanProcessor):
                 else:
                     journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
-            self._contain(error)
+            self._log_internal_error(error)
 
     def begin(self) -> None:
         """Do what is to be done once, when there is something to keep."""
@@ -260,7 +260,7 @@ class Pipeline(SpanProcessor):
             try:
                 first()
             except Exception as error:  # the call that is traced here must not feel it
-                self._contain(error)
+                self._log_internal_error(error)
 
     def opened(self, span_id: int) -> None:
         """Note in the journal a span that has started, now that it holds what is known of it."""
@@ -271,12 +271,12 @@ class Pipeline(SpanProcessor):
         try:
             journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
-            self._contain(error)
+            self._log_internal_error(error)
 
     def on_end(self, span: ReadableSpan) -> None:
         store, journal = self._store, self._journal
         context = span.get_span_context()
-        if self._paused_ns is not None and not self._started(span):
+        if self._paused_ns is not None and not self._started_before_pause(span):
             return
         if self._undescribed and context is not None:
             self._undescribed.pop(context.span_id, None)
@@ -298,7 +298,7 @@ class Pipeline(SpanProcessor):
             if journal.has_dropped:
                 self._close_dropped(journal)
         except Exception as error:  # the call that is traced here must not feel it
-            self._contain(error)
+            self._log_internal_error(error)
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
@@ -317,7 +317,7 @@ class Pipeline(SpanProcessor):
                 self._before_put(journal, record.observed_ns)
                 store.put(record)
         except Exception as error:  # whoever logs must not feel it
-            self._contain(error)
+            self._log_internal_error(error)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         journal = self._journal
@@ -345,7 +345,7 @@ class Pipeline(SpanProcessor):
             span = stage(span)
         return span
 
-    def _started(self, span: ReadableSpan) -> bool:
+    def _started_before_pause(self, span: ReadableSpan) -> bool:
         """Return whether a span started before the pause; without a journal its own time
         decides.
         """
@@ -411,7 +411,7 @@ class Pipeline(SpanProcessor):
             if self._journal is not None:
                 self._journal.started(span, self._apply_stages(span))
 
-    def _contain(self, error: Exception) -> None:
+    def _log_internal_error(self, error: Exception) -> None:
         if self._strict:
             raise error
         if not self._failed:
@@ -433,7 +433,7 @@ class Pipeline(SpanProcessor):
         self._look_ns = 0
 
 
-def masked() -> tuple[Pipeline, Masking]:
+def masked_pipeline() -> tuple[Pipeline, Masking]:
     """Return a pipeline that lets nothing out that the content policy of the process keeps."""
     pipeline, masking = Pipeline(), Masking()
     pipeline.stages.append(masking)

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from agentool_otel.content.fitting.fitter import PREVIEW, SIZES
 from agentool_otel.content.fitting.shortening import shorten
-from agentool_otel.dialects.openinference.repeated_names import beside
+from agentool_otel.dialects.openinference.repeated_names import added_names
 from agentool_otel.model.spans import Attributes
 from agentool_otel.otlp.protobuf_decoder import decode_span, scope_name
 from agentool_otel.otlp.protobuf_encoder import with_attributes
@@ -33,13 +33,13 @@ def add_vocabulary(request: bytes, most: int) -> bytes:
     """
     # What is nested too deeply to be written anew is nobody's mistake.
     with guarded("writing OpenInference's names beside ours"), suppress(ValueError, RecursionError):
-        if scope_name(request).startswith(_OURS) and (names := beside(decode_span(request))):
-            extended = with_attributes(request, _fitted(names, SIZES.span - len(request)))
+        if scope_name(request).startswith(_OURS) and (names := added_names(decode_span(request))):
+            extended = with_attributes(request, _fit_names(names, SIZES.span - len(request)))
             return extended if len(extended) <= most else request
     return request
 
 
-def _fitted(names: Attributes, room: int) -> Attributes:
+def _fit_names(names: Attributes, room: int) -> Attributes:
     """Shorten texts until all fit, in this order: what is too long by itself, documents, values."""
     texts = {key: value for key, value in names.items() if isinstance(value, str)}
     if sum(map(len, texts.values())) * 4 + _ROOM <= min(room, SIZES.attribute):

@@ -18,7 +18,7 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import McpRequest
-from agentool_otel.providers.fields import get, integer, items, joined, record, string
+from agentool_otel.providers.fields import get, integer, items, join_texts, record, string
 from agentool_otel.semconv import agentool, core, mcp
 from agentool_otel.tracing.instrumentation.instrumentor import Wrapper
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
@@ -217,7 +217,7 @@ def _content(result: Any, failed: bool) -> dict[str, Any]:
             "dict[str, Any]", result.model_dump(by_alias=True, mode="json", exclude_none=True)
         )
     if failed:
-        return {"error_message": joined(map(_text, items(sent, "content")))}
+        return {"error_message": join_texts(map(_text, items(sent, "content")))}
     return {"result": _returned(sent)}
 
 

@@ -17,7 +17,7 @@ from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import logger
 from agentool_otel.tracing.capture import threads
-from agentool_otel.tracing.capture.context import inherited
+from agentool_otel.tracing.capture.context import inherited_context
 from agentool_otel.tracing.setup import configuration as setup_configuration
 from agentool_otel.tracing.setup import content_policy, sdk_variables, service
 from agentool_otel.tracing.setup.configuration import Configuration
@@ -377,11 +377,11 @@ class Runtime:
         import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
         from agentool_otel.content.masking.credentials import prepare
-        from agentool_otel.tracing.export.pipeline import masked
+        from agentool_otel.tracing.export.pipeline import masked_pipeline
         from agentool_otel.tracing.setup.own_provider import OwnProvider
 
         prepare()
-        pipeline, self.masking = masked()
+        pipeline, self.masking = masked_pipeline()
         setup_spans.apply(pipeline, decision.spans)
         provider = application or OwnProvider(
             sampler=sdk_variables.sampler(),
@@ -431,7 +431,7 @@ class Runtime:
         )
         settings.exceptions = signals(os.environ)
         settings.enabled = True
-        settings.inherited = inherited(os.environ)
+        settings.inherited = inherited_context(os.environ)
 
     def _join(self, provider: trace.TracerProvider) -> None:
         """Move to the provider that the application has set after us.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from agentool_otel.ground.words import counted, line
+from agentool_otel.ground.words import count_text, line
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Status
@@ -80,8 +80,8 @@ def _masking(status: Status) -> str:
     masking = status.masking
     if masking is None:
         return "nothing has passed yet"
-    left_out = counted(masking.dropped_attributes, "attribute")
-    return f"{counted(masking.masked_values, 'credential')} masked, {left_out} left out"
+    left_out = count_text(masking.dropped_attributes, "attribute")
+    return f"{count_text(masking.masked_values, 'credential')} masked, {left_out} left out"
 
 
 def _variables(refused: Mapping[str, str]) -> str:

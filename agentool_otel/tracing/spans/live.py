@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, clean_names, span_name
-from agentool_otel.model.messages import Message, finished, thoughts
+from agentool_otel.model.messages import Message, thoughts, with_finish_reasons
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -370,7 +370,7 @@ def _outcome(
         return operation
     interrupted = agentool.INTERRUPTED in (extra or ())
     failed = error is not None or interrupted or operation.error_type is not None
-    output = finished(operation.output or (), failed)
+    output = with_finish_reasons(operation.output or (), failed)
     if output:
         operation = replace(operation, output=output)
     if isinstance(operation, Inference) and operation.finish_reasons is None:

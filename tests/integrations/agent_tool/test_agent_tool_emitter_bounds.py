@@ -39,7 +39,7 @@ def test_the_work_does_not_grow_with_the_object(
     monkeypatch: pytest.MonkeyPatch, spans: Any, make: Callable[[int], Any]
 ) -> None:
     counted: list[int] = []
-    opened = encoder._Walk._opened
+    opened = encoder._Walk._scalar_or_members
 
     def counting(walk: Any, value: Any) -> Any:
         counted[-1] += 1

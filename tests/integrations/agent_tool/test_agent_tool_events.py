@@ -110,10 +110,10 @@ def test_the_objects_of_a_call_come_back_from_its_span(
 def test_a_value_that_must_not_leave_is_in_no_text(secret: str, around: Any, data: Any) -> None:
     guard = Withheld(["pin"])
     guard.learn({"user": [{"pin": {"inner": secret}}]})
-    clean = guard.without([around, data, {"pin": around, "note": f"it is {secret}."}, [secret]])
+    clean = guard.remove_from([around, data, {"pin": around, "note": f"it is {secret}."}, [secret]])
     texts = [*_texts(clean)]
     assert not any(secret in text.replace("[redacted]", "") for text in texts)
-    assert guard.without({"pin": 1}) == {"pin": "[redacted]"}
+    assert guard.remove_from({"pin": 1}) == {"pin": "[redacted]"}
 
 
 def _texts(value: Any) -> Any:

@@ -118,7 +118,7 @@ def test_tool_definitions_of_every_provider(tools: str) -> None:
             {"function_declarations": [{"name": "c", "parameters": schema}]},
         ]
     }
-    assert models.offered(values) == [
+    assert models.offered_tools(values) == [
         {"type": "function", "name": "a", "parameters": schema},
         {"type": "function", "name": "b", "description": "B.", "parameters": schema},
         {"type": "function", "name": "c", "parameters": schema},

@@ -93,9 +93,9 @@ def test_our_own_recordings_give_the_same_traces_after_conversion(
     dialect: str, document: dict[str, Any]
 ) -> None:
     spans = replayed(document)
-    converteds = [converted(item, writing_dialect(dialect)) for item in spans]
-    back = [converted(item, writing_dialect("gen_ai")) for item in converteds]
-    assert exact(rebuilt(converteds)) == exact(rebuilt(spans)) == exact(rebuilt(back))
+    written = [converted(item, writing_dialect(dialect)) for item in spans]
+    back = [converted(item, writing_dialect("gen_ai")) for item in written]
+    assert exact(rebuilt(written)) == exact(rebuilt(spans)) == exact(rebuilt(back))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

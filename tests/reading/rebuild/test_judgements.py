@@ -11,7 +11,7 @@ from opentelemetry.sdk.resources import Resource
 
 from agentool_otel import AssertionResult, EvalResult
 from agentool_otel.dialects import classify, writing_dialect
-from agentool_otel.evaluation.write_back import written
+from agentool_otel.evaluation.write_back import spans_and_events
 from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
@@ -152,7 +152,7 @@ def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
     runs = list(rebuild(collection.spans))
     judged = next(run for run in runs if run.anchor and run.anchor.span_id == last.span_id)
     assert judged.anchor is not None
-    spans = written(RESULT, judged.anchor, JUDGE, content=True).spans
+    spans = spans_and_events(RESULT, judged.anchor, JUDGE, content=True).spans
     again = list(rebuild([*collection.spans, *spans]))
     assert said(again) == said(runs)
     assert [item.results for item in again if item.trace.trace_id == judged.trace.trace_id] == [
@@ -170,7 +170,7 @@ def test_each_run_of_a_trace_has_its_own_verdict() -> None:
     for match in rebuild(collection.spans):
         assert match.anchor is not None
         result = EvalResult.from_dict({**RESULT.to_dict(), "case_id": match.trace.agent_id})
-        spans += written(result, match.anchor, JUDGE).spans
+        spans += spans_and_events(result, match.anchor, JUDGE).spans
     results = {item.trace.agent_id: [r.case_id for r in item.results] for item in rebuild(spans)}
     assert results == {"outer": ["outer"], "inner": ["inner"]}
 
@@ -183,7 +183,7 @@ def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() ->
     spans = list(collection.spans)
     for result in rebuild(collection.spans):
         assert result.anchor is not None
-        spans += written(RESULT, result.anchor, JUDGE).spans
+        spans += spans_and_events(RESULT, result.anchor, JUDGE).spans
     waiting = DeferredWork()
     rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
     rebuilt += [rebuild_loose(run) for run in waiting.loose_runs()]
@@ -202,7 +202,7 @@ def test_judgements_alone_are_not_a_run() -> None:
     result = run_behind_http()
     (match,) = rebuild(result.spans)
     assert match.anchor is not None
-    alone = written(RESULT, match.anchor, JUDGE).spans
+    alone = spans_and_events(RESULT, match.anchor, JUDGE).spans
     event = SpanEvent(EVENT, 1, {"gen_ai.evaluation.name": "tone"})
     span_record = SpanRecord(alone[0].trace_id, result.spans[1].span_id, events=[event])
     assert list(rebuild([*alone, span_record])) == []

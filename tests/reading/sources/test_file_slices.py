@@ -19,7 +19,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files import file_slices, otlp_json, span_files
 from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded_spans
 from agentool_otel.reading.sources.grouping.by_trace import by_trace
 
 NOTHING = 0
@@ -86,7 +86,7 @@ def test_the_spans_of_a_large_file_are_those_of_a_small_one(
     source = SpanFiles([file])
     expected = shown(by_trace(source.spans()))
     problems = list(source.problems)
-    assert shown(by_trace(undecoded(source), NOTHING)) == expected
+    assert shown(by_trace(undecoded_spans(source), NOTHING)) == expected
     assert source.problems == problems
 
 
@@ -109,7 +109,7 @@ def test_nothing_of_a_large_file_is_copied(tmp_path: Path, monkeypatch: pytest.M
     file = tmp_path / "spans.jsonl"
     spans = [span(number, "a secret", False) for number in range(1, 100)]
     file.write_text("".join(line(FRAMES[0], [item]) for item in spans))
-    trace = list(by_trace(undecoded(SpanFiles([file])), NOTHING))
+    trace = list(by_trace(undecoded_spans(SpanFiles([file])), NOTHING))
     assert sum(map(len, trace)) == len(spans)
     assert written
     assert not any(b"a secret" in block for block in written)
@@ -120,7 +120,7 @@ def test_a_file_cut_short_since_it_was_read_loses_only_what_is_missing(tmp_path:
     text = "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
     file.write_text(text)
     source = SpanFiles([file])
-    traces = by_trace(undecoded(source), NOTHING)
+    traces = by_trace(undecoded_spans(source), NOTHING)
     first = next(traces)
     os.truncate(file, len(text) // 2)
     result = first + [record for trace in traces for record in trace]
@@ -137,7 +137,7 @@ def test_spans_of_a_rewritten_file_are_not_mistaken_for_the_earlier_ones(
     before = "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
     file.write_text(before)
     source = SpanFiles([file])
-    traces = by_trace(undecoded(source), NOTHING)
+    traces = by_trace(undecoded_spans(source), NOTHING)
     first = next(traces)
     file.write_text(before.replace(first[0].trace_id, "b" * 32).replace('"0000', '"c000'))
     assert list(traces) == []
@@ -151,7 +151,7 @@ def test_an_open_file_is_read_to_its_end_after_another_takes_its_name(tmp_path: 
     file.write_text(
         "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
     )
-    traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
+    traces = by_trace(undecoded_spans(SpanFiles([file])), NOTHING)
     result = len(next(traces))
     file.rename(tmp_path / "spans.1.jsonl")
     file.write_text("")
@@ -168,14 +168,14 @@ def test_no_span_is_lost_after_a_document_that_was_read_in_windows(
     source = SpanFiles([file])
     expected = shown(by_trace(source.spans()))
     assert len(expected) == 5
-    assert shown(by_trace(undecoded(source), NOTHING)) == expected
+    assert shown(by_trace(undecoded_spans(source), NOTHING)) == expected
     assert not [problem for problem in source.problems if "has changed" in problem.message]
 
 
 def test_the_file_is_closed_once_its_spans_are_read(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     file.write_text("".join(line(FRAMES[0], [span(n, "a", False)]) for n in range(1, 20)))
-    traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
+    traces = by_trace(undecoded_spans(SpanFiles([file])), NOTHING)
     next(traces)
     assert str(file) in open_files()
     list(traces)
@@ -206,7 +206,7 @@ def test_only_files_that_fit_into_memory_are_read_out_of_order(
     for name in ("a.jsonl", "b.jsonl"):  # together they do not fit
         results = [span(number, "a" * 200, False) for number in range(1, 40)]
         (tmp_path / name).write_text("".join(line(FRAMES[0], [item]) for item in results))
-    spans = list(undecoded(SpanFiles([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])))
+    spans = list(undecoded_spans(SpanFiles([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])))
     assert {isinstance(item, UndecodedSpan) and item.at >= 0 for item in spans} == {again}
 
 
@@ -217,10 +217,10 @@ def test_the_number_of_open_files_is_limited(
     files = [tmp_path / f"{n}.jsonl" for n in range(3)]
     for n, file in enumerate(files):
         file.write_text(line(FRAMES[0], [span(n, "a", False)]))
-    value = list(undecoded(SpanFiles(files)))
+    value = list(undecoded_spans(SpanFiles(files)))
     assert len(value) == 3
     assert not {str(file) for file in files} & set(open_files())
-    value = list(undecoded(SpanFiles(files[:2])))
+    value = list(undecoded_spans(SpanFiles(files[:2])))
     assert {str(file) for file in files[:2]} <= set(open_files())
     assert len(value) == 2
 

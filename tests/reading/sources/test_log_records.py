@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.reading.sources.files import span_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
 from agentool_otel.reading.sources.grouping.by_trace import by_trace
 from agentool_otel.reading.sources.opening import open_source
 from tests.reading.sources.encoders.values import lines, pairs, value_of
@@ -238,7 +238,7 @@ def test_counting_log_records_changes_nothing(
     source = SpanFiles([file])
     counted = source.census()
     assert counted is not None
-    result = sorted(by_trace(undecoded(source), census=counted), key=repr)
+    result = sorted(by_trace(undecoded_spans(source), census=counted), key=repr)
     assert result == sorted(by_trace(SpanFiles([file]).spans()), key=repr)
     assert sum(len(span.events) for trace in result for span in trace) == 2
     assert not source.problems

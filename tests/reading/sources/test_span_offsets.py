@@ -15,7 +15,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files import span_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.files.trace_counts import SLOTS
-from agentool_otel.reading.sources.files.undecoded import undecoded
+from agentool_otel.reading.sources.files.undecoded import undecoded_spans
 
 ids = st.integers(1, 2**20)
 
@@ -60,7 +60,9 @@ TWICE = [{"resourceSpans": [{"scopeSpans": [{"spans": [span(1, False, False, "a"
 
 
 def decoded(source: SpanFiles) -> list[SpanRecord]:
-    items = (item if isinstance(item, SpanRecord) else item.decode() for item in undecoded(source))
+    items = (
+        item if isinstance(item, SpanRecord) else item.decode() for item in undecoded_spans(source)
+    )
     return [item for item in items if item is not None]
 
 
@@ -89,7 +91,7 @@ def test_every_counted_span_is_yielded_once(tmp_path: Path) -> None:
     source = SpanFiles([file])
     census = source.census()
     assert census is not None
-    passed = Counter(hash(item.trace_id) % SLOTS for item in undecoded(source))
+    passed = Counter(hash(item.trace_id) % SLOTS for item in undecoded_spans(source))
     assert len(passed) == 5
     assert passed == {slot: count for slot, count in enumerate(census.counts) if count}
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded_spans
 from agentool_otel.reading.sources.grouping.by_trace import by_trace
 from agentool_otel.reading.sources.opening import open_source
 
@@ -48,19 +48,21 @@ def test_an_undecoded_span_decodes_to_the_span_that_reading_gives(
     second = {"traceId": "f" * 32, "spanId": "1" * 16}
     path = recording(tmp_path, span, second)
     plain: list[SpanRecord] = sorted(open_source(path).spans(), key=lambda span: span.span_id)
-    grouped = [item for trace in by_trace(undecoded(open_source(path)), budget) for item in trace]
+    grouped = [
+        item for trace in by_trace(undecoded_spans(open_source(path)), budget) for item in trace
+    ]
     assert sorted(grouped, key=lambda item: item.span_id) == plain
 
 
 def test_spans_as_exporters_write_them_are_left_undecoded(tmp_path: Path) -> None:
-    [span] = undecoded(open_source(recording(tmp_path, SPANS["as exporters write it"])))
+    [span] = undecoded_spans(open_source(recording(tmp_path, SPANS["as exporters write it"])))
     assert isinstance(span, UndecodedSpan)
 
 
 def test_a_span_without_a_usable_id_is_reported_and_left_out(tmp_path: Path) -> None:
     bad = {"traceId": TRACE, "spanId": "nothing", "name": "chat"}
     source = open_source(recording(tmp_path, bad, SPANS["as exporters write it"]))
-    [[result]] = by_trace(undecoded(source))
+    [[result]] = by_trace(undecoded_spans(source))
     assert result.span_id == "b7ad6b7169203331"
     [problem] = source.problems
     assert "span 'chat' left out" in problem.message
@@ -69,4 +71,4 @@ def test_a_span_without_a_usable_id_is_reported_and_left_out(tmp_path: Path) -> 
 
 def test_a_trace_of_unusable_spans_alone_is_no_trace(tmp_path: Path) -> None:
     source = open_source(recording(tmp_path, {"traceId": TRACE, "spanId": "nothing"}))
-    assert list(by_trace(undecoded(source))) == []
+    assert list(by_trace(undecoded_spans(source))) == []

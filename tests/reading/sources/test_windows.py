@@ -9,7 +9,7 @@ from collections.abc import Generator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.reading.sources.servers.windows import Window, searched
+from agentool_otel.reading.sources.servers.windows import Window, search_window
 
 DAY_NS = 86_400 * 10**9
 STEP_NS = 1000
@@ -30,7 +30,7 @@ def test_every_trace_is_found_or_the_overfull_instant_is_named(times: list[int],
         yield from result
         return len(result) == cap
 
-    result = set(searched(Window(0, 3 * DAY_NS), STEP_NS, search, named.append))
+    result = set(search_window(Window(0, 3 * DAY_NS), STEP_NS, search, named.append))
     missing = [time for n, time in enumerate(times) if n not in result]
     assert all(window.until_ns - window.since_ns == STEP_NS for window in named)
     for time in missing:
@@ -46,8 +46,8 @@ def test_a_quiet_window_takes_one_request_or_as_many_as_the_server_requires() ->
         return False
 
     window = Window(5, 2 * DAY_NS + 6)
-    assert not list(searched(window, 1, search, windows.append))
-    assert not list(searched(window, 1, search, windows.append, DAY_NS))
+    assert not list(search_window(window, 1, search, windows.append))
+    assert not list(search_window(window, 1, search, windows.append, DAY_NS))
     assert windows == [
         window,
         (5, DAY_NS + 5),

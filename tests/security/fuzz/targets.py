@@ -96,9 +96,9 @@ def _journal(random: Random, folder: Path, name: str) -> None:
 
 
 def _spool() -> bytes:
-    from agentool_otel.tracing.export.disk.spool import framed
+    from agentool_otel.tracing.export.disk.spool import frame_span
 
-    return b"".join(framed(encode_span(span_with({"n": n}))) for n in range(3))
+    return b"".join(frame_span(encode_span(span_with({"n": n}))) for n in range(3))
 
 
 def folders(random: Random, folder: Path) -> None:

@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from agentool_otel.integrations.agent_spec.instrumentor import graphs
 from agentool_otel.integrations.agent_spec.instrumentor.conversations import conversing, executed
 from agentool_otel.integrations.agent_spec.instrumentor.events import EVENTS
-from agentool_otel.integrations.agent_spec.instrumentor.failures import raised
+from agentool_otel.integrations.agent_spec.instrumentor.failures import set_tool_exception
 from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.integrations.agent_spec.instrumentor.patches import AgentSpecInstrumentor
 from agentool_otel.integrations.agent_spec.instrumentor.processor import AgentSpecProcessor
@@ -339,7 +339,7 @@ def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
 
     with span("ToolExecutionSpan", tool=tool()) as item:
         item.add_event(requested(tool()))
-        with raised(NodeInterrupt("Really?")):
+        with set_tool_exception(NodeInterrupt("Really?")):
             item.add_event(responded(tool(), {"result": None}))
     attributes = named(attached, "execute_tool get_weather").attributes
     assert attributes["agentool.interrupted"] == "GraphInterrupt"
@@ -418,7 +418,7 @@ def test_check_67_where_content_is_captured_the_exception_is_recorded(attached: 
 
 def test_check_70_detached_a_graph_streams_as_if_it_had_not_been_touched(attached: Any) -> None:
     component = SimpleNamespace(stream=lambda request, config=None: iter([current(), config]))
-    graphs.loaded(component, lambda: AgentSpecInstrumentor().enabled)
+    graphs.patch_graph(component, lambda: AgentSpecInstrumentor().enabled)
     AgentSpecInstrumentor().uninstrument()
     iterator = component.stream("?", {"configurable": {"thread_id": "1"}})
     assert type(iterator) is type(iter([]))
@@ -427,8 +427,8 @@ def test_check_70_detached_a_graph_streams_as_if_it_had_not_been_touched(attache
 
 def test_check_70_a_graph_that_is_loaded_again_is_wrapped_once(attached: Any) -> None:
     component = SimpleNamespace(stream=lambda request, config=None: iter([]))
-    graphs.loaded(component, lambda: True)
+    graphs.patch_graph(component, lambda: True)
     once = component.stream
-    graphs.loaded(component, lambda: True)
+    graphs.patch_graph(component, lambda: True)
     assert component.stream is once
     assert deepcopy(component).stream is once

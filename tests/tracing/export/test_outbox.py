@@ -339,11 +339,11 @@ def test_the_files_of_a_program_stay_small_while_its_spans_arrive(folder: Path) 
 def test_a_damaged_spool_yields_the_spans_before_the_damage(
     tmp_path_factory: pytest.TempPathFactory, garbage: bytes, size: int
 ) -> None:
-    frameds = [spool.framed(encode_span(span_with({"n": number}))) for number in range(3)]
+    frames = [spool.frame_span(encode_span(span_with({"n": number}))) for number in range(3)]
     file = tmp_path_factory.mktemp("spool") / "x.spool"
-    file.write_bytes(b"".join(frameds) + frameds[0][:-1] + garbage)
+    file.write_bytes(b"".join(frames) + frames[0][:-1] + garbage)
     results = [span for batch in spool.read_spool(file, size) for span in batch]
-    assert results[:3] == [frame[4:] for frame in frameds]
+    assert results[:3] == [frame[4:] for frame in frames]
     assert all(len(names_in(span)) == 1 for span in results[:3])
     merged(results)
 

@@ -83,7 +83,7 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
                 if (mark := waiting.sent_mark) is not None:
                     marks.append(mark)
             elif step == "cut":
-                waiting.settle()
+                waiting.remove_sent()
             else:
                 for path in folder.glob("*.spool"):
                     path.unlink()
@@ -174,7 +174,7 @@ def test_a_mark_of_an_earlier_file_skips_no_span_of_the_same_size(tmp_path: Path
     assert mark is not None
     (path,) = tmp_path.glob("*.spool")
     assert unsent(path, [mark]) == []
-    waiting.settle()
+    waiting.remove_sent()
     after = encoded(10, counter)
     waiting.put(after, 1)
     assert path.stat().st_size == mark.end
@@ -200,6 +200,6 @@ def test_a_mark_that_does_not_fit_skips_nothing(
     tmp_path_factory: pytest.TempPathFactory, mark: SentMark
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "fits.spool"
-    path.write_bytes(spool.framed(encode_span(span_with({"n": 1}))) * 2)
+    path.write_bytes(spool.frame_span(encode_span(span_with({"n": 1}))) * 2)
     path.chmod(0o600)
     assert sent_bytes(path, [mark]) == 0

@@ -73,12 +73,12 @@ def conversing(conversation: Any) -> Generator[None]:
             _notice_without_listener()
     open_steps: set[Begun] = set()
     before = _begun.set(open_steps)
-    token = attach(_identified(conversation))
+    token = attach(_identity_context(conversation))
     failure = None
     try:
         yield
     except BaseException as error:
-        failure = Failure.of(error)
+        failure = Failure.from_exception(error)
         raise
     finally:
         for step in list(open_steps):
@@ -106,7 +106,7 @@ def _notice_without_listener() -> None:
         )
 
 
-def _identified(conversation: Any) -> Context:
+def _identity_context(conversation: Any) -> Context:
     """Return the current context, with the conversation unless it is a part of another."""
     context = get_current()
     with guarded("reading the id of a conversation of WayFlow"):

@@ -13,7 +13,12 @@ from typing import Any
 from agentool_otel.content.policy import Policy
 from agentool_otel.integrations.agent_spec.instrumentor import values
 from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
-from agentool_otel.integrations.agent_spec.instrumentor.steps import ModelStep, Step, ToolStep, at
+from agentool_otel.integrations.agent_spec.instrumentor.steps import (
+    ModelStep,
+    Step,
+    ToolStep,
+    time_of,
+)
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.providers.fields import get, record, string
 from agentool_otel.semconv import agentool, gen_ai
@@ -35,7 +40,7 @@ def _outputs(step: Step, event: Any) -> None:
 
 def _exchange(step: Step, field: str, role: str, value: Any) -> None:
     def content() -> dict[str, Any]:
-        messages = values.said(role, value)
+        messages = values.as_message(role, value)
         return {} if messages is None else {field: messages}
 
     step.add(content)
@@ -111,7 +116,7 @@ def _tool_chunk(step: Step, event: Any) -> None:
 
 
 def _raised(step: Step, event: Any) -> None:
-    failure = Failure.told(
+    failure = Failure.from_event(
         string(event, "exception_type") or "_OTHER", string(event, "exception_message") or ""
     )
     step.failure = step.failure or failure
@@ -152,7 +157,7 @@ def _noted(step: Step, event: Any) -> None:
     content = next((value for name in _CONTENT if (value := get(event, name)) is not None), None)
     attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, content)
     attributes_ = {key: attribute for key, attribute in attributes.items() if attribute is not None}
-    step.note(_NAMES[_name(event) or ""], attributes_, at(event))
+    step.note(_NAMES[_name(event) or ""], attributes_, time_of(event))
 
 
 EVENTS: dict[str, Handler] = {

@@ -11,7 +11,7 @@ from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.integrations.agent_spec.instrumentor.values import class_names
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 
-__all__ = ["HANDED_OVER", "Failure", "handled", "raised", "raised_by_tool"]
+__all__ = ["HANDED_OVER", "Failure", "handled_exception", "raised_by_tool", "set_tool_exception"]
 
 HANDED_OVER = "ParentCommand"
 _INTERRUPTS = {
@@ -37,14 +37,14 @@ class Failure:
         self.error = error
 
     @classmethod
-    def told(cls, kind: str, text: str) -> Failure:
+    def from_event(cls, kind: str, text: str) -> Failure:
         """Return the failure in an event, most often while the exception is handled."""
-        error = handled()
+        error = handled_exception()
         same = error is not None and class_name(type(error)) == kind and str_of(error) == text
         return cls(kind, text, error if same else None)
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
+    def from_exception(cls, error: BaseException) -> Failure:
         return cls(class_name(type(error)), str_of(error), error)
 
     @property
@@ -60,7 +60,7 @@ class Failure:
         return self.kind if self.error is None else error_type_of(self.error)
 
 
-def handled() -> BaseException | None:
+def handled_exception() -> BaseException | None:
     """Return the exception that is handled here."""
     return sys.exc_info()[1]
 
@@ -69,7 +69,7 @@ _raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", d
 
 
 @contextmanager
-def raised(error: BaseException | None) -> Generator[None]:
+def set_tool_exception(error: BaseException | None) -> Generator[None]:
     """Set the exception of a tool whose end is reported inside the block."""
     before = _raised.set(error)
     try:
@@ -79,5 +79,5 @@ def raised(error: BaseException | None) -> Generator[None]:
 
 
 def raised_by_tool() -> BaseException | None:
-    """Return the exception that `raised` has set here."""
+    """Return the exception that `set_tool_exception` has set here."""
     return _raised.get()

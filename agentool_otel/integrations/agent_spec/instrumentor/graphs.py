@@ -22,20 +22,20 @@ from weakref import WeakSet
 from opentelemetry.context import get_current
 
 from agentool_otel.content.encoding.introspection import instance_dict
-from agentool_otel.integrations.agent_spec.instrumentor.failures import raised
+from agentool_otel.integrations.agent_spec.instrumentor.failures import set_tool_exception
 from agentool_otel.providers.fields import get, is_a
 from agentool_otel.tracing.instrumentation.frames import Frame, resumed, steps, steps_async
 from agentool_otel.tracing.spans.identity import identify, named
 from agentool_otel.tracing.spans.settings import guarded
 
-__all__ = ["loaded", "tool_failed", "tool_failed_async"]
+__all__ = ["patch_graph", "tool_failed", "tool_failed_async"]
 
 
 _framed: WeakSet[Callable[..., Any]] = WeakSet()
 """Methods of graphs that have frames. Plain functions: a graph with them can be copied."""
 
 
-def loaded(component: Any, enabled: Callable[[], bool]) -> None:
+def patch_graph(component: Any, enabled: Callable[[], bool]) -> None:
     """Run the stream of a graph inside frames whenever `enabled` returns True."""
     with guarded("reading a graph of Agent Spec"):
         for name, wrapper in (("stream", _streamed), ("astream", _streamed_async)):
@@ -52,7 +52,7 @@ def tool_failed(
     wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`AgentSpecToolCallbackHandler.on_tool_error`."""
-    with raised(_error(args, kwargs)):
+    with set_tool_exception(_error(args, kwargs)):
         return wrapped(*args, **kwargs)
 
 
@@ -60,7 +60,7 @@ async def tool_failed_async(
     wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """The same for coroutines."""
-    with raised(_error(args, kwargs)):
+    with set_tool_exception(_error(args, kwargs)):
         return await wrapped(*args, **kwargs)
 
 

@@ -62,12 +62,12 @@ class Listener:
     def _place(self) -> tuple[Step | None, Context]:
         """Return the step around what happens now, and the context of the span that begins."""
         step = current_step()
-        stated = self._stated()
+        stated = self._innermost_step()
         if stated is None or (step is not None and stated in step.outward()):
             return step, get_current()
         return stated, stated.context
 
-    def _stated(self) -> Step | None:
+    def _innermost_step(self) -> Step | None:
         """Return the innermost step by pyagentspec's own stack."""
         stack = getattr(sys.modules.get(_SPANS), "get_active_span_stack", None)
         if stack is None:
@@ -91,7 +91,7 @@ class Listener:
             step = self._open.get(string(span, "id"))
             if step is not None:
                 error = step.leaving
-                failure = None if error is None else Failure.of(error)
+                failure = None if error is None else Failure.from_exception(error)
                 if is_a(error, GeneratorExit):  # perhaps of the garbage collector
                     step.leave()
                     when_safe(_end, step, time_ns(), failure)

@@ -112,7 +112,7 @@ def _load(
 ) -> Any:
     """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
     component = wrapped(*args, **kwargs)
-    graphs.loaded(component, lambda: AgentSpecInstrumentor().enabled)
+    graphs.patch_graph(component, lambda: AgentSpecInstrumentor().enabled)
     return component
 
 

@@ -23,7 +23,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.conversations import beg
 from agentool_otel.integrations.agent_spec.instrumentor.failures import (
     HANDED_OVER,
     Failure,
-    handled,
+    handled_exception,
     raised_by_tool,
 )
 from agentool_otel.integrations.agent_spec.instrumentor.span_types import SpanType
@@ -50,7 +50,7 @@ from agentool_otel.tracing.spans.sdk_spans import parent_of
 from agentool_otel.tracing.spans.settings import guarded, policy_in
 from agentool_otel.tracing.spans.suppression import GRAPHS, CallsBelow, detached
 
-__all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
+__all__ = ["ModelStep", "Step", "ToolStep", "current_step", "time_of"]
 
 SCOPE = "agentool_otel.instrumentation.agent_spec"
 
@@ -97,14 +97,14 @@ class Step:
         self.forget: Callable[[], object] = _nothing
         """Called once when it ends."""
         self.ended = False
-        self._handled = handled()
+        self._handled = handled_exception()
         self._held_by: set[Step] | None = None
         self._token: Any = None
 
     @property
     def leaving(self) -> BaseException | None:
         """The exception that is on its way, unless it was when the step began."""
-        error = handled()
+        error = handled_exception()
         return None if error is self._handled else error
 
     @property
@@ -339,7 +339,7 @@ class ToolStep(Step):
         self.add(lambda: {"result": jsonable(result)})
 
     def _failed(self, error: BaseException) -> None:
-        self.failure = failure = Failure.of(error)
+        self.failure = failure = Failure.from_exception(error)
         if failure.interrupted is None and is_a(error, Exception):
             self.add(lambda: {"tool_error": failure.text})
 
@@ -440,7 +440,7 @@ class ModelStep(Step):
             run.answers.append(answer)
 
 
-def at(event: Any) -> int:
+def time_of(event: Any) -> int:
     """Return the time of an event; the current time if it has none that OTLP can represent."""
     stated = integer(event, "timestamp")
     return stated if stated is not None and 0 < stated < _LATEST else time_ns()

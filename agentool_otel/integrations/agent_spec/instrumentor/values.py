@@ -36,6 +36,7 @@ __all__ = [
     "agent",
     "answer",
     "arguments_of",
+    "as_message",
     "class_names",
     "component_type",
     "conversation",
@@ -43,7 +44,6 @@ __all__ = [
     "inference",
     "labels",
     "runtime",
-    "said",
     "tool",
     "usage",
 ]
@@ -174,7 +174,7 @@ def usage(event: Any) -> Usage | None:
 # ----------------------------------------------------------------------------------------- content
 
 
-def said(role: str, values: Any) -> list[Message] | None:
+def as_message(role: str, values: Any) -> list[Message] | None:
     """Return the inputs or the outputs of a component as one message; None where it has none."""
     value = record(values)
     if not value:

@@ -20,10 +20,10 @@ from agentool_otel.integrations.agent_tool.documents.objects import OBJECTS, Ver
 from agentool_otel.integrations.agent_tool.documents.vocabulary import VERSION
 from agentool_otel.model import schema as of_documents
 
-__all__ = ["generate", "shipped"]
+__all__ = ["generate", "shipped_schema"]
 
 
-def shipped(cls: type[Versioned]) -> dict[str, Any]:
+def shipped_schema(cls: type[Versioned]) -> dict[str, Any]:
     """Return the schema of an object as it ships with this package."""
     folder = resources.files("agentool_otel.integrations.agent_tool.documents") / "schemas"
     schema: dict[str, Any] = loads((folder / of_documents.file_name(cls)).read_text("utf-8"))

@@ -8,7 +8,10 @@ from typing import Any
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.integrations.agent_tool.events.facts import facts_of
 from agentool_otel.integrations.agent_tool.events.invocation import PAYLOAD, Call, Note, is_progress
-from agentool_otel.integrations.agent_tool.events.objects_on_spans import put_object, typed
+from agentool_otel.integrations.agent_tool.events.objects_on_spans import (
+    put_object,
+    typed_attributes,
+)
 from agentool_otel.integrations.agent_tool.events.outcomes import error_type_of
 from agentool_otel.integrations.agent_tool.events.timing import transitions_of
 from agentool_otel.integrations.agent_tool.events.tools import Tool
@@ -58,26 +61,26 @@ class _Ending:
             input_: call.invocation[input_] for input_ in names.INPUTS if input_ in call.invocation
         }
         self._inputs: dict[str, Any] = (
-            {} if self._sealed else self._guard.without(inputs, "Invocation")
+            {} if self._sealed else self._guard.remove_from(inputs, "Invocation")
         )
 
     def write(self) -> Withheld:
         call, tool, guard = self._call, self._tool, self._guard
         self._write_objects()
-        call.step.mark({name: guard.without(label) for name, label in self._labels().items()})
+        call.step.mark({name: guard.remove_from(label) for name, label in self._labels().items()})
         if not call.over:
             call.step.mark(_NEVER_ENDED)
         self._write_content()
         call.step.set(
             name=tool.name,
-            call_id=guard.without(call.call_id),
+            call_id=guard.remove_from(call.call_id),
             tool_type=tool.tool_type,
             description=tool.description,
-            error_type=guard.without(error_type_of(call.result, call.state)),
+            error_type=guard.remove_from(error_type_of(call.result, call.state)),
             duration_ms=call.timing.run_ms,
         )
         for note in self._notes():
-            call.step.note(note.name, self._written(note), note.at_ns)
+            call.step.note(note.name, self._event_attributes(note), note.at_ns)
         return guard
 
     # ------------------------------------------------------------------------------- its objects
@@ -93,7 +96,7 @@ class _Ending:
         """Return the attributes of an object, without what must not leave."""
         content = content and not self._sealed
         shown = members if content else facts_of(members)
-        return put_object(kind, self._guard.without(shown, kind), content=content)
+        return put_object(kind, self._guard.remove_from(shown, kind), content=content)
 
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
@@ -104,10 +107,10 @@ class _Ending:
             return
         payload = next((item for item in PAYLOAD if item in call.result), None)
         if payload is not None:
-            call.step.add(lambda: {"result": guard.without(call.result[payload])})
+            call.step.add(lambda: {"result": guard.remove_from(call.result[payload])})
         message = self._error().get("message")
         if isinstance(message, str):
-            call.step.add(lambda: {"tool_error": guard.without(message)})
+            call.step.add(lambda: {"tool_error": guard.remove_from(message)})
 
     def _error(self) -> Object:
         error = self._call.result.get("error")
@@ -128,10 +131,10 @@ class _Ending:
         for note in notes:
             yield next(progress) if is_progress(note) else note
 
-    def _written(self, note: Note) -> dict[str, Any]:
+    def _event_attributes(self, note: Note) -> dict[str, Any]:
         """Return the attributes of a span event."""
         if note.kind == _TRANSITION:
-            return {names.INVOCATION_STATUS: self._guard.without(note.members["state"])}
+            return {names.INVOCATION_STATUS: self._guard.remove_from(note.members["state"])}
         content = self._call.withheld is None or note.kind in _ABOUT_INPUT
         return self._put(note.kind, note.members, content=content)
 
@@ -139,12 +142,12 @@ class _Ending:
 
     def _labels(self) -> dict[str, Any]:
         call, tool = self._call, self._tool
-        return typed({
+        return typed_attributes({
             names.INVOCATION_ID: call.id,
             names.INVOCATION_STATUS: call.state,
             names.TOOL_NAMESPACE: tool.namespace,
             names.TOOL_KIND: tool.kind,
-            names.INPUT_MUTATED: self._mutated() or None,
+            names.INPUT_MUTATED: self._input_was_changed() or None,
             names.INPUT_MUTATED_BY: call.mutated_by,
             names.QUEUE_MS: call.timing.queue_ms,
             names.RUN_MS: call.timing.run_ms,
@@ -160,7 +163,7 @@ class _Ending:
             **self._native(),
         })  # fmt: skip
 
-    def _mutated(self) -> bool:
+    def _input_was_changed(self) -> bool:
         """Return whether an input was changed, or the known inputs differ."""
         invocation = self._call.invocation
         values = {canonical(invocation[input_]) for input_ in names.INPUTS if input_ in invocation}

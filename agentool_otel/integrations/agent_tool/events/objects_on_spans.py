@@ -14,12 +14,12 @@ from typing import Any
 
 from agentool_otel.content.masking.credentials import masked
 from agentool_otel.ground.json_codec import canonical, loads
-from agentool_otel.ground.json_difference import applied, patch
+from agentool_otel.ground.json_difference import apply, patch
 from agentool_otel.integrations.agent_tool.events.facts import facts_of
 from agentool_otel.semconv import agent_tool as names
 from agentool_otel.semconv.table import ATTRIBUTES
 
-__all__ = ["object_in", "object_on", "put_object", "typed"]
+__all__ = ["object_in", "object_on", "put_object", "typed_attributes"]
 
 Attributes = dict[str, Any]
 _PLACES = {
@@ -83,10 +83,10 @@ def labels_of(kind: str, members: Mapping[str, Any]) -> Attributes:
     reason = members.get("reason")
     if kind == "PermissionDecision" and isinstance(reason, Mapping):
         labels[names.PERMISSION_REASON] = reason.get("type")
-    return typed(labels)
+    return typed_attributes(labels)
 
 
-def typed(labels: Mapping[str, Any]) -> Attributes:
+def typed_attributes(labels: Mapping[str, Any]) -> Attributes:
     """Return attributes whose values are of their types, masked; a value of another type is in its
     object alone."""
     attributes = {name: _AS[ATTRIBUTES[name].type](value) for name, value in labels.items()}
@@ -123,7 +123,7 @@ _AS: Mapping[str, Callable[[Any], Any]] = {
 def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the Invocation or the Result of a span; None where it has none."""
     of_facts, of_content = _PLACES[kind]
-    obj = _joined(attributes, of_facts, of_content)
+    obj = _join(attributes, of_facts, of_content)
     if obj is None or kind != "Invocation":
         return obj
     for member, name in names.INPUTS.items():
@@ -137,15 +137,15 @@ def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None
 
 def object_in(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the object of a span event; None where it has none."""
-    return _joined(attributes, *_ANY_OTHER)
+    return _join(attributes, *_ANY_OTHER)
 
 
-def _joined(attributes: Mapping[str, Any], of_facts: str, of_content: str) -> dict[str, Any] | None:
+def _join(attributes: Mapping[str, Any], of_facts: str, of_content: str) -> dict[str, Any] | None:
     facts = _object(attributes.get(of_facts))
     if facts is None:
         return None
     content = _object(attributes.get(of_content))
-    return facts if content is None else applied(facts, content)
+    return facts if content is None else apply(facts, content)
 
 
 def _object(text: Any) -> dict[str, Any] | None:

@@ -98,7 +98,7 @@ class AgentToolEvents(Generic[S]):
         kind = cls.__name__
         told_ns = latest_of(members) if kind == "Invocation" else time_of(members, *_TIMES)
         at_ns = now_ns if told_ns is None else told_ns
-        self._settle()
+        self._end_old()
         if kind == "Event":
             return self._read_event(members, at_ns, size)
         invocation_id = self.about(members)
@@ -275,7 +275,7 @@ class AgentToolEvents(Generic[S]):
         if call.ended and (call.decided or not self._recorder.wants_content(call.step)):
             self._end(invocation_id)
 
-    def _settle(self) -> None:
+    def _end_old(self) -> None:
         """End invocations that have been over for so long that no late object is expected."""
         while self._over:
             invocation_id, since = next(iter(self._over.items()))
@@ -305,7 +305,9 @@ class AgentToolEvents(Generic[S]):
         """
         ended = self._ended.get(invocation_id or "")
         attributes = (
-            self._apart(kind, members) if ended is None else ended.attributes_of(kind, members)
+            self._object_attributes(kind, members)
+            if ended is None
+            else ended.attributes_of(kind, members)
         )
         parent = self._recorder.around() if ended is None else None
         if parent is not None:
@@ -316,15 +318,15 @@ class AgentToolEvents(Generic[S]):
         step.note(name, attributes, at_ns)
         step.end(at_ns)
 
-    def _apart(self, kind: str, members: Object) -> dict[str, Any]:
+    def _object_attributes(self, kind: str, members: Object) -> dict[str, Any]:
         """Return the attributes of an object that is about no invocation."""
         tool = self._tools.tool(members.get("tool_id"))
         guard = Withheld(tool.sensitive)
         guard.learn(members, kind)
         if (tool.withheld and kind not in _OF_TOOLS) or guard.overfull:
-            facts = put_object(kind, guard.without(facts_of(members), kind), content=False)
+            facts = put_object(kind, guard.remove_from(facts_of(members), kind), content=False)
             return {**facts, names.WITHHELD: "redaction_required"}
-        return put_object(kind, guard.without(members, kind), content=True)
+        return put_object(kind, guard.remove_from(members, kind), content=True)
 
     # ---------------------------------------------------------------------------- references
 
@@ -340,7 +342,10 @@ class AgentToolEvents(Generic[S]):
         reference = self._reference(invocation_id)
         if reference is None or kind not in ("Invocation", "Result"):
             return dict(members)
-        return {**members, "telemetry_refs": _added(members.get("telemetry_refs"), reference)}
+        return {
+            **members,
+            "telemetry_refs": _add_reference(members.get("telemetry_refs"), reference),
+        }
 
     def _event_referring(
         self, event: Object, objects: list[tuple[Held, str]], invocation_id: str
@@ -350,7 +355,7 @@ class AgentToolEvents(Generic[S]):
             return dict(event)
         written: dict[str, Any] = {
             **event,
-            "trace_refs": _added(event.get("trace_refs"), reference),
+            "trace_refs": _add_reference(event.get("trace_refs"), reference),
         }
         for item, about in objects:
             attributes = self._referring(item.kind, item.members, about)
@@ -378,7 +383,7 @@ class _Ended(Generic[S]):
         facts = {} if self._guard is None else facts_of(members)
         if self._guard is not None:
             self._guard.learn(members, kind)
-            facts = self._guard.without(facts, kind)
+            facts = self._guard.remove_from(facts, kind)
         return {**put_object(kind, facts, content=False), names.WITHHELD: "ended"}
 
     def is_followed_by(self, members: Object) -> bool:
@@ -403,7 +408,7 @@ def _without_payloads(event: Object) -> Object:
     return {**event, "data": data} if "data" in event else event
 
 
-def _added(references: object, reference: dict[str, Any]) -> list[Any]:
+def _add_reference(references: object, reference: dict[str, Any]) -> list[Any]:
     """Return references with one more, in place of an earlier one to the same span."""
     value = references if isinstance(references, (list, tuple)) else ()
     span_id = reference["span_id"]

@@ -136,7 +136,7 @@ class Withheld:
         if len(self._texts) * characters > _WORK:
             self.overfull = True
 
-    def without(self, value: Any, kind: str | None = None) -> Any:
+    def remove_from(self, value: Any, kind: str | None = None) -> Any:
         """Return a JSON value without what must not leave; the same one if nothing was in it.
 
         Args:

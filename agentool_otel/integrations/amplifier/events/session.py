@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from agentool_otel.integrations.amplifier.events import payloads
-from agentool_otel.model.messages import Part, finished, message
+from agentool_otel.model.messages import Part, message, with_finish_reasons
 from agentool_otel.model.operations import UNSET, AgentInvocation, Inference, ToolExecution
 from agentool_otel.model.recorder import Content, Recorder, Step
 from agentool_otel.semconv import agentool
@@ -174,7 +174,7 @@ class Session(Generic[S]):
         failed = status is not None and status not in _WELL
         if turn.output:
             answer = message("assistant", turn.output)
-            turn.step.add(lambda: {"output": finished([answer], failed)})
+            turn.step.add(lambda: {"output": with_finish_reasons([answer], failed)})
         if failed:
             turn.step.set(error_type=status)
             turn.step.mark({agentool.STATUS: "error"})
@@ -221,7 +221,7 @@ class Session(Generic[S]):
             return
         if chat.parts:
             answer = message("assistant", chat.parts, chat.finish_reason)
-            chat.step.add(lambda: {"output": finished([answer], failed=False)})
+            chat.step.add(lambda: {"output": with_finish_reasons([answer], failed=False)})
             self.requested = {
                 part["id"]: part.get("arguments")
                 for part in chat.parts

@@ -122,12 +122,12 @@ class SessionHook:
             for names in await self._coordinator.collect_contributions(_CHANNEL):
                 if isinstance(names, (list, tuple, set, frozenset)):
                     self.register(name for name in names if isinstance(name, str))
-        for name, tool in self._mounted("tools"):
+        for name, tool in self._mounted_modules("tools"):
             self._wrap(tool, "execute", self._tool(name))
-        for name, provider in self._mounted("providers"):
+        for name, provider in self._mounted_modules("providers"):
             self._wrap(provider, "complete", self._provider(name))
 
-    def _mounted(self, point: str) -> list[tuple[str, Any]]:
+    def _mounted_modules(self, point: str) -> list[tuple[str, Any]]:
         with guarded(f"asking for the {point} of Amplifier"):
             return list((self._coordinator.get(point) or {}).items())
         return []
@@ -196,7 +196,7 @@ class SessionHook:
         async def around(
             execute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
         ) -> Any:
-            call = self._entered(name, args, kwargs)
+            call = self._entered_call(name, args, kwargs)
             if call is None:
                 return await _result(execute(*args, **kwargs))
             try:
@@ -208,7 +208,7 @@ class SessionHook:
 
         return around
 
-    def _entered(
+    def _entered_call(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> ToolCall[LiveStep] | None:
         """Return the call that a tool has just been entered for."""

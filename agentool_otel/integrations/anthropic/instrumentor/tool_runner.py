@@ -69,7 +69,7 @@ class _Run:
     def raised(self, error: BaseException) -> None:
         self._end(error)
 
-    def left(self, yielded: Collected | None) -> None:
+    def abandoned(self, yielded: Collected | None) -> None:
         self._end(interrupted="closed")
 
     def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:

@@ -28,7 +28,7 @@ def input_messages(messages: Iterable[Any]) -> list[Message]:
     return [
         message(str(item.get("source") or "user"), [text(content)])
         for item in messages
-        if isinstance(item, dict) and (content := _words(item.get("content")))
+        if isinstance(item, dict) and (content := _text_of(item.get("content")))
     ]
 
 
@@ -60,7 +60,7 @@ def turn_messages(events: Iterable[Any]) -> list[Message]:
                 messages.append(message("tool", results))
             case "ThoughtEvent" if isinstance(content, str):
                 messages.append(message("assistant", [reasoning(content)]))
-            case _ if kind.endswith("Message") and (words := _words(content)):
+            case _ if kind.endswith("Message") and (words := _text_of(content)):
                 messages.append(message("assistant", [text(words)]))
             case _:
                 pass
@@ -93,7 +93,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _words(content: Any) -> str | None:
+def _text_of(content: Any) -> str | None:
     """Return a message's content as text: images are left out of several, objects are JSON."""
     if isinstance(content, list):
         content = "\n".join(item for item in content if isinstance(item, str))

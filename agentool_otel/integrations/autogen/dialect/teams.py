@@ -71,7 +71,7 @@ def set_start(span: Reader) -> bool:
 
 def set_agent(span: Reader) -> None:
     """Set the conversation from an agent's id, which is its address in the runtime of its team."""
-    if (agent := _invoked(span.span)) is not None:
+    if (agent := _invoked_agent(span.span)) is not None:
         onto.drop(span, gen_ai.AGENT_ID)
         onto.put(span, gen_ai.CONVERSATION_ID, agent.team)
 
@@ -80,7 +80,7 @@ def arrange(spans: list[SpanRecord]) -> list[SpanRecord]:
     """Return spans with those of every team below the span that starts it, and the input and output
     of agents on the spans of their turns."""
     team = _Teams(spans)
-    return [team.placed(span) for span in spans] if team.messaging else spans
+    return [team.place(span) for span in spans] if team.messaging else spans
 
 
 class _Teams:
@@ -115,7 +115,7 @@ class _Teams:
         """Spans that deliver the starts."""
         for span in self.messaging:
             self._read(span)
-        turns = [(span, agent) for span in spans if (agent := _invoked(span)) is not None]
+        turns = [(span, agent) for span in spans if (agent := _invoked_agent(span)) is not None]
         if not turns:  # before 0.6.2 an agent has no span of its own
             turns = [
                 (span, agent)
@@ -142,7 +142,7 @@ class _Teams:
         )
 
     def _read(self, span: SpanRecord) -> None:
-        start = self._started(span)
+        start = self._start_of(span)
         if start is not None:
             self._ends[start.span_id] = max(self._ends.get(start.span_id, 0), span.end_ns or 0)
         if span.span_id in self._created and span.parent_id is not None:
@@ -165,19 +165,19 @@ class _Teams:
         elif start is not None and isinstance(message.get("error"), dict):
             self._failures.setdefault(start.span_id, message["error"])
 
-    def _started(self, span: SpanRecord) -> SpanRecord | None:
+    def _start_of(self, span: SpanRecord) -> SpanRecord | None:
         """Return the start of the team's run that a span is of: the last one before it."""
         starts = self._starts.get(_team(span) or "", [])
         place = bisect_right(starts, _order(span), key=_order)
         return starts[place - 1] if place else None
 
-    def placed(self, span: SpanRecord) -> SpanRecord:
+    def place(self, span: SpanRecord) -> SpanRecord:
         """Return a span below its parent, completed from others."""
         if span.span_id in self._turns:
             return self._turn(span)
         if not span.scope.startswith(_SCOPE):
             return span
-        start = self._started(span)
+        start = self._start_of(span)
         if start is span:
             return self._start(span)
         passed_on = span.attributes.get(_OPERATION) == "publish" or span.parent_id not in self._ids
@@ -278,7 +278,7 @@ def _recipient(span: SpanRecord) -> _Agent | None:
     return _Agent(kind.removesuffix(f"_{team}"), team)
 
 
-def _invoked(span: SpanRecord) -> _Agent | None:
+def _invoked_agent(span: SpanRecord) -> _Agent | None:
     """Return the agent of a team whose turn a span is."""
     if span.attributes.get(gen_ai.OPERATION_NAME) != "invoke_agent":
         return None

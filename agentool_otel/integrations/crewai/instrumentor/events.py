@@ -82,13 +82,13 @@ def _crew(crew: Any, event: Any) -> Operation:
 def _crew_input(crew: Any, event: Any) -> Mapping[str, Any]:
     """Return the crew's inputs or, without inputs, its tasks."""
     if inputs := jsonable(get(event, "inputs")):
-        return {"input": values.said("user", encode(inputs))}
+        return {"input": values.as_messages("user", encode(inputs))}
     tasks = [item for task in items(crew, "tasks") if (item := string(task, "description"))]
-    return {"input": values.said("user", *tasks)}
+    return {"input": values.as_messages("user", *tasks)}
 
 
 def _crew_output(event: Any) -> Mapping[str, Any]:
-    return {"output": values.said("assistant", values.text_of(get(event, "output")))}
+    return {"output": values.as_messages("assistant", values.text_of(get(event, "output")))}
 
 
 def _flow(flow: Any, event: Any) -> Operation | None:
@@ -99,11 +99,11 @@ def _flow(flow: Any, event: Any) -> Operation | None:
 
 def _flow_input(_: Any, event: Any) -> Mapping[str, Any]:
     inputs = jsonable(get(event, "inputs"))
-    return {"input": values.said("user", encode(inputs))} if inputs else {}
+    return {"input": values.as_messages("user", encode(inputs))} if inputs else {}
 
 
 def _flow_output(event: Any) -> Mapping[str, Any]:
-    return {"output": values.said("assistant", values.text_of(get(event, "result")))}
+    return {"output": values.as_messages("assistant", values.text_of(get(event, "result")))}
 
 
 def _agent(_: Any, event: Any) -> Operation:
@@ -113,7 +113,7 @@ def _agent(_: Any, event: Any) -> Operation:
 def _agent_input(_: Any, event: Any) -> Mapping[str, Any]:
     return {
         "agent_description": string(get(event, "agent"), "goal"),
-        "input": values.said("user", string(event, "task_prompt")),
+        "input": values.as_messages("user", string(event, "task_prompt")),
     }
 
 
@@ -129,7 +129,7 @@ def _lite_agent_input(_: Any, event: Any) -> Mapping[str, Any]:
 
 
 def _agent_output(event: Any) -> Mapping[str, Any]:
-    return {"output": values.said("assistant", values.text_of(get(event, "output")))}
+    return {"output": values.as_messages("assistant", values.text_of(get(event, "output")))}
 
 
 def _plan(_: Any, event: Any) -> Operation:
@@ -176,7 +176,7 @@ def _tool_output(event: Any) -> Mapping[str, Any]:
 
 
 def _tool_error(event: Any) -> Mapping[str, Any]:
-    return {"tool_error": _words(get(event, "error"))}
+    return {"tool_error": _error_text(get(event, "error"))}
 
 
 # ----------------------------------------------------------------------------- memory and knowledge
@@ -207,7 +207,7 @@ def _query(_: Any, event: Any) -> Mapping[str, Any]:
     return {"query": string(event, "query")}
 
 
-def _found(event: Any) -> Mapping[str, Any]:
+def _retrieved_documents(event: Any) -> Mapping[str, Any]:
     return {"record_count": records_in(get(event, "results"))}
 
 
@@ -256,7 +256,7 @@ _ENDS: dict[str, _End] = {
     "agent_reasoning_failed": _End("agent_reasoning_started", failed=True),
     "tool_usage_finished": _End("tool_usage_started", _tool_output, _tool_facts),
     "tool_usage_error": _End("tool_usage_started", _tool_error, failed=True),
-    "memory_query_completed": _End("memory_query_started", _records, _found),
+    "memory_query_completed": _End("memory_query_started", _records, _retrieved_documents),
     "memory_query_failed": _End("memory_query_started", failed=True),
     "memory_save_completed": _End("memory_save_started"),
     "memory_save_failed": _End("memory_save_started", failed=True),
@@ -339,7 +339,7 @@ def _error(event: Any, span: StepSpan) -> BaseException | None:
     """Return the exception that an event reports; where it reports its text alone, note that."""
     error = _exception(event)
     if error is None:
-        span.set(error_type="_OTHER", error_message=_words(get(event, "error")))
+        span.set(error_type="_OTHER", error_message=_error_text(get(event, "error")))
     return error
 
 
@@ -350,10 +350,10 @@ def _exception(event: Any) -> BaseException | None:
     error, handled = get(event, "error"), sys.exc_info()[1]
     if is_a(error, BaseException):
         return error
-    return handled if handled is not None and str_of(handled) in _words(error) else None
+    return handled if handled is not None and str_of(handled) in _error_text(error) else None
 
 
-def _words(error: Any) -> str:
+def _error_text(error: Any) -> str:
     """Return what an event has as its error: a text, most often, or the exception."""
     return str_of(error) if is_a(error, BaseException) else as_text(error)
 

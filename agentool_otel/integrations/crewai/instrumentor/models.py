@@ -23,7 +23,7 @@ from agentool_otel.providers.fields import (
     get,
     integer,
     items,
-    joined,
+    join_texts,
     number,
     plain_text,
     string,
@@ -168,7 +168,7 @@ class ModelCall:
         if calls and plain_text(response) is not None:
             return None  # the model's own class has run the tool: this is what that returned
         parts: list[Part] = calls_in(response) if calls else [_text(response)]
-        if thoughts := joined(self._thoughts):
+        if thoughts := join_texts(self._thoughts):
             parts.insert(0, reasoning(thoughts))
         return [message("assistant", parts, finish_reason(string(event, "finish_reason")))]
 

@@ -19,12 +19,12 @@ from agentool_otel.providers.shapes import messages_of
 __all__ = [
     "agent",
     "arguments",
+    "as_messages",
     "conversation",
     "coworker",
     "internal",
     "memory_record",
     "role",
-    "said",
     "text_of",
 ]
 
@@ -53,7 +53,7 @@ def internal(flow: Any) -> bool:
     return module.startswith("crewai.") and not module.startswith("crewai.flow.")
 
 
-def said(speaker: str, *texts: str | None) -> list[Message] | None:
+def as_messages(speaker: str, *texts: str | None) -> list[Message] | None:
     """Return texts as messages, None if there are none."""
     return [message(speaker, [text(item)]) for item in texts if item] or None
 

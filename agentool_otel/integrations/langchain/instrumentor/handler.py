@@ -18,7 +18,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.integrations.langchain.instrumentor import interrupts, messages, models, values
-from agentool_otel.integrations.langchain.instrumentor.interrupts import imported, interruption
+from agentool_otel.integrations.langchain.instrumentor.interrupts import imported_name, interruption
 from agentool_otel.integrations.langchain.instrumentor.names import (
     for_whom,
     internal,
@@ -39,8 +39,8 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
-from agentool_otel.providers.calls import structured
-from agentool_otel.providers.fields import get, is_a, items, listed, plain_text, record, string
+from agentool_otel.providers.calls import parse_structured
+from agentool_otel.providers.fields import as_list, get, is_a, items, plain_text, record, string
 from agentool_otel.providers.langchain import from_message
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.frames import Frame, current_frame
@@ -169,7 +169,7 @@ class Handler(BaseCallbackHandler):
         if run is None:
             return
         if run.wants_content:
-            answer = interrupts.given(inputs)
+            answer = interrupts.graph_input(inputs)
             new_input = messages.new_input(answer)
             if new_input is not None:
                 run.fields["input"] = new_input
@@ -197,7 +197,7 @@ class Handler(BaseCallbackHandler):
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain run"):
             run = self.runs.take(run_id)
-            parent_command = imported("langgraph.errors", "ParentCommand")
+            parent_command = imported_name("langgraph.errors", "ParentCommand")
             hands_over = parent_command is not None and is_a(error, parent_command)
             command = items(error, "args")[:1] if hands_over else []
             targets = values.targets(command, True)
@@ -287,7 +287,9 @@ class Handler(BaseCallbackHandler):
         parent = for_whom(names, above, _context(above))
         frame = current_frame("model")
         model = None if frame is None else frame.subject
-        operation = Inference(operation=kind, **models.asked(serialized, metadata, params, model))
+        operation = Inference(
+            operation=kind, **models.request_fields(serialized, metadata, params, model)
+        )
         live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED, content_follows=True)
         run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
@@ -296,7 +298,7 @@ class Handler(BaseCallbackHandler):
             run.fields["stream"] = True
         if run.wants_content:
             run.fields["input"] = [from_message(each) for each in items(prompts)]
-            run.fields["tools"] = models.offered(params)
+            run.fields["tools"] = models.offered_tools(params)
         run.open()
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
@@ -378,7 +380,7 @@ class Handler(BaseCallbackHandler):
                 fields["error_type"] = "tool_error"
             if run.wants_content and reply is not UNSET:
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
-                fields["result"] = structured(content)  # of a failed one, too: it was told
+                fields["result"] = parse_structured(content)  # of a failed one, too: it was told
                 if failed:
                     text = as_text(content)
                     fields["tool_error"] = fields["error_message"] = text
@@ -465,7 +467,7 @@ class Handler(BaseCallbackHandler):
 
 def _has_no_messages(outputs: Any) -> bool:
     messages_ = get(outputs, "messages")
-    return messages_ is None or listed(messages_) == []
+    return messages_ is None or as_list(messages_) == []
 
 
 def _graph(run: LiveRun | None) -> LiveRun | None:
@@ -480,4 +482,4 @@ def _context(above: LiveRun | Plumbing | None) -> Context:
 
 
 def _answer(run: LiveRun, response: Any) -> dict[str, Any]:
-    return models.answered(response) if run.recording else {}
+    return models.response_fields(response) if run.recording else {}

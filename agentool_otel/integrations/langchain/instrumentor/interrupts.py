@@ -16,7 +16,7 @@ from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.providers.fields import get, is_a, items, record, string
 
-__all__ = ["given", "imported", "interruption", "questions"]
+__all__ = ["graph_input", "imported_name", "interruption", "questions"]
 
 _ID = re.compile(r"[0-9a-f]{32}")
 """Form of a question's id: LangGraph takes an object with such keys for answers by question."""
@@ -26,26 +26,26 @@ def interruption(error: BaseException) -> str | None:
     """Return the word for an exception that is control flow; None for a failure."""
     if is_a(error, GeneratorExit):
         return "closed"
-    bubble = imported("langgraph.errors", "GraphBubbleUp")
+    bubble = imported_name("langgraph.errors", "GraphBubbleUp")
     return class_name(type(error)) if bubble is not None and is_a(error, bubble) else None
 
 
 def questions(error: BaseException) -> dict[str, Any]:
     """Return the questions to a human, by the id of the interrupt; empty for other exceptions."""
-    kind = imported("langgraph.errors", "GraphInterrupt")
+    kind = imported_name("langgraph.errors", "GraphInterrupt")
     if kind is None or not is_a(error, kind):
         return {}
     interrupts = [item for each in items(error, "args")[:1] for item in items(each)]
     return {string(each, "id") or "": get(each, "value") for each in interrupts}
 
 
-def given(inputs: Any) -> Any:
+def graph_input(inputs: Any) -> Any:
     """Return what a graph is called with: of a `Command` the answer of a human, or else what it
     puts into the state; None if it has neither.
 
     Answers to several questions stay by the ids of these; one alone needs none.
     """
-    kind = imported("langgraph.types", "Command")
+    kind = imported_name("langgraph.types", "Command")
     if kind is None or not is_a(inputs, kind):
         return inputs
     answer = get(inputs, "resume")
@@ -57,6 +57,6 @@ def given(inputs: Any) -> Any:
     return answer
 
 
-def imported(module: str, name: str) -> Any:
+def imported_name(module: str, name: str) -> Any:
     """Return a name of a module if that is imported already: without it, nothing is an instance."""
     return getattr(sys.modules.get(module), name, None)

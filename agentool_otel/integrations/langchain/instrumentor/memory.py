@@ -42,13 +42,15 @@ class _Access:
             context = get_current()
             if context.get(_INSIDE_KEY):
                 return
-            self._said = _named(method, args, kwargs)
+            self._said = _named_arguments(method, args, kwargs)
             self._operation = _operation(method, self._said)
             self._live = begin(self._operation, scope=SCOPE, content_follows=True)
             if self._live is not None:
                 if self._live.recording:
                     if settings.policy.capture:
-                        self._operation = replace(self._operation, **_asked(method, self._said))
+                        self._operation = replace(
+                            self._operation, **_query_fields(method, self._said)
+                        )
                     self._live.opened(self._operation)
                 self._token = attach(set_value(_INSIDE_KEY, True, self._live.context))
 
@@ -98,7 +100,7 @@ _NAMES = {
 }
 
 
-def _named(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _named_arguments(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(_ORDER[method], args, strict=False)), **kwargs}
 
 
@@ -115,7 +117,7 @@ def _operation(method: str, arguments: dict[str, Any]) -> MemoryOperation:
     )
 
 
-def _asked(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _query_fields(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if method == "get":
         return {"query": string(arguments, "key")}
     if method == "search":

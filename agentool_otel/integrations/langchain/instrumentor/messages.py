@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.model.messages import Message, message, text
-from agentool_otel.providers.fields import get, items, listed, plain_text
+from agentool_otel.providers.fields import as_list, get, items, plain_text
 from agentool_otel.providers.langchain import finish_reason, from_message, pair_in
 
 __all__ = ["last_answer", "new_input"]
@@ -15,7 +15,7 @@ def new_input(value: Any) -> list[Message] | None:
     """Return the input of a graph: the newest messages of its user, None if it takes none."""
     if (words := plain_text(value)) is not None:
         return [message("user", [text(words)])]
-    messages = listed(value)
+    messages = as_list(value)
     messages = _messages(value) if messages is None else messages
     questions: list[Message] = []
     for each in reversed(messages):
@@ -47,7 +47,7 @@ def last_answer(state: Any) -> list[Message] | None:
 
 def _messages(state: Any) -> list[Any]:
     messages = get(state, "messages")
-    members = listed(messages)
+    members = as_list(messages)
     return [messages] if members is None and messages is not None else members or []
 
 

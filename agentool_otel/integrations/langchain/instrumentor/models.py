@@ -17,7 +17,7 @@ from agentool_otel.providers.langchain import finish_reason, from_message, usage
 from agentool_otel.providers.servers import address_in, provider_of, server_of
 from agentool_otel.tracing.spans.settings import guarded
 
-__all__ = ["answered", "asked", "offered", "server_of_model"]
+__all__ = ["offered_tools", "request_fields", "response_fields", "server_of_model"]
 
 _PROVIDERS = {
     "azure": "azure.ai.openai",
@@ -41,7 +41,7 @@ _CLIENTS = ("root_client", "root_async_client", "client", "async_client", "_clie
 _ADDRESSES = ("openai_api_base", "base_url", "azure_endpoint", "anthropic_api_url", "endpoint_url")
 
 
-def asked(
+def request_fields(
     serialized: Any, metadata: Mapping[str, Any], params: Mapping[str, Any], model: Any
 ) -> dict[str, Any]:
     """Return what is known of the request, without content."""
@@ -136,12 +136,12 @@ def _server_of_client(client: Any) -> tuple[str | None, int | None]:
     return server_of(client) if address is None else address_in(address)
 
 
-def offered(params: Mapping[str, Any]) -> list[Any] | None:
+def offered_tools(params: Mapping[str, Any]) -> list[Any] | None:
     """Return the tools that a model may call."""
     return tools.definitions(items(params, "tools") or params.get("functions"))
 
 
-def answered(result: Any) -> dict[str, Any]:
+def response_fields(result: Any) -> dict[str, Any]:
     """Return what a model gave, an `LLMResult`: its choices, or as far as a stream got."""
     fields: dict[str, Any] = {}
     reasons: list[str] = []

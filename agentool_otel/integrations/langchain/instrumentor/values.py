@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.content.policy import jsonable
-from agentool_otel.integrations.langchain.instrumentor.interrupts import imported
+from agentool_otel.integrations.langchain.instrumentor.interrupts import imported_name
 from agentool_otel.model.operations import UNSET
-from agentool_otel.providers.documents import identified
+from agentool_otel.providers.documents import with_id
 from agentool_otel.providers.fields import (
+    as_list,
     get,
     is_a,
     is_plain,
     items,
-    listed,
     plain_text,
     string,
 )
@@ -26,7 +26,7 @@ __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
 
 
 def commands(value: Any) -> list[Any]:
-    command = imported("langgraph.types", "Command")
+    command = imported_name("langgraph.types", "Command")
     if command is None:
         return []
     return [each for each in (value, *items(value)) if is_a(each, command)]
@@ -72,7 +72,7 @@ def arguments(inputs: Any) -> Any:
             ("langgraph.prebuilt.tool_node", "ToolRuntime"),
             ("langgraph.store.base", "BaseStore"),
         )
-        if is_a(kind := imported(module, name), type)
+        if is_a(kind := imported_name(module, name), type)
     )
     if not is_plain(inputs):
         return inputs
@@ -105,9 +105,9 @@ def _with_messages(value: Any, left: list[int], depth: int) -> Any:
         left: how many containers may still be looked into, a list of one number.
         depth: how many containers there are around the value.
     """
-    if is_a(value, imported("langchain_core.messages", "BaseMessage") or _Nothing):
+    if is_a(value, imported_name("langchain_core.messages", "BaseMessage") or _Nothing):
         return from_message(value)
-    members = listed(value)
+    members = as_list(value)
     if left[0] <= 0 or depth >= _DEEPEST or (members is None and not is_plain(value)):
         return value
     left[0] -= 1
@@ -123,4 +123,4 @@ def document(retrieved: Any) -> dict[str, Any]:
         members["id"] = identity
     if metadata := jsonable(get(retrieved, "metadata")):
         members["metadata"] = metadata
-    return identified(members)
+    return with_id(members)

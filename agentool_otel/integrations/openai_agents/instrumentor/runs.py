@@ -25,7 +25,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
-from agentool_otel.providers.fields import get, items, listed, plain_text, string
+from agentool_otel.providers.fields import as_list, get, items, plain_text, string
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation import approvals
@@ -162,7 +162,10 @@ class AgentRun:
             }.values():
                 step.add(lambda: {"output": values.answer(get(result, "final_output"))})
                 approvals.asked(
-                    step, lambda: [values.asked(interruption) for interruption in interruptions]
+                    step,
+                    lambda: [
+                        values.pending_approval(interruption) for interruption in interruptions
+                    ],
                 )
             self._end(interrupted="approval" if interruptions else None)
 
@@ -230,7 +233,7 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
         named_arguments = dict(zip(("starting_agent", "input"), args, strict=False)) | options
         agent, prompt = named_arguments.get("starting_agent"), named_arguments.get("input")
         state = None
-        if plain_text(prompt) is None and listed(prompt) is None:  # a `RunState`
+        if plain_text(prompt) is None and as_list(prompt) is None:  # a `RunState`
             current = get(prompt, "_current_agent")
             state, agent, prompt = prompt, agent if current is None else current, None
         config = options.get("run_config")

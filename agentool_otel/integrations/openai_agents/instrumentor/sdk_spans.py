@@ -179,14 +179,14 @@ class _Tool(ObservedSpan):
                 step.add(tool_error=str_of(error))
             step.end(error)
         elif self.failure is not None:
-            self._told(step, result)
+            self._end_with_failure(step, result)
         elif result is None and self.run is not None:
             self.run.unanswered(step, self.call_id)
         else:
             step.add(lambda: {"result": jsonable(result)})
             step.end()
 
-    def _told(self, step: StepSpan, result: Any) -> None:
+    def _end_with_failure(self, step: StepSpan, result: Any) -> None:
         """End with a failure that the model receives in place of a result."""
         why = string(get(self.failure, "data"), "error") or string(self.failure, "message") or ""
         kind = "tool_error"

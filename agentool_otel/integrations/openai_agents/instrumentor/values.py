@@ -13,7 +13,7 @@ from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, items, plain_text, string
 from agentool_otel.providers.openai_usage import usage_of
 
-__all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "usage"]
+__all__ = ["answer", "conversation", "decisions", "output_of_model", "pending_approval", "usage"]
 
 allow("agents", "group_id", "name", "span_data", "type")
 allow("agents", "get_interruptions", "get_rejection_message", "is_tool_approved")
@@ -35,7 +35,7 @@ def answer(final_output: Any) -> list[Message] | None:
     return [message("assistant", [text(as_text(final_output))], "stop")]
 
 
-def asked(item: Any) -> dict[str, Any]:
+def pending_approval(item: Any) -> dict[str, Any]:
     """Return a tool call that waits for approval."""
     call = get(item, "raw_item")
     arguments = string(call, "arguments")

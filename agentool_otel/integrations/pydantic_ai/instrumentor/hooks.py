@@ -91,7 +91,7 @@ def first_chunk_came(seconds: Any) -> None:
         step.first_chunk_s = seconds
 
 
-def _known(operation: _O, fields: Callable[[], dict[str, Any]]) -> _O:
+def _with_fields(operation: _O, fields: Callable[[], dict[str, Any]]) -> _O:
     """Return an operation with what can be read of it."""
     with guarded("reading a step of pydantic-ai"):
         return replace(operation, **fields())
@@ -145,7 +145,7 @@ class _Run:
         if is_a(output, import_module("pydantic_ai").DeferredToolRequests):
             for call in (*items(output, "calls"), *items(output, "approvals")):
                 self._leave_open(call)
-            approvals.asked(step, lambda: messages.waiting(output))
+            approvals.asked(step, lambda: messages.deferred_calls(output))
             step.end(interrupted="DeferredToolRequests", extra={agentool.STATUS: "in_progress"})
             return
         step.add(lambda: {"output": messages.output_of(output)})
@@ -181,7 +181,7 @@ class _Run:
         description: str | None,
         arguments: Callable[[], Any],
     ) -> _ToolStep:
-        operation = _known(
+        operation = _with_fields(
             ToolExecution(tool_type="function"),
             lambda: {
                 "name": string(call, "tool_name") or "unknown",
@@ -231,7 +231,7 @@ class _ToolStep:
         reply = get(error, "tool_retry")
         reply = get(error, "tool_failed") if reply is None else reply
         if reply is not None:
-            words = _told(reply)
+            words = _reply_text(reply)
             self.step.add(tool_error=words, result=words)
             cause = cause_of(error)
             self.step.end(error if cause is None else cause)
@@ -255,7 +255,7 @@ def _signal(error: BaseException) -> str | None:
     return next((name for name in names if name in _SIGNALS), None)
 
 
-def _told(reply: Any) -> str:
+def _reply_text(reply: Any) -> str:
     """Return the text that answers a tool call which has failed."""
     if string(reply, "part_kind") == "retry-prompt":
         return messages.retry(reply)
@@ -297,7 +297,7 @@ class _Outside(_Hooks):
     async def wrap_run(self, ctx: Any, *, handler: Callable[[], Awaitable[Any]]) -> Any:
         run = self._agentool_run
         step = run.step = start_step(
-            _known(AgentInvocation(), lambda: run.invocation(ctx)),
+            _with_fields(AgentInvocation(), lambda: run.invocation(ctx)),
             description="a run of pydantic-ai",
             scope=SCOPE,
             content=lambda: {"input": messages.prompt(get(ctx, "prompt"))},
@@ -383,7 +383,7 @@ class _Inside(_Hooks):
     ) -> Any:
         parent = get_current()
         step = start_step(
-            _known(Inference(), lambda: models.asked(request_context)),
+            _with_fields(Inference(), lambda: models.request_fields(request_context)),
             description="a model request of pydantic-ai",
             scope=SCOPE,
             content=lambda: self._content(request_context),
@@ -392,7 +392,7 @@ class _Inside(_Hooks):
         self._agentool_step = step
         context = step.context
         with guarded("starting a model request of pydantic-ai"):
-            context = _inside(step, parent)
+            context = _request_context(step, parent)
         token = attach(context)
         try:
             response = await handler(request_context)
@@ -408,7 +408,7 @@ class _Inside(_Hooks):
         else:
             with guarded("finishing a model request of pydantic-ai"):
                 _made_to(step, models.answering(get(request_context, "model"), response))
-                _answered(step, response)
+                _record_response(step, response)
                 for attempt in items(response, "failed_attempts"):
                     _record_attempt(attempt, parent)
             # A stream whose reader has had enough of it ends without an exception.
@@ -437,7 +437,7 @@ class _Inside(_Hooks):
     def _raised(self, step: StepSpan, request_context: Any, error: BaseException) -> None:
         # What came of a stream before it was cut, or a response that a hook has rejected (2.x).
         for response in items(request_context, "_usage_responses")[-1:]:
-            _answered(step, response)
+            _record_response(step, response)
         run = self._agentool_run
         if is_a(error, CancelledError) and not run.cancelled:
             run.cut.append((step, time_ns()))
@@ -453,7 +453,7 @@ def _ids(request_context: Any) -> list[int]:
     return [id(message) for message in items(request_context, "messages")]
 
 
-def _inside(step: StepSpan, context: Context) -> Context:
+def _request_context(step: StepSpan, context: Context) -> Context:
     """Return the context of a model request.
 
     pydantic-ai's own span of the request stays the current one: a `FallbackModel` writes on it.
@@ -473,13 +473,13 @@ def _made_to(step: StepSpan, model: Any) -> None:
             step.live.name(f"chat {fields['request_model']}")
 
 
-def _answered(step: StepSpan, response: Any) -> None:
-    step.set(**models.answered(response))
+def _record_response(step: StepSpan, response: Any) -> None:
+    step.set(**models.response_fields(response))
     step.add(lambda: {"output": [messages.answer(response)]})
 
 
 def _record_attempt(attempt: Any, context: Context) -> None:
-    operation, began, ended = models.attempted(attempt)
+    operation, began, ended = models.attempt_fields(attempt)
     step = start_step(
         operation,
         description="an attempt at a model request of pydantic-ai",

@@ -21,12 +21,12 @@ from agentool_otel.providers.fields import get, is_a, items, plain_text, record,
 __all__ = [
     "answer",
     "conversation",
+    "deferred_calls",
     "instructions",
     "output_of",
     "prompt",
     "result_of",
     "results",
-    "waiting",
 ]
 
 _ROLES = {
@@ -202,7 +202,7 @@ def output_of(value: Any) -> list[Message]:
     return [message("assistant", [text(as_text(value))], "stop")]
 
 
-def waiting(requests: Any) -> list[dict[str, Any]]:
+def deferred_calls(requests: Any) -> list[dict[str, Any]]:
     """Return the tool calls of `DeferredToolRequests`."""
     return [
         {

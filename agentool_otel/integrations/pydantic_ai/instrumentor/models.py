@@ -25,13 +25,13 @@ from agentool_otel.providers.fields import (
 from agentool_otel.providers.servers import address_in, provider_of
 
 __all__ = [
-    "answered",
     "answering",
-    "asked",
-    "attempted",
+    "attempt_fields",
     "content",
     "identity",
     "provider_named",
+    "request_fields",
+    "response_fields",
     "tried_in_turn",
 ]
 
@@ -84,7 +84,7 @@ def identity(model: Any) -> dict[str, Any]:
     }
 
 
-def asked(request_context: Any) -> dict[str, Any]:
+def request_fields(request_context: Any) -> dict[str, Any]:
     """Return what is known of a request, without content."""
     model = tried_in_turn(get(request_context, "model"))[0]
     settings = {
@@ -124,7 +124,7 @@ def content(request_context: Any) -> dict[str, Any]:
     }
 
 
-def answered(response: Any) -> dict[str, Any]:
+def response_fields(response: Any) -> dict[str, Any]:
     """Return the data of a response, without content."""
     finish = string(response, "finish_reason")
     cost = _cost(get(response, "usage"))
@@ -160,7 +160,7 @@ def _usage(usage: Any) -> Usage | None:
     )
 
 
-def attempted(attempt: Any) -> tuple[Inference, int, int]:
+def attempt_fields(attempt: Any) -> tuple[Inference, int, int]:
     """Return what is known of an attempt that another followed, when it began and when it ended."""
     error = string(attempt, "error")
     name, _, words = (error or string(attempt, "outcome") or "error").partition(": ")

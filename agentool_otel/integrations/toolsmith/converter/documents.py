@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentool_otel.converters.kit.fields import Object, described
+from agentool_otel.converters.kit.fields import Object, describe
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.integrations.toolsmith.converter.runs import read_run, write_run
@@ -66,7 +66,7 @@ class ToolSmith:
         kind = _kind_of(value)
         if isinstance(value, dict) and kind in _READ:
             return _READ[kind](value)
-        raise DecodeError("an object with tools, tasks or results", described(value))
+        raise DecodeError("an object with tools, tasks or results", describe(value))
 
     def write(self, documents: Sequence[Document]) -> Json:
         for kinds, write in _WRITE:

@@ -19,9 +19,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agentool_otel.converters.kit.fields import Object, below, each, member, unique
-from agentool_otel.converters.kit.objects import Translation, at, put, without, without_each
-from agentool_otel.converters.kit.registries import decoded
+from agentool_otel.converters.kit.fields import Object, each, error_below, member, unique
+from agentool_otel.converters.kit.objects import (
+    Translation,
+    put,
+    value_at,
+    without_each,
+    without_path,
+)
+from agentool_otel.converters.kit.registries import decode_document
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_difference import same
 from agentool_otel.integrations.toolsmith.converter.tasks import (
@@ -54,8 +60,8 @@ def read_run(run: Object) -> list[Document]:
     documents: list[Document] = []
     for n, pair in enumerate(pairs):
         path = f"$.results[{n}]"
-        documents.append(decoded(ReasoningTrace, put(pair["trace"], _PLACE, n), path))
-        documents.append(decoded(EvalResult, pair["result"], path))
+        documents.append(decode_document(ReasoningTrace, put(pair["trace"], _PLACE, n), path))
+        documents.append(decode_document(EvalResult, pair["result"], path))
     return documents
 
 
@@ -72,7 +78,7 @@ def write_run(documents: Sequence[Document]) -> Object:
             try:
                 _check_result(judged)
             except DecodeError as error:
-                raise below(f"$[{n}]", error) from None
+                raise error_below(f"$[{n}]", error) from None
     pairs: list[tuple[int, Object]] = []
     run: Object | None = None
     for n, document in enumerate(documents):
@@ -87,10 +93,10 @@ def write_run(documents: Sequence[Document]) -> Object:
                 raise DecodeError("the EvalResult of each trace", description)
             trace = document.to_dict()
             member(trace, "input", str)
-            pair = {"trace": without(trace, _PLACE), "result": result}
+            pair = {"trace": without_path(trace, _PLACE), "result": result}
             pairs.append((place, _translation(header).from_agentool(pair)))
         except DecodeError as error:
-            raise below(f"$[{n}]", error) from None
+            raise error_below(f"$[{n}]", error) from None
         run = header
     if run is None:
         raise DecodeError("a ReasoningTrace for each EvalResult", "EvalResults alone")
@@ -99,7 +105,7 @@ def write_run(documents: Sequence[Document]) -> Object:
 
 def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
     """Return what a trace knows of its run, and its place in it."""
-    value = at(trace.metadata, ("toolsmith_run",))
+    value = value_at(trace.metadata, ("toolsmith_run",))
     if not isinstance(value, dict):
         description = "a trace without it, which is from elsewhere"
         raise DecodeError("metadata.toolsmith_run", description, "$.metadata")
@@ -108,7 +114,7 @@ def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
         _check_run(run)
         return run, member(value, "place", int)
     except DecodeError as error:
-        raise below("$.metadata.toolsmith_run", error) from None
+        raise error_below("$.metadata.toolsmith_run", error) from None
 
 
 def _check_run(run: Object) -> None:
@@ -133,7 +139,7 @@ def _check(result: Object) -> None:
             member(call, "toolName", str, None)
             member(call, "reason", str, None)
     except DecodeError as error:
-        raise below("$.toolCall", error) from None
+        raise error_below("$.toolCall", error) from None
 
 
 _TEXTS = (
@@ -153,7 +159,7 @@ def _translation(run: Object) -> Translation:
 def _trace(run: Object, result: Object) -> Object:
     metadata: Object = {"toolsmith_run": {"run": run}}
     trace: Object = {"trace_id": _trace_id(run, result)}
-    if isinstance(name := at(run, ("agent", "name")), str):
+    if isinstance(name := value_at(run, ("agent", "name")), str):
         trace["agent_id"] = name
     if (created := _saved_at(run)) is not None:
         trace["started_at"] = created
@@ -225,12 +231,12 @@ def _check_result(result: Object) -> None:
     member(result, "passed", bool)
     judged = member(result, "assertion_results", list, filled=True)
     try:
-        _expected(judged[0])
+        _expected_tool(judged[0])
     except DecodeError as error:
-        raise below("$.assertion_results[0]", error) from None
+        raise error_below("$.assertion_results[0]", error) from None
 
 
-def _expected(judged: Object) -> str:
+def _expected_tool(judged: Object) -> str:
     """Return the tool that was expected, by the assertion that was judged."""
     assertion = {**judged, "type": judged["assertion_type"]}
     return expected_of([assertion])
@@ -246,7 +252,7 @@ def _write(pair: Object) -> Object:
     written: Object = {
         "taskId": result["case_id"],
         "prompt": member(trace, "input", str),
-        "expectedTool": _expected(judged),
+        "expectedTool": _expected_tool(judged),
         "actualTool": call["name"] if call else None,
         "passed": result["passed"],
         "failureCategory": judged.get("label"),

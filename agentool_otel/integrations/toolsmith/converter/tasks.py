@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agentool_otel.converters.kit.fields import Object, described, each, member, unique
+from agentool_otel.converters.kit.fields import Object, describe, each, member, unique
 from agentool_otel.converters.kit.objects import Translation, without_each
-from agentool_otel.converters.kit.registries import decoded
+from agentool_otel.converters.kit.registries import decode_document
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import Document, EvalCase
 
@@ -39,7 +39,7 @@ def read_tasks(file: Object) -> list[Document]:
     translation = _translation(_of_file(without_each(file, ("tasks",))))
     cases = each(tasks, "$.tasks", translation.to_agentool)
     unique(tasks, "id", "$.tasks")
-    return [decoded(EvalCase, case, f"$.tasks[{n}]") for n, case in enumerate(cases)]
+    return [decode_document(EvalCase, case, f"$.tasks[{n}]") for n, case in enumerate(cases)]
 
 
 def write_tasks(documents: Sequence[Document]) -> Object:
@@ -61,7 +61,7 @@ def write_tasks(documents: Sequence[Document]) -> Object:
 
 def _of_file(file: Object) -> Object:
     """Return the members that each case has from the file."""
-    synthesized = _synthesized(file)
+    synthesized = _synthesized_members(file)
     members: Object = {}
     if "name" not in synthesized:
         members["eval_id"] = file["name"]
@@ -71,7 +71,7 @@ def _of_file(file: Object) -> Object:
     return {**members, "toolsmith_file": file_members} if file_members else members
 
 
-def _synthesized(file: Object) -> list[str]:
+def _synthesized_members(file: Object) -> list[str]:
     """Return the members that only stand there because ToolSmith needs them."""
     for names in (["name", "version"], ["version"], ["name"]):
         if file.get("metadata") == {"agentool": {"synthesized": names}}:
@@ -114,7 +114,7 @@ def _check(task: Object) -> None:
         member(task, name, str, filled=True)
     for n, criterion in enumerate(member(task, "successCriteria", list, [])):
         if not isinstance(criterion, str):
-            raise DecodeError("string", described(criterion), f"$.successCriteria[{n}]")
+            raise DecodeError("string", describe(criterion), f"$.successCriteria[{n}]")
 
 
 def _read_task(task: Object) -> Object:

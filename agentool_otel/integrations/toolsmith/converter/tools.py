@@ -12,9 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentool_otel.converters.kit.fields import Object, below, described, each, member, unique
+from agentool_otel.converters.kit.fields import Object, describe, each, error_below, member, unique
 from agentool_otel.converters.kit.objects import Translation
-from agentool_otel.converters.kit.registries import decoded, is_marked, marked, unmarked
+from agentool_otel.converters.kit.registries import (
+    decode_document,
+    is_marked,
+    mark_registered,
+    without_mark,
+)
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
@@ -45,9 +50,9 @@ def read_tools(file: Object) -> list[Document]:
     specs = each(tools, "$.tools", _TOOL.to_agentool)
     unique(tools, "name", "$.tools")
     if header == _SYNTHESIZED:
-        return [decoded(ToolSpec, spec, f"$.tools[{n}]") for n, spec in enumerate(specs)]
-    entries = [unmarked(spec) if is_marked(spec) else {"spec": spec} for spec in specs]
-    return [decoded(ToolRegistry, {**registry, "tools": entries}, "$")]
+        return [decode_document(ToolSpec, spec, f"$.tools[{n}]") for n, spec in enumerate(specs)]
+    entries = [without_mark(spec) if is_marked(spec) else {"spec": spec} for spec in specs]
+    return [decode_document(ToolRegistry, {**registry, "tools": entries}, "$")]
 
 
 def write_tools(documents: Sequence[Document]) -> Object:
@@ -62,7 +67,7 @@ def write_tools(documents: Sequence[Document]) -> Object:
         try:
             header = _FILE.from_agentool(registry)
         except DecodeError as error:
-            raise below("$[0]", error) from None
+            raise error_below("$[0]", error) from None
         specs = [_spec_of(tool) for tool in tools]
         path = "$[0].tools"
     else:
@@ -75,7 +80,7 @@ def write_tools(documents: Sequence[Document]) -> Object:
 
 
 def _spec_of(tool: Object) -> Object:
-    return marked(tool) if tool.keys() != {"spec"} else tool["spec"]
+    return mark_registered(tool) if tool.keys() != {"spec"} else tool["spec"]
 
 
 # --- the file
@@ -90,7 +95,7 @@ def _check(file: Object) -> None:
         member(safety, "network", bool, None)
         member(safety, "realSideEffects", bool, None)
     except DecodeError as error:
-        raise below("$.safety", error) from None
+        raise error_below("$.safety", error) from None
 
 
 def _read_file(file: Object) -> Object:
@@ -112,7 +117,7 @@ def _check_tool(tool: Object) -> None:
         member(tool, name, kind, None)
     for n, example in enumerate(member(tool, "examples", list, [])):
         if not isinstance(example, str):
-            raise DecodeError("string", described(example), f"$.examples[{n}]")
+            raise DecodeError("string", describe(example), f"$.examples[{n}]")
 
 
 _OPTIONAL: dict[str, type] = {

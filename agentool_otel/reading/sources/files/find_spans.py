@@ -82,7 +82,7 @@ def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> 
     elif levels and value:
         from agentool_otel.reading.sources.stores import registry
 
-        if (wrapped := registry.inside(value)) is not None:
+        if (wrapped := registry.unwrap(value)) is not None:
             yield from pieces(wrapped, levels)
 
 
@@ -117,7 +117,7 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
     container = shapes.recognise(value)
     if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
         return Piece(value, container)
-    if (message := registry.inside(value)) is not None:
+    if (message := registry.unwrap(value)) is not None:
         return (message,)
     return value.values() if levels else ()
 

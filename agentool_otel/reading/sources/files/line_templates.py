@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentool_otel.model.spans import Attributes
 from agentool_otel.reading.sources.files.bounded_cache import Interned
-from agentool_otel.reading.sources.files.trace_ids import FIRST, traced
+from agentool_otel.reading.sources.files.trace_ids import FIRST, raw_trace_id
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 
 __all__ = ["Framed", "LineTemplates"]
@@ -54,6 +54,6 @@ class LineTemplates:
             return None
         span = line[begin : len(line) - len(after)]
         try:
-            return Framed(begin, traced(span), span, scope, resource)
+            return Framed(begin, raw_trace_id(span), span, scope, resource)
         except (ValueError, RecursionError):
             return None

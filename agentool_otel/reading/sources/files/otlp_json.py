@@ -33,7 +33,7 @@ from agentool_otel.reading.sources.files.line_templates import LineTemplates
 from agentool_otel.reading.sources.files.node_inspect import inspected, looks_inspected
 from agentool_otel.reading.sources.files.pushback import Pushback
 from agentool_otel.reading.sources.files.salvage import Salvage
-from agentool_otel.reading.sources.files.span_offsets import LARGE_LINE, Line, located
+from agentool_otel.reading.sources.files.span_offsets import LARGE_LINE, Line, locate
 from agentool_otel.reading.sources.files.trace_ids import HEAD, TraceIds
 from agentool_otel.reading.sources.files.undecoded import Batches, Report, UndecodedSpan
 
@@ -207,10 +207,10 @@ class JsonReader:
         self._again = False  # where the rest lies is not known: it was read in windows
         if (data := large.rest) is not None:
             salvage = Salvage(self._values, where)
-            salvage.around(large.around)
+            salvage.take_context(large.around)
             yield from self._salvaged(data, stream, salvage, where)
             self.recognised = self.recognised or salvage.count > 0
-            self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
+            self.report(where, f"cut short or damaged: {_saved_text(salvage.count)}")
 
     def _salvaged(
         self, remaining_data: bytes, stream: Pushback, salvage: Salvage, where: str
@@ -245,10 +245,10 @@ class JsonReader:
             if len(line) < size:
                 where = f"line {number}"
                 self.report(where, "the file has changed since its spans were counted")
-                yield self._anyhow(line, where)
+                yield self._lenient(line, where)
                 return
             if not groups:  # log records, or nothing
-                yield self._anyhow(line, f"line {number}")
+                yield self._lenient(line, f"line {number}")
                 continue
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
@@ -265,7 +265,7 @@ class JsonReader:
                             )
                         )
             except ValueError:  # of another spelling, which counting does not look at
-                yield self._anyhow(line, f"line {number}")
+                yield self._lenient(line, f"line {number}")
                 continue
             self.recognised = True
             yield spans
@@ -292,7 +292,7 @@ class JsonReader:
                 resource = self._resource(bytes(group.resource))
                 for scoped in group.scope_spans:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
-                    starts, end = located(scoped.spans, data, end)
+                    starts, end = locate(scoped.spans, data, end)
                     for raw, start in zip(scoped.spans, starts, strict=True):
                         trace_id = id_of(data[start : start + HEAD], raw)
                         # Otherwise a copy: a view would hold on to the whole line.
@@ -308,7 +308,7 @@ class JsonReader:
         self.recognised = True
         return spans
 
-    def _anyhow(self, line: bytes, where: str) -> list[SpanRecord]:
+    def _lenient(self, line: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of a line that is spelled otherwise, or damaged."""
         try:
             return self._document(line, where)
@@ -445,7 +445,7 @@ class JsonReader:
             return []
         saved = list(Salvage(self._values, where).spans(text))
         self.recognised = self.recognised or bool(saved) or '"resourceSpans"' in text
-        self.report(where, f"cut short or damaged after character {at}: {_saved(len(saved))}")
+        self.report(where, f"cut short or damaged after character {at}: {_saved_text(len(saved))}")
         return saved
 
 
@@ -465,7 +465,7 @@ def _nothing(at: int, length: int) -> bytes:
     return b""
 
 
-def _saved(count: int) -> str:
+def _saved_text(count: int) -> str:
     return (
         f"{count} spans of it could be read, the others are lost unless the line can be completed "
         "from another copy"

@@ -68,17 +68,17 @@ class ProtoReader:
         from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
         from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
-        group = _parsed(ResourceSpans, data)
+        group = _parse(ResourceSpans, data)
         if group is not None and _are_spans(group):
             return list(self._spans(group, where))
-        logs = _parsed(ResourceLogs, data)
+        logs = _parse(ResourceLogs, data)
         if logs is not None and (group is not None or _are_logs(logs)):
             return list(self._logs(logs))
         # One text in it that is no UTF-8 is enough for either to be refused.
-        group = _parsed(ResourceSpans, data, marked=True)
+        group = _parse(ResourceSpans, data, marked=True)
         if group is not None and _are_spans(group):
             return list(map(mend, self._spans(group, where)))
-        logs = _parsed(ResourceLogs, data, marked=True)
+        logs = _parse(ResourceLogs, data, marked=True)
         if logs is not None and _are_logs(logs):
             return list(self._logs(logs))
         raise ValueError("neither spans nor log records")
@@ -187,7 +187,7 @@ class ProtoReader:
                     self._report(where, f"span {span.name!r} left out: {error}")
 
 
-def _parsed(kind: type[_Message], data: bytes, *, marked: bool = False) -> _Message | None:
+def _parse(kind: type[_Message], data: bytes, *, marked: bool = False) -> _Message | None:
     """Return a message, where `marked` with marks for what is no UTF-8; None for no message."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
 

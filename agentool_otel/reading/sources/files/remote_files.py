@@ -64,7 +64,7 @@ class RemoteFile(io.RawIOBase):
             AgentoolError: it cannot be opened.
         """
         if self._stream is None:
-            with _named(self.name, self._secrets):
+            with _errors_with_place(self.name, self._secrets):
                 self._stream = self._open()
         try:
             data = self._stream.read(len(buffer))
@@ -91,7 +91,7 @@ def remote_files(url: str, suffixes: Sequence[str]) -> list[RemoteFile]:
         SourceUnreachable: nothing is there, or it does not answer.
     """
     place, secrets = without_credentials(url), credentials_in(url)
-    with _named(place, secrets):
+    with _errors_with_place(place, secrets):
         fsspec = library("fsspec", f"reading {place}", extra="remote")
         system, path = fsspec.core.url_to_fs(url)
         paths = _paths(system, path, suffixes)
@@ -122,7 +122,7 @@ def _file(system: Any, place: str, path: str, file_path: str, secrets: Sequence[
 
 
 @contextmanager
-def _named(place: str, secrets: Sequence[str]) -> Generator[None]:
+def _errors_with_place(place: str, secrets: Sequence[str]) -> Generator[None]:
     """Turn what a file system raises, which may quote the URL, into an error that names the place
     and has none of the secrets."""
     try:

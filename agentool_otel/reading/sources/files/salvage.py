@@ -60,7 +60,7 @@ class Salvage:
         self._in_list = False
         self._patience = 0
 
-    def around(self, members: dict[str, Json]) -> None:
+    def take_context(self, members: dict[str, Json]) -> None:
         """Take the resource and the scope from members of the objects around what comes next."""
         for name, value in members.items():
             self._enter(name, value)
@@ -79,7 +79,7 @@ class Salvage:
                 at = yield from self._items(text, start, more)
                 continue
             try:
-                value, at = self._decoded(text, at)
+                value, at = self._decode(text, at)
                 self._enter(name, value)
             except _Damaged as damage:
                 if more and damage.cut:
@@ -97,7 +97,7 @@ class Salvage:
                 self._in_list = False
                 return at
             try:
-                value, end = self._decoded(text, at)
+                value, end = self._decode(text, at)
                 spans = self._spans_of(value)
             except _Damaged as damage:
                 if more and damage.cut:
@@ -109,7 +109,7 @@ class Salvage:
             yield from spans
             at = end
 
-    def _decoded(self, text: str, at: int) -> tuple[Json, int]:
+    def _decode(self, text: str, at: int) -> tuple[Json, int]:
         """Return the value at a place, and where it ends.
 
         Raises:

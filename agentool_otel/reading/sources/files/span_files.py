@@ -40,7 +40,7 @@ from agentool_otel.reading.sources.files.otlp_json import JsonReader
 from agentool_otel.reading.sources.files.otlp_proto import ProtoReader
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
 from agentool_otel.reading.sources.files.span_offsets import Layout
-from agentool_otel.reading.sources.files.streams import SpanFile, head, name_of, opened
+from agentool_otel.reading.sources.files.streams import SpanFile, head, name_of, open_stream
 from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.reading.sources.log_readers import log_readers
@@ -196,7 +196,7 @@ class SpanFiles:
 
         values = AnyJson(report, self._documents.append, self._agents, self.other)
         json, proto = JsonReader(report, values), ProtoReader(report)
-        with opened(file) as raw:
+        with open_stream(file) as raw:
             before = self.bytes_read
             again = Reread.of(raw) if rereads and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
@@ -237,7 +237,7 @@ class SpanFiles:
         if not (is_empty or json.recognised or values.recognised or proto.recognised):
             if any(isinstance(error, TooLarge) for error in errors):
                 raise SourceError(f"{label} holds no spans as far as it was read: {errors[0]}")
-            description, hint = _seen(start, readable(values.seen))
+            description, hint = _diagnose(start, readable(values.seen))
             if isinstance(file, Path) and quote(label) == label:
                 hint = hint.replace("FILE", label)
             raise values.refusal or DecodeError(EXPECTED, description, where=label, hint=hint)
@@ -372,7 +372,7 @@ _KNOWN = {
 """Files that are often tried instead, by how they begin."""
 
 
-def _seen(head: bytes, value: str) -> _Seen:
+def _diagnose(head: bytes, value: str) -> _Seen:
     for mark, description in _KNOWN.items():
         if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
             return description

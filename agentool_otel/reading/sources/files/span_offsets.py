@@ -17,7 +17,7 @@ import msgspec
 from agentool_otel.reading.sources.files.bounded_cache import MANY, MANY_BYTES
 from agentool_otel.reading.sources.files.trace_ids import HEAD, TraceIds
 
-__all__ = ["LARGE_LINE", "Group", "Layout", "Line", "located"]
+__all__ = ["LARGE_LINE", "Group", "Layout", "Line", "locate"]
 
 LARGE_LINE = 16 << 20
 """Bytes above which a line is not held in memory as a whole."""
@@ -27,7 +27,7 @@ _WIDTH = array("L").itemsize
 _BRACE = ord("{")
 
 
-def located(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], int]:
+def locate(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], int]:
     """Return where spans that lie beside each other begin in a line, and where the last one ends.
 
     Args:
@@ -115,7 +115,7 @@ class Layout:
         row.append(2 * len(spans))
         id_of = self._ids.of
         trace_ids: list[str] = []
-        starts, at = located(spans, line, at)
+        starts, at = locate(spans, line, at)
         for span, start in zip(spans, starts, strict=True):
             trace_ids.append(id_of(line[start : start + HEAD], span))
             row.append(start)

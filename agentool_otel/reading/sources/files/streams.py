@@ -11,18 +11,18 @@ from typing import Any, BinaryIO, TypeAlias, cast
 
 from agentool_otel.errors import SourceDenied, SourceUnreachable
 from agentool_otel.ground.near_names import instead_of
-from agentool_otel.ground.urls import shown
+from agentool_otel.ground.urls import printable_place
 from agentool_otel.reading.sources.files.compression import Feed, unpacked
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
 
-__all__ = ["STDIN", "SpanFile", "head", "name_of", "opened", "stdin", "unpacked_bytes"]
+__all__ = ["STDIN", "SpanFile", "head", "name_of", "open_stream", "stdin", "unpacked_bytes"]
 
 SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
 STDIN = "standard input"
 
 
 @contextmanager
-def opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
+def open_stream(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
     """Open a path unbuffered. A stream that was handed in stays open.
 
     Raises:
@@ -41,16 +41,17 @@ def opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
     try:
         raw = io.FileIO(file)
     except PermissionError as error:
+        place = printable_place(file)
         raise SourceDenied(
-            f"{shown(file)} may not be read: {error.strerror}; hint: ls -l {shown(file)}"
+            f"{place} may not be read: {error.strerror}; hint: ls -l {place}"
         ) from None
     except FileNotFoundError:
         meant = instead_of(file, folders=False)
         end = f"; hint: {meant}" if meant else ""
-        raise SourceUnreachable(f"{shown(file)} does not exist{end}") from None
+        raise SourceUnreachable(f"{printable_place(file)} does not exist{end}") from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SourceUnreachable(f"{shown(file)} cannot be opened: {reason}") from None
+        raise SourceUnreachable(f"{printable_place(file)} cannot be opened: {reason}") from None
     with raw:
         yield raw
 
@@ -65,7 +66,7 @@ def unpacked_bytes(file: SpanFile) -> Generator[io.BufferedReader[Any]]:
         MissingDependencyError: it is zstd, which this Python cannot read by itself.
         EOFError: it breaks off or is damaged; raised at the end, when all that came was read.
     """
-    with opened(file) as raw:
+    with open_stream(file) as raw:
         feeds, stream = unpacked(Feed(getattr(raw, "read1", raw.read)))
         yield stream
         for feed in feeds:
@@ -81,14 +82,14 @@ def head(file: SpanFile, size: int) -> bytes:
     """
     if isinstance(file, io.BufferedReader):
         file = io.BytesIO(file.peek(size))
-    with opened(file) as raw:
+    with open_stream(file) as raw:
         return unpacked(Feed(getattr(raw, "read1", raw.read)))[1].read(size)
 
 
 def name_of(file: SpanFile) -> str:
     """Return what to call a file in messages."""
     if isinstance(file, Path):
-        return shown(file)
+        return printable_place(file)
     return STDIN if file is _standard_input() else str(getattr(file, "name", "input"))
 
 

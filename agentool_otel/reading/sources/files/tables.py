@@ -38,7 +38,7 @@ def rows_of(value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
     fields = value.get("fields")
     columns = value.get("columns", value.get("meta"))
     if isinstance(fields, list) and isinstance(columns, list) and _hold_cells(columns):
-        return _rows_by_column(dict(zip(map(_named, fields), columns, strict=False)))
+        return _rows_by_column(dict(zip(map(_column_name, fields), columns, strict=False)))
     if columns is None and isinstance(schema := value.get("schema"), dict):
         columns = schema.get("fields")
     if isinstance(columns, list) and columns:
@@ -50,14 +50,14 @@ def _rows_under(columns: list[Json], value: dict[str, Json]) -> Iterator[dict[st
     if all(
         isinstance(column, dict) and isinstance(column.get("values"), list) for column in columns
     ):
-        return _rows_by_column({_named(column): column["values"] for column in columns})
+        return _rows_by_column({_column_name(column): column["values"] for column in columns})
     for rows in (value.get("rows"), value.get("data")):
         if isinstance(rows, list) and rows and _cells(rows[0]) is not None:
-            return _rows(list(map(_named, columns)), rows)
+            return _rows(list(map(_column_name, columns)), rows)
     return None
 
 
-def _named(column: Json) -> str:
+def _column_name(column: Json) -> str:
     return str(column.get("name") if isinstance(column, dict) else column)
 
 

@@ -110,7 +110,7 @@ def _count(path: Path, census: Census, layout: Layout) -> bool:
     sampling = True
     with path.open("rb", _BUFFER) as file:
         for line in iter(partial(file.readline, LARGE_LINE), b""):
-            if not _counted(line, census, layout):
+            if not _count_line(line, census, layout):
                 return False
             if sampling:
                 parents += line.count(_PARENT) - line.count(_NO_PARENT)
@@ -122,7 +122,7 @@ def _count(path: Path, census: Census, layout: Layout) -> bool:
     return True
 
 
-def _counted(line: bytes, census: Census, layout: Layout) -> bool:
+def _count_line(line: bytes, census: Census, layout: Layout) -> bool:
     """Count the spans of a line; False for one that is not plainly spans.
 
     Raises:

@@ -7,7 +7,7 @@ import msgspec
 from agentool_otel.otlp.json_decoder import hex_id, trace_id_of
 from agentool_otel.reading.sources.files.bounded_cache import Interned
 
-__all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
+__all__ = ["FIRST", "HEAD", "TraceIds", "raw_trace_id"]
 
 FIRST = b'{"traceId":"'
 """Beginning of a span as exporters write it; 32 digits and a quote follow."""
@@ -22,7 +22,7 @@ class _Traced(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Traced).decode
 
 
-def traced(span: bytes | msgspec.Raw) -> str:
+def raw_trace_id(span: bytes | msgspec.Raw) -> str:
     """Return the trace id of a span, one JSON value, as lower-case hex.
 
     Raises:
@@ -54,10 +54,10 @@ class TraceIds:
         if trace_id is not None:
             return trace_id
         if not (head.startswith(FIRST) and head.endswith(b'"')):
-            return traced(span)
+            return raw_trace_id(span)
         try:
             trace_id = hex_id(head[len(FIRST) : -1].decode("ascii"), 16)
         except ValueError:  # escaped, or in base64 that happens to be as long
-            return traced(span)
+            return raw_trace_id(span)
         self._by_head.put(head, trace_id)
         return trace_id

@@ -14,7 +14,7 @@ import msgspec
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.reading.sources.source import Source
 
-__all__ = ["Batches", "Decoder", "Report", "UndecodedSpan", "undecoded"]
+__all__ = ["Batches", "Decoder", "Report", "UndecodedSpan", "undecoded_spans"]
 
 
 Report = Callable[[str, str], None]
@@ -67,7 +67,7 @@ Batches = Iterator[Sequence[SpanRecord | UndecodedSpan]]
 """The spans of one document after another."""
 
 
-def undecoded(source: Source) -> Iterator[SpanRecord | UndecodedSpan]:
+def undecoded_spans(source: Source) -> Iterator[SpanRecord | UndecodedSpan]:
     """Yield the spans of a source for grouping, undecoded where it can give them so."""
     spans: Iterator[SpanRecord | UndecodedSpan] = getattr(source, "undecoded", source.spans)()
     return spans

@@ -20,7 +20,7 @@ from agentool_otel.reading.sources.grouping.span_size import span_size
 from agentool_otel.reading.sources.grouping.spill import LEVELS, Spill
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["by_trace", "grouped", "whole"]
+__all__ = ["by_trace", "complete_spans", "group_by_trace"]
 
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
@@ -48,24 +48,24 @@ def by_trace(
     Raises:
         SourceError: the temporary folder is full.
     """
-    for trace in grouped(spans, budget_bytes, census):
-        if decoded := whole(trace):
+    for trace in group_by_trace(spans, budget_bytes, census):
+        if decoded := complete_spans(trace):
             yield decoded
 
 
-def grouped(
+def group_by_trace(
     spans: Iterable[SpanRecord | UndecodedSpan],
     budget_bytes: int = 64 * _MIB,
     census: Census | None = None,
 ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-    """Yield the spans of one trace after another as they came, for `whole`. The rest as `by_trace`,
-    which does both.
+    """Yield the spans of one trace after another as they came, for `complete_spans`. The rest as
+    `by_trace`, which does both.
     """
     traces: _Traces = {}
     size = 0
     spans = iter(spans)
     if census is not None:
-        yield from _counted(spans, census, budget_bytes, traces)
+        yield from _group_with_census(spans, census, budget_bytes, traces)
         size = sum(span_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
@@ -73,12 +73,12 @@ def grouped(
         if isinstance(span, UndecodedSpan) and not span.data:
             size += span.length  # to sort all by start, all would be read once more
         if size > budget_bytes and len(traces) > 1:
-            yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
+            yield from _from_disk(chain(_drain(traces), spans), budget_bytes, 0)
             return
-    yield from _settled(traces)
+    yield from _take_in_order(traces)
 
 
-def _counted(
+def _group_with_census(
     spans: Iterator[_Span], census: Census, budget: int, traces: _Traces
 ) -> Iterator[list[_Span]]:
     """Yield traces as their last span passes; leave the others in `traces` when the spans end or
@@ -100,7 +100,7 @@ def _counted(
         if len(group) == counts[slot]:
             del slots[slot]
             number -= sizes.pop(slot)
-            yield from _apart(group)
+            yield from _split_slot(group)
         elif number > budget:
             break
     for group in slots.values():
@@ -108,7 +108,7 @@ def _counted(
             _add(traces, span)
 
 
-def _apart(spans: list[_Span]) -> Iterable[list[_Span]]:
+def _split_slot(spans: list[_Span]) -> Iterable[list[_Span]]:
     """Return the traces among spans that share a slot; mostly there is one."""
     if len({span.trace_id for span in spans}) == 1:
         return [spans]
@@ -141,7 +141,7 @@ def _add(traces: _Traces, span: _Span) -> None:
         trace.append(span)
 
 
-def _settled(traces: _Traces) -> Iterator[list[_Span]]:
+def _take_in_order(traces: _Traces) -> Iterator[list[_Span]]:
     """Yield the traces in order, letting go of each."""
     starts = {trace_id: min(map(_start_of, spans)) for trace_id, spans in traces.items()}
     for trace_id in sorted(starts, key=lambda key: (starts[key], key)):
@@ -154,7 +154,7 @@ def _start_of(span: _Span) -> int:
     return span.start_ns or 0
 
 
-def whole(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
+def complete_spans(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start."""
     records = [
         span.decoder.decode(span) if isinstance(span, UndecodedSpan) else span for span in spans
@@ -239,6 +239,6 @@ def _completeness(span: SpanRecord) -> tuple[bool, bool, int, int, str]:
     )
 
 
-def _drained(traces: _Traces) -> Iterator[_Span]:
+def _drain(traces: _Traces) -> Iterator[_Span]:
     while traces:
         yield from traces.popitem()[1]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
-from agentool_otel.reading.sources.grouping.by_trace import whole
+from agentool_otel.reading.sources.grouping.by_trace import complete_spans
 from agentool_otel.reading.sources.offloaded import put_back
 
 __all__ = ["complete"]
@@ -15,6 +15,6 @@ __all__ = ["complete"]
 def complete(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start, with the texts that were
     stored apart from them."""
-    records = whole(spans)
+    records = complete_spans(spans)
     put_back(records)
     return records

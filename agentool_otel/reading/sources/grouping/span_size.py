@@ -22,16 +22,16 @@ def span_size(span: SpanRecord | UndecodedSpan) -> int:
             length = len(value)
             size += length if length < 256 or value.isascii() else getsizeof(value)
         elif kind is list or kind is dict:
-            size += _nested(value)
+            size += _nested_size(value)
     for event in span.events:
-        size += 300 + _nested(event.attributes)
+        size += 300 + _nested_size(event.attributes)
     return size + 500 * len(span.links)
 
 
-def _nested(value: Any) -> int:
+def _nested_size(value: Any) -> int:
     size = 0
     for item in value.values() if value.__class__ is dict else value:
         size += 100 + getsizeof(item)
         if item.__class__ is list or item.__class__ is dict:
-            size += _nested(item)
+            size += _nested_size(item)
     return size

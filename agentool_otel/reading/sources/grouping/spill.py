@@ -109,7 +109,7 @@ class Spill:
             bucket = self._buckets.get(number)
             if bucket is None:
                 bucket = self._buckets[number] = Bucket(self)
-            parts = self._encoded(spans)
+            parts = self._encode(spans)
             data = b"".join(parts)
             bucket.take(spans, _Place(self._end, len(parts[0]), len(data)))
             with room:
@@ -156,7 +156,7 @@ class Spill:
             spans.append(SpanRecord(*fields))
         return spans
 
-    def _encoded(self, spans: list[_Span]) -> list[bytes]:
+    def _encode(self, spans: list[_Span]) -> list[bytes]:
         """Return what is decoded at once, and then what is cut into pieces."""
         numbers: dict[int, int] = {}
         resources: list[msgspec.Raw] = []

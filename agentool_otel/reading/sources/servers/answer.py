@@ -107,7 +107,7 @@ def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool)
     size = 0
     file = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115
     try:
-        for data in _unpacked(chunks) if gzipped else chunks:
+        for data in _unpack(chunks) if gzipped else chunks:
             size += len(data)
             if size > _LARGEST:
                 raise AnswerTooLarge(
@@ -122,7 +122,7 @@ def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool)
     return Answer(name, status, file, size)
 
 
-def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _unpack(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the decompressed content of chunks, in parts of bounded size.
 
     Raises:

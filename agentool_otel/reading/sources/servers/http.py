@@ -113,8 +113,8 @@ class Http:
                 raise SourceError(f"{name}: this is no URL of a server") from None
             else:
                 if answer.status not in _BUSY:
-                    return self._accepted(answer)
-                why = f"it answers {answer.status}{self.words(answer)}"
+                    return self._check(answer)
+                why = f"it answers {answer.status}{self.explanation(answer)}"
                 answer.close()
                 wait = wait and _wait_s(retry_after, wait)
             if wait is not None:
@@ -127,7 +127,7 @@ class Http:
         deadline = RequestDeadline(min(self._timeout_s, self.reading.seconds_left()), self._sockets)
         begun_at: int | None = None
         try:
-            with deadline.watch(), self._sent(url, headers, name) as response:
+            with deadline.watch(), self._send(url, headers, name) as response:
                 begun_at = self.bytes_read
                 deadline.postpone(min(_BODY_S, self.reading.seconds_left()))
                 answer = self._answer_of(response, name)
@@ -158,7 +158,7 @@ class Http:
         )
 
     @contextmanager
-    def _sent(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
+    def _send(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
         """Send a request, following redirects on the same server."""
         for _ in range(_REDIRECTS):
             extensions = {"trace": self._sockets.on_event}
@@ -168,7 +168,7 @@ class Http:
                 if response.status_code not in _REDIRECTED:
                     yield response
                     return
-                target = _joined(url, response.headers.get("location", ""))
+                target = _join_url(url, response.headers.get("location", ""))
             finally:
                 response.close()
             if target is None:
@@ -186,19 +186,19 @@ class Http:
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
             raise SourceError(f"{name} answers in {self._clean(encoding)!r}, not gzip as asked")
-        chunks = self._counted(response)
+        chunks = self._count_bytes(response)
         return whole_answer(name, response.status_code, chunks, encoding == "gzip")
 
-    def _counted(self, response: Any) -> Iterator[bytes]:
+    def _count_bytes(self, response: Any) -> Iterator[bytes]:
         for data in response.iter_raw():
             self.bytes_read += len(data)
             yield data
 
-    def _accepted(self, answer: Answer) -> Answer:
+    def _check(self, answer: Answer) -> Answer:
         status = answer.status
         if status in (200, 400, 404):
             return answer
-        words = self.words(answer)
+        words = self.explanation(answer)
         answer.close()
         if status in (401, 403, 407):
             raise SourceDenied(f"{answer.name} refuses, {status}{words}; hint: {self._hint()}")
@@ -213,7 +213,7 @@ class Http:
                 f"hint: is it the address of the server's API? {self._hint()}{self.path_note()}"
             )
         else:
-            error = SourceError(f"{answer.name} answers {answer.status}{self.words(answer)}")
+            error = SourceError(f"{answer.name} answers {answer.status}{self.explanation(answer)}")
             if answer.status == 404 and (note := self.path_note()):
                 error = SourceError(f"{error}; hint: is it the address of the server's API?{note}")
         answer.close()
@@ -230,7 +230,7 @@ class Http:
             return ""
         return f" ({path} is a base path; ?service={path[1:]} names a service)"
 
-    def words(self, answer: Answer) -> str:
+    def explanation(self, answer: Answer) -> str:
         """Return the server's explanation, in one line and without our credentials."""
         if answer.is_page():
             return ""
@@ -269,7 +269,7 @@ def _wait_s(retry_after: str | None, usual: float) -> float:
     return min(max(0.0, wait), _LONGEST_WAIT_S)  # in this order, no wait for NaN
 
 
-def _joined(url: str, location: str) -> str | None:
+def _join_url(url: str, location: str) -> str | None:
     """Return the URL of a `Location`; None if it is none."""
     try:
         return urljoin(url, location)

@@ -48,7 +48,7 @@ class Reading:
             ReadingLimit: it is one too many.
         """
         if self.traces >= self.limits.max_traces:
-            raise self._reached(f"{self.limits.max_traces:,} traces", "max_traces")
+            raise self._limit_error(f"{self.limits.max_traces:,} traces", "max_traces")
         self.traces += 1
 
     def count_request(self) -> None:
@@ -58,7 +58,7 @@ class Reading:
             ReadingLimit: it is one too many.
         """
         if self.requests >= self.limits.max_requests:
-            raise self._reached(f"{self.limits.max_requests:,} requests", "max_requests")
+            raise self._limit_error(f"{self.limits.max_requests:,} requests", "max_requests")
         self.requests += 1
 
     @contextmanager
@@ -68,10 +68,10 @@ class Reading:
         try:
             yield
         finally:
-            self._waited_s = self._waited()
+            self._waited_s = self._time_waited()
             self._waits_since = None
 
-    def _waited(self) -> float:
+    def _time_waited(self) -> float:
         since = self._waits_since
         return self._waited_s + (0.0 if since is None else time.monotonic() - since)
 
@@ -81,17 +81,19 @@ class Reading:
         Raises:
             ReadingLimit: no longer.
         """
-        left = self.limits.within_s - self._waited()
+        left = self.limits.within_s - self._time_waited()
         if left <= 0:
-            raise self._reached(f"{self.limits.within_s:g} s of waiting for the server", "within")
+            raise self._limit_error(
+                f"{self.limits.within_s:g} s of waiting for the server", "within"
+            )
         return left
 
     def too_many_services(self, number: int) -> ReadingLimit:
         """Return an error for a server that lists more services than may be read."""
         limit = self.limits.max_services
-        return self._reached(f"{limit:,} of {number:,} services", "max_services")
+        return self._limit_error(f"{limit:,} of {number:,} services", "max_services")
 
-    def _reached(self, limit: str, parameter: str) -> ReadingLimit:
+    def _limit_error(self, limit: str, parameter: str) -> ReadingLimit:
         higher = _higher(self.limits, parameter)
         return ReadingLimit(
             f"{self._name}: one reading takes {limit}, and there is more; until then it read "

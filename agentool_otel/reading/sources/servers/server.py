@@ -159,7 +159,7 @@ class ServerSource(ABC):
 
     def not_there(self, answer: Answer) -> SourceError:
         """Return an error for the answer that there is no such trace, and close it."""
-        words = self.http.words(answer) if answer.status != 200 else ""
+        words = self.http.explanation(answer) if answer.status != 200 else ""
         error = SourceError(
             f"{answer.name} is not there{words}: its id is unknown, or the trace is older than the "
             "server keeps any, or larger than it takes, or another tenant's"

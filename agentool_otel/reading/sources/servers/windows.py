@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Window", "searched"]
+__all__ = ["Window", "search_window"]
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ Search = Callable[[Window], Generator[T, None, bool]]
 """Yields what a window has, and returns whether there may be more."""
 
 
-def searched(
+def search_window(
     window: Window,
     step_ns: int,
     search: Search[T],

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from agentool_otel.dialects.kit.dialect import namespaces
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.stores import values as v
-from agentool_otel.reading.sources.stores.nested import flattened
+from agentool_otel.reading.sources.stores.nested import flatten
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report
 
 __all__ = ["CONTAINER"]
@@ -32,13 +32,13 @@ def _speaks(o: Object) -> bool:
     any other object with dotted names.
     """
     prefixes = namespaces()
-    return any(item.startswith(prefixes) for item in (*o, *flattened(o)))
+    return any(item.startswith(prefixes) for item in (*o, *flatten(o)))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     inner = o.get("attributes")
     wrapped = isinstance(inner, dict)
-    attributes = flattened(v.attributes(inner if wrapped else o))
+    attributes = flatten(v.attributes(inner if wrapped else o))
     content = repr(sorted(attributes.items(), key=lambda item: item[0])).encode("utf-8", "replace")
     yield SpanRecord(
         blake2b(content, digest_size=16).hexdigest(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes
 
-__all__ = ["flattened"]
+__all__ = ["flatten"]
 
 _VALUES = frozenset({
     "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.tool.parameters",
@@ -22,7 +22,7 @@ _WRAPPED = frozenset({
 that hold one of them and nothing else was a row of numbered names."""
 
 
-def flattened(attributes: Attributes) -> Attributes:
+def flatten(attributes: Attributes) -> Attributes:
     """Return attributes with dotted names. Those that have dotted names already stay as they are:
     an object among them is a value."""
     if any("." in key for key in attributes) or not any(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.ground.plugins import loaded
+from agentool_otel.ground.plugins import load_plugins
 from agentool_otel.reading.sources.stores.store_format import Container, Object
 
-__all__ = ["inside", "store_of", "stores"]
+__all__ = ["store_of", "stores", "unwrap"]
 
 
 @cache
 def stores() -> tuple[Container, ...]:
     """Return every installed store, sorted by the name of its entry point."""
-    return tuple(loaded("agentool_otel.stores").values())
+    return tuple(load_plugins("agentool_otel.stores").values())
 
 
 def store_of(value: Object) -> Container | None:
@@ -22,7 +22,7 @@ def store_of(value: Object) -> Container | None:
     return next((store for store in stores() if store.recognises(value)), None)
 
 
-def inside(value: Json) -> Json:
+def unwrap(value: Json) -> Json:
     """Return what a store has wrapped an object or a list around; None if it is not wrapped."""
     unwrapped = (store.inside(value) for store in stores() if store.inside is not None)
     return next((item for item in unwrapped if item is not None), None)

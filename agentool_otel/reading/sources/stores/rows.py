@@ -119,7 +119,7 @@ def _members(row: Object, read: bool) -> tuple[Object, dict[str, Object], Object
 
 def _add_group(span: Object, name: str, members: Object) -> None:
     if name in ("event", "link"):
-        span.setdefault(f"{name}s", _numbered(members))
+        span.setdefault(f"{name}s", _collect_numbered(members))
     elif isinstance(span.get(name), dict):
         span[name] = {**span[name], **members}
     else:
@@ -156,7 +156,7 @@ def _split(column: str) -> tuple[str, str, str]:
     return column.partition(".")
 
 
-def _numbered(members: Object) -> list[Json]:
+def _collect_numbered(members: Object) -> list[Json]:
     """Return `0:event_name`, `0:event_attr:x`, … as a list of objects."""
     numbered: dict[str, Object] = {}
     for name, value in members.items():

@@ -26,7 +26,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.log_record import payload
-from agentool_otel.reading.sources.stores.nested import flattened
+from agentool_otel.reading.sources.stores.nested import flatten
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER", "recognises", "record", "resource"]
@@ -99,7 +99,7 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
         v.kind(v.first(o, *names.kind), 0 if from_javascript else 1),
         start,
         _end(o, start, from_javascript, names),
-        flattened(v.attributes(attributes)),
+        flatten(v.attributes(attributes)),
         _events(v.first(o, *names.events)),
         _links(v.first(o, *names.links)),
         code,
@@ -185,7 +185,7 @@ def resource(value: Json) -> Attributes:
         inner = v.first(value, "attributes", "_rawAttributes", "_attributes")
         if isinstance(inner, (dict, list)):
             value = inner
-    return flattened(v.attributes(value))
+    return flatten(v.attributes(value))
 
 
 def _events(value: Json) -> list[SpanEvent]:

@@ -22,6 +22,7 @@ from agentool_otel.reading.sources.files.damage import is_marked, stand_in, with
 __all__ = [
     "array",
     "attributes",
+    "bounded_value",
     "first",
     "identifier",
     "json_object",
@@ -30,7 +31,6 @@ __all__ = [
     "obj",
     "parent",
     "put",
-    "settled",
     "status",
     "text",
     "time_ns",
@@ -60,7 +60,7 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
     elif is_marked(value):
         raise ValueError(f"expected an id, got {value!r}, which is damaged")
     else:
-        digits = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
+        digits = _number(value, size) if isinstance(value, int) else _spell(value, size, decimal)
     if digits is None:
         if strict or not value:
             raise ValueError(
@@ -90,7 +90,7 @@ def _number(value: int, size: int) -> str | None:
     return f"{value % (1 << bits):0{2 * size}x}"  # column stores without unsigned integers wrap
 
 
-def _spelled(value: str, size: int, decimal: bool) -> str | None:
+def _spell(value: str, size: int, decimal: bool) -> str | None:
     text = value.strip().lower().removeprefix("tr-")
     if decimal and text.isdecimal():
         return _number(int(text[:60]), size)
@@ -128,15 +128,15 @@ def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
     if isinstance(value, list):
         if len(value) != 2 or not all(type(part) is int for part in value):
             return None
-        return _within(value[0] * 1_000_000_000 + value[1])
+        return _time_within(value[0] * 1_000_000_000 + value[1])
     if isinstance(value, str):
         iso = to_ns(value.strip().removesuffix(" UTC"))
         if iso is not None:
-            return _within(iso)
+            return _time_within(iso)
     number = _decimal(value)
     if number is None:
         return None
-    return _within(int((number * (unit_ns or _unit_ns(number))).to_integral_value()))
+    return _time_within(int((number * (unit_ns or _unit_ns(number))).to_integral_value()))
 
 
 def named_time_ns(source: Mapping[str, Json], *names: str) -> int | None:
@@ -168,7 +168,7 @@ def _unit_ns(number: Decimal) -> int:
     return 1
 
 
-def _within(ns: int) -> int | None:
+def _time_within(ns: int) -> int | None:
     return ns if 0 < ns < _END_NS else None
 
 
@@ -216,7 +216,7 @@ def attributes(value: Json) -> Attributes:
         return {
             key if key.__class__ is str else str(key): item
             if (item.__class__ is str and item.isascii()) or item.__class__ is int
-            else settled(_any_value(item))
+            else bounded_value(_any_value(item))
             for key, item in value.items()
         }
     return dict(_pairs(value)) if isinstance(value, list) else {}
@@ -225,12 +225,12 @@ def attributes(value: Json) -> Attributes:
 def _pairs(items: list[Json]) -> Iterator[tuple[str, Json]]:
     for item in items:
         if isinstance(item, dict) and isinstance(item.get("key"), str):
-            yield item["key"], settled(_stated(item.get("value")))
+            yield item["key"], bounded_value(_stated_value(item.get("value")))
         elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-            yield item[0], settled(_any_value(item[1]))
+            yield item[0], bounded_value(_any_value(item[1]))
 
 
-def _stated(value: Json) -> Json:
+def _stated_value(value: Json) -> Json:
     """The same where OTLP has an AnyValue for certain: an empty one is null."""
     return None if value == {} else _any_value(value)
 
@@ -271,12 +271,12 @@ def _bytes(inner: Json) -> Json:
 
 
 def _array(inner: Json) -> Json:
-    return [_stated(item) for item in array(obj(inner).get("values"))]
+    return [_stated_value(item) for item in array(obj(inner).get("values"))]
 
 
 def _kvlist(inner: Json) -> Json:
     return {
-        str(pair.get("key")): _stated(pair.get("value"))
+        str(pair.get("key")): _stated_value(pair.get("value"))
         for pair in array(obj(inner).get("values"))
         if isinstance(pair, dict)
     }
@@ -298,7 +298,7 @@ _ARMS: dict[str, Callable[[Json], Json]] = {
 """The members of an AnyValue in both spellings, with the function that reads them."""
 
 
-def settled(value: Json) -> Json:
+def bounded_value(value: Json) -> Json:
     """Return a value that every reader can walk: too deep a structure becomes its JSON text, a lone
     surrogate a mark."""
     if isinstance(value, str):
@@ -306,16 +306,16 @@ def settled(value: Json) -> Json:
     if not isinstance(value, (dict, list)):
         return value
     if _deeper(value, _DEEP):
-        return settled(json_codec.dumps(value))
+        return bounded_value(json_codec.dumps(value))
     return _each_settled(value)
 
 
 def _each_settled(value: Json) -> Json:
     if isinstance(value, dict):
-        return {settled(str(key)): _each_settled(item) for key, item in value.items()}
+        return {bounded_value(str(key)): _each_settled(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_each_settled(item) for item in value]
-    return settled(value)
+    return bounded_value(value)
 
 
 def _deeper(value: Json, levels: int) -> bool:
@@ -358,7 +358,7 @@ def put(attributes: Attributes, name: str, value: Json) -> None:
     """Set an attribute to what is there; a structure as JSON text, as exporters write it."""
     if value in (None, "", {}, []):
         return
-    value = settled(value)
+    value = bounded_value(value)
     attributes[name] = json_codec.dumps(value) if isinstance(value, (dict, list)) else value
 
 
@@ -374,4 +374,4 @@ def json_object(value: Json) -> dict[str, Json]:
 
 def text(value: Json) -> str:
     """Return text, or an empty one in its place."""
-    return str(settled(value)) if isinstance(value, str) else ""
+    return str(bounded_value(value)) if isinstance(value, str) else ""

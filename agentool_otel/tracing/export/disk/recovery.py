@@ -60,7 +60,7 @@ def _complete(remains: Leftovers) -> int:
     path = remains.sibling(recording.SUFFIX)
     with suppress(FileNotFoundError):
         remains.died_ns = max(remains.died_ns, os.lstat(path).st_mtime_ns)
-    ended = list(_recorded(path, remains.ended_from))
+    ended = list(_recorded_ids(path, remains.ended_from))
     lines = [document + b"\n" for document in remains.unfinished(ended)]
     if lines or os.path.lexists(path):
         file = AppendFile(path)
@@ -74,7 +74,7 @@ def _complete(remains: Leftovers) -> int:
     return len(lines)
 
 
-def _recorded(path: Path, start: int) -> Iterator[str]:
+def _recorded_ids(path: Path, start: int) -> Iterator[str]:
     """Yield the ids of the spans in a recording from a position on."""
     try:
         file = os.fdopen(open_own(path, os.O_RDONLY), "rb")
@@ -219,7 +219,7 @@ def _send_one(
     rejects: list[bytes] = []
     unread: list[str] = []
     ended: list[str] = []
-    pending = _spooled(remains, signal, paths, size, unread, ended)
+    pending = _spooled_batches(remains, signal, paths, size, unread, ended)
     if signal == "traces":
         pending = _with_open(pending, remains, size, unread, ended)
     for batch in pending:
@@ -267,7 +267,7 @@ def _as_protobuf(documents: Iterable[bytes]) -> Iterator[bytes]:
             yield as_protobuf(document)
 
 
-def _spooled(
+def _spooled_batches(
     remains: Leftovers,
     signal: Signal,
     paths: Sequence[Path],
@@ -314,7 +314,7 @@ def _set_apart(path: Path, rejects: list[bytes], replace: bool) -> None:
             with suppress(FileNotFoundError):
                 path.unlink()
         return
-    data = b"".join(map(spool.framed, rejects))
+    data = b"".join(map(spool.frame_span, rejects))
     file = AppendFile(path)
     try:
         if replace:

@@ -28,7 +28,7 @@ __all__ = [
     "SentMark",
     "Spool",
     "Suffixes",
-    "framed",
+    "frame_span",
     "frames",
     "read_spool",
     "sent_bytes",
@@ -74,7 +74,7 @@ class SentMark(NamedTuple):
     """CRC-32 of that span."""
 
 
-def framed(span: bytes) -> bytes:
+def frame_span(span: bytes) -> bytes:
     """Return an encoded span after its length."""
     return len(span).to_bytes(4, "big") + span
 
@@ -266,11 +266,11 @@ class Spool:
         return SentMark(self._sent, len(self._sent_last), zlib.crc32(self._sent_last))
 
     @property
-    def settled(self) -> int:
+    def consumed_bytes(self) -> int:
         """Bytes of the file that are no longer needed."""
         return self._sent
 
-    def settle(self) -> None:
+    def remove_sent(self) -> None:
         """Remove what has been sent from the file.
 
         Raises:
@@ -299,7 +299,7 @@ class Spool:
 
     def _append(self, place: RecordingDir, span: bytes) -> None:
         """Write a span, into a new file if somebody has deleted ours."""
-        frame = framed(span)
+        frame = frame_span(span)
         try:
             if self._file is None:
                 self._file = place.open(self._suffixes.waiting)
@@ -352,7 +352,7 @@ class Spool:
         except OSError:
             return False
         try:
-            file.append(b"".join(map(framed, spans)))
+            file.append(b"".join(map(frame_span, spans)))
         except OSError:
             return False
         finally:

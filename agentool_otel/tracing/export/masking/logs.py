@@ -28,7 +28,7 @@ def mask_log(masking: Masking, record: LogRecord) -> LogRecord:
     """Return a log record, or a copy without what must not leave."""
     masking.passed += 1
     try:
-        clean = _masked(masking, record)
+        clean = _mask_record(masking, record)
     except Exception:  # fail closed: what cannot be read must not leave
         masking.dropped += len(record.attributes) + 1
         clean = msgspec.structs.replace(record, attributes={}, body=None)
@@ -36,7 +36,7 @@ def mask_log(masking: Masking, record: LogRecord) -> LogRecord:
     return clean
 
 
-def _masked(masking: Masking, record: LogRecord) -> LogRecord:
+def _mask_record(masking: Masking, record: LogRecord) -> LogRecord:
     name = record.event_name or record.attributes.get("event.name")
     event = name if isinstance(name, str) else ""
     attributes: Mapping[str, Any] | None = record.attributes

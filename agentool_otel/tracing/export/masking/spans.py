@@ -173,11 +173,11 @@ class Masking:
                 if content and not wanted:
                     dropped.append(key)
                     continue
-                allowed = value if wanted else self._allowed(key, value)
-                clean = _masked(key, allowed)
+                allowed = value if wanted else self._without_content_members(key, value)
+                clean = _mask_value(key, allowed)
                 offered = not is_note and self._is_offered(key, value, content)
                 if offered and not (marked and content):
-                    before, clean = clean, self._redacted(_baseline_name(key), clean)
+                    before, clean = clean, self._redact(_baseline_name(key), clean)
                     if clean is not before and clean != before:
                         redacted.append(key)
                 if clean is None and value is not None:
@@ -198,13 +198,13 @@ class Masking:
         if redacted and on_span:
             changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
             names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
-        return _renamed({**attributes_, **changed}, names)
+        return _rename({**attributes_, **changed}, names)
 
     def _names_of(self, keys: list[str]) -> list[str]:
         """Return the names under which attributes leave, in order and each once."""
         return sorted({self.name(_ATTRIBUTE_NAME, key) for key in keys})
 
-    def _allowed(self, key: str, value: Any) -> Any:
+    def _without_content_members(self, key: str, value: Any) -> Any:
         """Return the value of an attribute without the members that hold content; None where it is
         to have such members and cannot be read."""
         if not holds_object(key):
@@ -243,7 +243,7 @@ class Masking:
         clean = mask_name(name)
         if not self.offers_all:
             return clean
-        redacted = self._redacted(kind, clean)
+        redacted = self._redact(kind, clean)
         return redacted if isinstance(redacted, str) else MASK
 
     def _events(self, events: Sequence[Event], trusted: bool) -> Sequence[Event]:
@@ -334,13 +334,13 @@ class Masking:
     def content(self, name: str, value: Any) -> Any:
         """Return what is not an attribute without credentials and as `redact` wants it; None where
         nothing is left. The same object if nothing was to be changed."""
-        return self._redacted(name, _masked("", value))
+        return self._redact(name, _mask_value("", value))
 
     @property
     def wants_content(self) -> bool:
         return self._policy.capture
 
-    def _redacted(self, name: str, clean: Any) -> Any:
+    def _redact(self, name: str, clean: Any) -> Any:
         policy = self._policy
         if policy.redact is None or clean is None:
             return clean
@@ -359,7 +359,7 @@ def _baseline_name(key: str) -> str:
     return key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
 
 
-def _masked(key: str, value: Any) -> Any:
+def _mask_value(key: str, value: Any) -> Any:
     """Return an attribute's value without credentials; the same object if it held none."""
     judge = value_test(key)
     if judge is not None and is_secret_value(_readable(value), judge):
@@ -373,7 +373,7 @@ def _masked(key: str, value: Any) -> Any:
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
         return value if mask_any(text) == text else MASK
-    clean, changed = mask_value(_thawed(value))
+    clean, changed = mask_value(_thaw(value))
     return clean if changed else value
 
 
@@ -381,7 +381,7 @@ def _readable(value: Any) -> Any:
     """Return an attribute's value as JSON has it, bytes as text."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return _thawed(value)
+    return _thaw(value)
 
 
 def _object_in(value: Any) -> Mapping[str, Any] | None:
@@ -401,7 +401,7 @@ def _has_text(value: Any) -> bool:
     )
 
 
-def _renamed(attributes: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _rename(attributes: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Return attributes under other names, each under one of its own."""
     if not names:
         return attributes
@@ -411,12 +411,12 @@ def _renamed(attributes: dict[str, Any], names: dict[str, str]) -> dict[str, Any
     return renamed
 
 
-def _thawed(value: Any) -> Any:
+def _thaw(value: Any) -> Any:
     """A structured attribute as plain lists and dicts that may be changed."""
     if isinstance(value, Mapping):
-        return {key: _thawed(inner) for key, inner in value.items()}
+        return {key: _thaw(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return [_thawed(inner) for inner in value]
+        return [_thaw(inner) for inner in value]
     return value
 
 

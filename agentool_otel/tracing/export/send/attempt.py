@@ -218,7 +218,7 @@ class GrpcSender:
             body = self._call(request, timeout=timeout_s, metadata=self._metadata)
         except self._grpc.RpcError as error:
             return self._answer(error)
-        return _accepted(body)
+        return _accepted_answer(body)
 
     def _answer(self, error: Any) -> Answer:
         code, details = error.code(), str(error.details() or "")
@@ -229,7 +229,7 @@ class GrpcSender:
         if code in (codes.INVALID_ARGUMENT, codes.OUT_OF_RANGE, codes.DATA_LOSS):
             return Answer("invalid", reason)
         unknown = code is codes.UNIMPLEMENTED
-        return Answer("later", reason, _bounded(_grpc_retry_after(error)), unknown=unknown)
+        return Answer("later", reason, _bounded_wait(_grpc_retry_after(error)), unknown=unknown)
 
     def close(self) -> None:
         channel, self._channel = self._channel, None
@@ -239,7 +239,7 @@ class GrpcSender:
 
 def _http_answer(status: int, phrase: str, headers: http.client.HTTPMessage, body: bytes) -> Answer:
     if 200 <= status < 300:
-        return _accepted(body)
+        return _accepted_answer(body)
     reason = f"HTTP {status} {phrase}".rstrip()
     if status == 413:
         return Answer("too_large", reason)
@@ -247,11 +247,11 @@ def _http_answer(status: int, phrase: str, headers: http.client.HTTPMessage, bod
         return Answer("invalid", reason)
     # The rest is about the receiver (429, 5xx) or about how it is addressed (401, 403, 404): the
     # spans are not at fault and are kept until it is mended.
-    wait_s = _bounded(retry_after_s(headers.get("retry-after")))
+    wait_s = _bounded_wait(retry_after_s(headers.get("retry-after")))
     return Answer("later", reason, wait_s, unknown=status in (404, 405, 501))
 
 
-def _accepted(body: bytes) -> Answer:
+def _accepted_answer(body: bytes) -> Answer:
     if not body:
         return Answer("accepted")
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
@@ -265,7 +265,7 @@ def _accepted(body: bytes) -> Answer:
     return Answer("accepted", partial.error_message, rejected=partial.rejected_spans)
 
 
-def _bounded(seconds: float | None) -> float | None:
+def _bounded_wait(seconds: float | None) -> float | None:
     return None if seconds is None else min(max(0.0, seconds), _LONGEST_S)
 
 

@@ -18,7 +18,7 @@ from opentelemetry.context import Context, attach, detach, get_current
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.words import counted, logger
+from agentool_otel.ground.words import count_text, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
@@ -355,7 +355,7 @@ class Outbox:
         if is_kept and self._place is not None:
             self._refused_so_far = lost
             where = f"{'it is' if lost == 1 else 'they are'} kept in {self._place.folder}"
-        amount = counted(lost, self._noun)
+        amount = count_text(lost, self._noun)
         _log.error("%s refused %s (%s): %s", self._target, amount, self._refusal, where)
 
     def _postpone(self, answer: Answer) -> None:
@@ -396,7 +396,7 @@ class Outbox:
 
     def _truncate(self) -> None:
         """Remove what was sent from disk once that is much, and from the journal first."""
-        if self._spool.settled < _CUT:
+        if self._spool.consumed_bytes < _CUT:
             return
         with self._journal.lock if self._journal is not None else self._lock, self._lock:
             # Written anew only when that takes less than what was sent, and what has to be copied
@@ -406,11 +406,11 @@ class Outbox:
             if (
                 self._journal is not None
                 and self._signal == "traces"
-                and (self._journal.size > self._spool.settled or not self._journal.rewrite())
+                and (self._journal.size > self._spool.consumed_bytes or not self._journal.rewrite())
             ):
                 return
             with suppress(OSError):
-                self._spool.settle()
+                self._spool.remove_sent()
 
     # ------------------------------------------------------------------------------------ the end
 
@@ -458,7 +458,7 @@ class Outbox:
                 remains.unreadable,
             )
         if sent := remains.sent or remains.logs:
-            amount = counted(sent, _NAMES["traces" if remains.sent else "logs"])
+            amount = count_text(sent, _NAMES["traces" if remains.sent else "logs"])
             _log.info("%s of earlier processes sent to %s", amount, self._target)
 
     def _report_at_end(self) -> None:
@@ -470,7 +470,7 @@ class Outbox:
             _log.log(
                 level,
                 "%s were refused by %s (%s) and are kept in %s; `agentool-otel recover` sends them",
-                counted(self.refused, self._noun),
+                count_text(self.refused, self._noun),
                 self._target,
                 self._refusal,
                 self._place.folder,
