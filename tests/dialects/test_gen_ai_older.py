@@ -257,7 +257,7 @@ def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "request",
+    "messages",
     [
         "hi",
         '[{"role": "user", "content": "hi"}]',
@@ -267,8 +267,8 @@ def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
         [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
     ],
 )
-def test_messages_of_any_provider_under_the_current_name_are_messages(request: Any) -> None:
-    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": request})
+def test_messages_of_any_provider_under_the_current_name_are_messages(messages: Any) -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages})
     assert operation.input == [ASKED]
 
 

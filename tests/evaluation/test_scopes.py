@@ -45,9 +45,9 @@ def call(name: str, at: int, **result: Any) -> list[Object]:
 
 
 def run(
-    trace_id: str, steps: Sequence[Object] = (), *, inner: str | None = None, **members: Any
+    trace_id: str, steps: Sequence[Object] = (), *, parent: str | None = None, **members: Any
 ) -> ReasoningTrace:
-    metadata = {} if inner is None else {"metadata": {"parent_trace_id": inner}}
+    metadata = {} if parent is None else {"metadata": {"parent_trace_id": parent}}
     document = {
         "trace_id": trace_id,
         "agent_id": trace_id,
@@ -61,19 +61,19 @@ def run(
     return ReasoningTrace.from_dict(document)
 
 
-def results(*runs: Any, value: Any = NO_ERROR, **options: Any) -> list[EvalResult]:
-    return list(evaluate(value, runs, **options))
+def results(*runs: Any, case: Any = NO_ERROR, **options: Any) -> list[EvalResult]:
+    return list(evaluate(case, runs, **options))
 
 
-def reasons(*runs: Any, value: Any = NO_ERROR, **options: Any) -> list[tuple[Any, Any]]:
-    result = results(*runs, held=value, **options)
+def reasons(*runs: Any, case: Any = NO_ERROR, **options: Any) -> list[tuple[Any, Any]]:
+    result = results(*runs, case=case, **options)
     return [
         (eval_result.trace_id, eval_result.assertion_results[0].reason) for eval_result in result
     ]
 
 
 TOP = run("support", call("look_up", 1))
-FAILED = run("billing", call("pay", 2, error="declined"), inside="support")
+FAILED = run("billing", call("pay", 2, error="declined"), parent="support")
 
 
 # ------------------------------------------------------------------------------------- trees
@@ -105,7 +105,7 @@ def recorded() -> list[Rebuilt]:
 
 
 def test_an_agent_that_another_one_calls_is_part_of_its_run() -> None:
-    (result,) = results(*recorded(), held=[NO_ERROR, PAID])
+    (result,) = results(*recorded(), case=[NO_ERROR, PAID])
     error, called = result.assertion_results
     assert (error.passed, called.passed) == (False, True)
     assert error.reason == 'pay failed at billing/step_002: "ValueError: declined"'
@@ -152,7 +152,7 @@ def test_a_listed_run_that_is_missing_may_have_failed() -> None:
 
 
 def test_a_result_has_the_run_around_it_that_is_missing() -> None:
-    (result,) = results(run("billing", call("pay", 1), inside="support"))
+    (result,) = results(run("billing", call("pay", 1), parent="support"))
     assert result.passed is True
     assert result.extra["missing_parent"] == "support"
     reason = str(result.assertion_results[0].reason)
@@ -160,25 +160,25 @@ def test_a_result_has_the_run_around_it_that_is_missing() -> None:
 
 
 def test_output_status_and_duration_are_the_outermost() -> None:
-    inner = run("billing", inside="support", output="no", status="error")
+    inner = run("billing", parent="support", output="no", status="error")
     top = run("support", metrics={"total_duration_ms": 5})
     contents = [
         {"type": "output_equals", "value": "done"},
         {"type": "status"},
         {"type": "latency", "max_ms": 5},
     ]
-    (result,) = results(inner, top, held=contents)
+    (result,) = results(inner, top, case=contents)
     assert (result.trace_id, result.passed) == ("support", True)
 
 
 def test_tokens_and_costs_are_added_up() -> None:
     used = {"total_tokens": 10, "total_cost_usd": 1}
-    runs = run("support", metrics=used), run("billing", inside="support", metrics=used)
+    runs = run("support", metrics=used), run("billing", parent="support", metrics=used)
     contents = [
         {"type": "context_efficiency", "max_tokens": 19},
         {"type": "max_cost_usd", "max_usd": 2},
     ]
-    (result,) = results(*runs, held=contents)
+    (result,) = results(*runs, case=contents)
     assert [assertion_result.passed for assertion_result in result.assertion_results] == [
         False,
         True,
@@ -188,16 +188,16 @@ def test_tokens_and_costs_are_added_up() -> None:
 def test_unknown_tokens_of_an_inner_run_are_a_gap() -> None:
     thought = {"step_id": "s", "type": "reasoning", "content": "hm"}
     top = run("support", metrics={"total_tokens": 10})
-    inner = run("billing", [thought], inside="support")
+    inner = run("billing", [thought], parent="support")
     contents = {"type": "context_efficiency", "max_tokens": 19}
-    ((_, reason),) = reasons(top, inner, held=contents)
+    ((_, reason),) = reasons(top, inner, case=contents)
     assert reason.endswith("it may be more: billing: its tokens were not recorded")
-    ((_, reason),) = reasons(top, inner, held={**contents, "max_tokens": 9})
+    ((_, reason),) = reasons(top, inner, case={**contents, "max_tokens": 9})
     assert reason == "the run used 10 tokens; at most 9 are allowed"
 
 
 def test_a_gap_of_an_inner_run_is_a_gap_of_the_whole() -> None:
-    inner = run("billing", inside="support", status="in_progress")
+    inner = run("billing", parent="support", status="in_progress")
     ((_, reason),) = reasons(TOP, inner)
     assert reason == "billing: the run has not ended"
 
@@ -206,7 +206,7 @@ def test_a_masked_argument_of_an_inner_run_is_a_gap() -> None:
     steps = call("pay", 2)
     steps[0]["tool_call"]["arguments"] = {"card": "[masked]"}
     contents = {"type": "no_tool_call", "tool_name": "pay", "tool_args": {"card": "7"}}
-    (result,) = results(TOP, run("billing", steps, inside="support"), held=contents)
+    (result,) = results(TOP, run("billing", steps, parent="support"), case=contents)
     assert result.passed is None
     assert result.assertion_results[0].extra["step_ids"] == ["billing/s1"]
 
@@ -218,20 +218,20 @@ def test_a_frame_has_input_and_output_of_the_run_inside_it() -> None:
         "input": "pay",
         "assertions": [NO_ERROR, {"type": "output_contains", "text": "done"}],
     }
-    (result,) = results(frame, run("support", call("look_up", 1), inside="http"), held=case)
+    (result,) = results(frame, run("support", call("look_up", 1), parent="http"), case=case)
     assert (result.case_id, result.trace_id, result.passed) == ("a", "http", True)
 
 
 def test_an_inner_run_that_hands_over_needs_no_output() -> None:
     handoff = {"step_id": "s", "type": "handoff", "to_agent": "billing"}
-    document = run("triage", [handoff], inside="support").to_dict()
+    document = run("triage", [handoff], parent="support").to_dict()
     del document["output"]
     assert results(TOP, ReasoningTrace.from_dict(document))[0].passed is True
 
 
 def test_agents_of_one_name_have_numbers() -> None:
     inner = [
-        run(character, call("pay", n, error="declined"), inside="support", agent_id="billing")
+        run(character, call("pay", n, error="declined"), parent="support", agent_id="billing")
         for n, character in enumerate("ab", 2)
     ]
     ((_, reason),) = reasons(TOP, *inner)
@@ -240,20 +240,20 @@ def test_agents_of_one_name_have_numbers() -> None:
 
 
 def test_calls_of_all_runs_are_in_the_order_of_time() -> None:
-    early = run("early", call("first", 1), inside="top")
-    late = run("late", call("third", 3), inside="top")
+    early = run("early", call("first", 1), parent="top")
+    late = run("late", call("third", 3), parent="top")
     contents = {"type": "tool_sequence", "tools": ["first", "second", "third"], "mode": "exact"}
-    assert results(late, run("top", call("second", 2)), early, held=contents)[0].passed is True
+    assert results(late, run("top", call("second", 2)), early, case=contents)[0].passed is True
 
 
 def test_runs_inside_one_another_are_one_tree() -> None:
-    runs = run("a", inside="b"), run("b", call("pay", 1, error="no"), inside="a")
+    runs = run("a", parent="b"), run("b", call("pay", 1, error="no"), parent="a")
     assert [(result.trace_id, result.passed) for result in results(*runs)] == [("a", False)]
 
 
 def test_a_run_read_twice_is_inside_another_one_once() -> None:
     contents = {"type": "tool_call_count", "tool_name": "pay", "max_calls": 1}
-    (result,) = results(TOP, FAILED, FAILED, held=contents)
+    (result,) = results(TOP, FAILED, FAILED, case=contents)
     assert (result.passed, result.extra["runs"]) == (True, 2)
 
 
@@ -264,7 +264,7 @@ def forests(draw: st.DrawFn) -> list[ReasoningTrace]:
     above = [None, *(draw(st.none() | st.integers(0, n - 1)) for n in range(1, count))]
     times = draw(st.lists(st.integers(0, 59), min_size=count, max_size=count))
     runs = [
-        run(f"r{n}", call(f"tool{n}", times[n]), inside=None if up is None else f"r{up}")
+        run(f"r{n}", call(f"tool{n}", times[n]), parent=None if up is None else f"r{up}")
         for n, up in enumerate(above)
     ]
     return list(draw(st.permutations(runs)))
@@ -341,13 +341,13 @@ def test_a_run_by_itself_has_the_number_of_runs_left_out() -> None:
 )
 def test_checks_of_absence_and_count_name_what_was_left_out(obj: Object) -> None:
     top = run("support", call("look_up", 1), metrics={"total_tokens": 5})
-    ((_, reason), _) = reasons(top, FAILED, held=obj, scope="run")
+    ((_, reason), _) = reasons(top, FAILED, case=obj, scope="run")
     assert "(1 run inside it left out by the scope run)" in reason
 
 
 @pytest.mark.parametrize("obj", [{"type": "output_contains", "text": "done"}, {"type": "status"}])
 def test_other_checks_do_not_name_it(obj: Object) -> None:
-    assert "left out" not in str(reasons(TOP, FAILED, held=obj, scope="run"))
+    assert "left out" not in str(reasons(TOP, FAILED, case=obj, scope="run"))
 
 
 def test_an_inner_run_is_a_result_of_its_own_where_it_is_named() -> None:
@@ -378,7 +378,7 @@ def turn(trace_id: str, at: int, **members: Any) -> ReasoningTrace:
 def test_a_session_is_all_of_its_runs_in_the_order_of_time() -> None:
     second = turn("b", 20, input="and now?", output="bye", metrics={"total_duration_ms": 3})
     first = turn("a", 10, input="hello", output="hi", metrics={"total_duration_ms": 2})
-    inner = run("c", call("look_up", 11), inside="a")
+    inner = run("c", call("look_up", 11), parent="a")
     (unit,) = units_of([second, inner, first], "session")
     joined = UnitTrace(unit).trace
     assert [tool_call.name for tool_call in joined.tool_calls()] == ["pay", "look_up", "pay"]
@@ -393,7 +393,7 @@ def test_a_run_without_a_session_is_one_by_itself() -> None:
 
 def test_a_session_with_a_failed_run_is_no_success() -> None:
     runs = turn("a", 1, status="error"), turn("b", 2)
-    assert results(*runs, held={"type": "status"}, scope="session")[0].passed is False
+    assert results(*runs, case={"type": "status"}, scope="session")[0].passed is False
 
 
 def test_one_run_without_others_is_seen_as_before() -> None:

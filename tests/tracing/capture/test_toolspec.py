@@ -50,6 +50,6 @@ def test_self_and_variable_arguments_are_left_out() -> None:
 def test_a_type_without_a_json_form_becomes_an_open_schema() -> None:
     class Odd: ...
 
-    def use(thing: Odd, second) -> None: ...  # type: ignore[no-untyped-def]
+    def use(thing: Odd, other) -> None: ...  # type: ignore[no-untyped-def]
 
     assert tool_spec(use).parameters["properties"] == {"thing": {}, "other": {}}
