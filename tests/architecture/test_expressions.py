@@ -93,7 +93,7 @@ def test_nor_do_these_as_they_are_used(
 
 
 @pytest.mark.parametrize("unit", ["<Buffer ", "Symbol( ", "[Object] "])
-def test_what_a_printed_list_leaves_out_is_not_sought_behind_the_next_item(unit: str) -> None:
+def test_items_left_out_of_a_printed_list_are_not_searched_for(unit: str) -> None:
     taken: list[int] = []
     for times in (20, 40):
         steps = Steps()

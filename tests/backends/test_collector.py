@@ -67,7 +67,7 @@ def test_local_sends_on_and_keeps_everything(protocol: str, tmp_path: Path) -> N
     assert rebuilt(sent_on) == documents
 
 
-def test_local_keeps_what_it_had_over_a_restart_and_sends_what_waited(tmp_path: Path) -> None:
+def test_local_keeps_its_queue_over_a_restart(tmp_path: Path) -> None:
     first, second = run("first", call(0), result(0, 1)), run("second", call(0), result(0, 2))
     with collector("local.yaml", tmp_path, STORE_ENDPOINT="127.0.0.1:9") as running:
         send(running.http, first, folder=tmp_path)
@@ -137,7 +137,7 @@ bot(SAID)
 
 
 @pytest.mark.parametrize("generation", ["2026-10", "1.36"])
-def test_redact_masks_log_records_too_and_of_an_error_only_its_status_passes(
+def test_redact_masks_log_records_and_all_of_an_error_but_its_status(
     generation: str, tmp_path: Path
 ) -> None:
     (tmp_path / "app.py").write_text(PROGRAM)
@@ -165,7 +165,7 @@ def test_redact_masks_log_records_too_and_of_an_error_only_its_status_passes(
             assert CANARY.encode() not in span.SerializeToString(), span.name
 
 
-def test_tail_sampling_keeps_the_runs_worth_a_look_and_counts_all(tmp_path: Path) -> None:
+def test_tail_sampling_keeps_notable_runs_and_counts_all(tmp_path: Path) -> None:
     metrics: dict[str, Any] = {"total_tokens": 10, "tool_call_count": 1}
     times = {"started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:02:00Z"}
     results = {

@@ -182,9 +182,7 @@ def assert_every_call_once(folder: Path) -> None:
     assert calls == [[f"c{number}" for number in range(1, SPANS)]] * RUNS
 
 
-def test_with_redact_status_no_description_of_an_error_is_queued_or_sent(
-    tmp_path: Path, down: Refusing
-) -> None:
+def test_redact_status_drops_descriptions_of_errors(tmp_path: Path, down: Refusing) -> None:
     files = "redact.yaml redact-status.yaml"
     failed = {**span(0, 1), "status": {"code": 2, "message": f"cannot read {CONTENT}"}}
     with collector(files, tmp_path, **to(down)) as running:
@@ -327,7 +325,7 @@ def test_an_alert_fires_when_the_next_hop_refuses_for_good(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_every_exporter_over_the_network_queues_on_disk_and_never_gives_up(file: str) -> None:
+def test_network_exporters_queue_on_disk_and_retry_forever(file: str) -> None:
     config = yaml.safe_load((CONFIGS / file).read_text())
     exporters = {name: exporter for name, exporter in config["exporters"].items()
                  if name.partition("/")[0] in NETWORK_EXPORTERS}  # fmt: skip

@@ -195,7 +195,7 @@ def test_a_name_without_a_time_counts_by_the_modification(invoke: Invoke) -> Non
     assert recordings() == [second]
 
 
-def test_a_recording_that_was_written_for_long_is_as_old_as_its_end(invoke: Invoke) -> None:
+def test_the_age_of_a_recording_is_that_of_its_last_write(invoke: Invoke) -> None:
     ended()
     (name,) = recordings()
     long = re.sub(r"\d{8}T", "20260101T", name)

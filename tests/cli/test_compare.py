@@ -211,7 +211,7 @@ def test_a_program_without_a_framework_goes_by_its_client(
     assert framework_of(nodes) == name
 
 
-def test_our_own_recordings_have_a_framework_and_replayed_documents_have_none(
+def test_our_recordings_name_a_framework_and_replayed_documents_none(
     invoke: Invoke, recording: Path
 ) -> None:
     invoke("compare", recording, "-o", "recorded.jsonl")

@@ -191,7 +191,7 @@ def test_an_interrupted_command_leaves_the_old_file_unchanged(
 
 @pytest.mark.thorough
 @needs_unix
-def test_the_leftover_of_a_killed_command_has_a_telling_name_and_is_not_read(
+def test_a_killed_commands_leftover_is_recognizable_and_not_read(
     working: subprocess.Popen[bytes], tmp_path: Path, invoke: Invoke
 ) -> None:
     working.kill()

@@ -74,7 +74,7 @@ main(["demo"])
     assert set(done.stderr.split()) == {"127.0.0.1"}
 
 
-def test_the_demo_ends_with_verdicts_whose_checks_can_be_saved_as_a_file() -> None:
+def test_the_demo_ends_with_verdicts_of_checks_that_can_be_saved() -> None:
     shown = agentool("demo").stdout
     marked = [line for line in shown.splitlines() if line[:3] in ("✓ {", "✗ {", "- {")]
     assert [line[0] for line in marked] == ["✓", "✓", "✓", "✓", "✗", "-"]
@@ -118,7 +118,7 @@ def test_the_demo_sends_its_spans_where_it_is_told_to() -> None:
         assert sorted(receiver.names()) == sorted(recorded)
 
 
-def test_an_endpoint_of_the_demo_that_is_no_url_is_refused_before_it_runs() -> None:
+def test_the_demo_refuses_an_invalid_endpoint_before_it_runs() -> None:
     result = agentool("demo", "--endpoint", "nonsense")
     assert (result.returncode, result.stdout) == (2, "")
     assert "is not a URL" in result.stderr
@@ -134,7 +134,7 @@ def test_doctor_names_variables_that_cannot_be_used() -> None:
     assert effect.startswith("AGENTOOL_JOURNAL=maybe is neither on nor off")
 
 
-def test_the_demo_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:
+def test_the_demo_agent_has_all_step_types_and_prints_its_recording() -> None:
     result = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
     assert "Read 'The Dispossessed' next." in result.stdout
     assert "recorded in" in result.stdout
@@ -168,7 +168,7 @@ def test_the_doctor_reports_a_silent_endpoint_without_its_secrets() -> None:
     assert "hunter2" not in result.stdout + result.stderr
 
 
-def test_the_doctor_says_where_log_records_metrics_and_content_go() -> None:
+def test_the_doctor_shows_destinations_of_all_signals_and_content() -> None:
     environment = {
         **os.environ,
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://user:hunter2@127.0.0.1:1/v1/logs",
@@ -181,7 +181,7 @@ def test_the_doctor_says_where_log_records_metrics_and_content_go() -> None:
     assert "hunter2" not in stdout
 
 
-def test_the_doctor_counts_what_is_wrapped_and_lists_it_when_asked() -> None:
+def test_the_doctor_counts_patches_and_lists_them_with_verbose() -> None:
     pytest.importorskip("openai")
     target = "openai.resources.chat.completions.Completions.create"
     brief, complete = agentool("doctor").stdout, agentool("doctor", "-v").stdout
@@ -227,7 +227,7 @@ NOT_INSTRUMENTED = sorted(
 )
 
 
-def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
+def test_the_doctor_names_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
     environment = with_installed(
         tmp_path / "site", *(item.distribution for item in NOT_INSTRUMENTED)
     )
@@ -247,13 +247,13 @@ def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_pat
     ]
 
 
-def test_the_doctor_tells_whether_an_instrumentor_of_others_is_installed(tmp_path: Path) -> None:
+def test_the_doctor_reports_other_instrumentors(tmp_path: Path) -> None:
     text = "openinference-instrumentation-smolagents"
     shown = agentool("doctor", env=with_installed(tmp_path / "site", "smolagents", text)).stdout
     assert f"{text} 7.0 writes spans that are read where it is switched on" in shown
 
 
-def test_the_doctor_says_how_a_framework_that_mounts_us_is_recorded(tmp_path: Path) -> None:
+def test_the_doctor_explains_frameworks_that_mount_a_hook(tmp_path: Path) -> None:
     environment = with_installed(tmp_path / "site", "amplifier-core")
     lines = agentool("doctor", env=environment).stdout.splitlines()
     assert (

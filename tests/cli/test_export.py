@@ -252,7 +252,7 @@ def test_log_records_beside_spans_are_written_on_them(invoke: Invoke) -> None:
     assert "llm.input_messages.0.message.content" in Path("there.jsonl").read_text()
 
 
-def test_a_recording_is_sent_masked_and_with_the_other_vocabulary_beside(
+def test_a_recording_is_sent_masked_with_both_vocabularies(
     invoke: Invoke, collector: HTTPServer, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_ALSO", "openinference")

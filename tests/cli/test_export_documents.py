@@ -134,9 +134,7 @@ def test_other_commands_do_not_take_a_document_for_spans(invoke: Invoke, name: s
     assert "expected spans" in result.stderr or "holds cases, no spans" in result.stderr
 
 
-def test_spans_inside_an_object_that_looks_like_a_document_are_spans(
-    invoke: Invoke, recording: Path
-) -> None:
+def test_spans_inside_a_document_like_object_are_spans(invoke: Invoke, recording: Path) -> None:
     [line, *_] = recording.read_text().splitlines()
     wrapped = {"case_id": "c", "assertions": [], "spans": json.loads(line)}
     Path("wrapped.json").write_text(json.dumps(wrapped))

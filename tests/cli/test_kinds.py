@@ -59,9 +59,7 @@ def test_every_document_that_convert_knows_is_valid(invoke: Invoke, name: str) -
 
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if name != "amplifier"])
-def test_a_command_that_reads_spans_names_the_one_for_the_document(
-    invoke: Invoke, name: str
-) -> None:
+def test_a_command_for_spans_points_to_the_one_for_documents(invoke: Invoke, name: str) -> None:
     value, kind = DOCUMENTS[name]
     Path("file.json").write_text(json.dumps(value, indent=1))
     refused = invoke("rebuild", "file.json")

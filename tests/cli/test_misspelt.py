@@ -132,9 +132,7 @@ def test_a_status_with_a_letter_too_few_is_refused(
         assert invoke("show", "run.json", "--status", good).exit_code == 0
 
 
-def test_a_status_that_no_run_has_is_answered_with_the_known_ones(
-    invoke: Invoke, tmp_path: Path
-) -> None:
+def test_an_unknown_status_is_answered_with_the_known_ones(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(RUN)
     (tmp_path / "checks.json").write_text('{"type": "status"}')
     text = f"known ones are {', '.join([*get_args(Status), *STOPPED])}"

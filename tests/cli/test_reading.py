@@ -31,7 +31,7 @@ def test_rebuild_writes_traces_and_fidelity_to_files(invoke: Invoke, recording: 
     assert report["summary"]["kept"] > 0
 
 
-def test_rebuild_writes_other_formats_and_says_what_they_cannot_carry(
+def test_rebuild_writes_other_formats_and_lists_their_losses(
     invoke: Invoke, recording: Path
 ) -> None:
     result = invoke("rebuild", recording, "--format", "openai-messages", "--fidelity", "f.jsonl")

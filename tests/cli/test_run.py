@@ -142,7 +142,7 @@ def test_a_program_goes_by_its_script_module_or_command(command: str, name: str 
     assert _name_of(command.split()) == name
 
 
-def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Path) -> None:
+def test_the_users_sitecustomize_runs_and_ours_is_hidden(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = True")
     program = (
         "import json, sys, sitecustomize\n"
@@ -167,7 +167,7 @@ def test_a_program_runs_even_if_it_cannot_be_instrumented(tmp_path: Path) -> Non
     assert "not recording: agentool_otel cannot be used by" in result.stderr
 
 
-def test_a_variable_that_cannot_be_used_keeps_no_program_from_being_recorded(
+def test_an_invalid_variable_does_not_prevent_a_recording(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "app.py").write_text(AGENT)
@@ -192,7 +192,7 @@ def test_warnings_as_errors_stop_no_test_run(tmp_path: Path, command: list[str])
     assert "3 spans, 1 run" in result.stderr
 
 
-def test_a_finder_before_ours_keeps_no_program_from_being_recorded(tmp_path: Path) -> None:
+def test_another_import_finder_does_not_prevent_a_recording(tmp_path: Path) -> None:
     """pytest puts one there, and it finds this package as that of a plug-in."""
     (tmp_path / "app.py").write_text(
         "import importlib.machinery, sys\n"

@@ -83,7 +83,7 @@ def test_the_service_name_of_the_command_line_stays_too() -> None:
         assert services(receiver) == {b"operator"}
 
 
-def test_content_is_not_recorded_if_the_program_does_not_ask_for_it() -> None:
+def test_content_is_not_recorded_unless_the_program_enables_it() -> None:
     run(INSTRUMENTED.replace("NAMED", "service_name='program'"), "--no-content")
     assert ASKED not in b"".join(file.read_bytes() for file in Path(".agentool").iterdir())
 
@@ -158,6 +158,6 @@ def test_options_still_apply_if_the_first_instrumentation_failed() -> None:
     assert ASKED not in file.read_bytes()
 
 
-def test_the_program_can_import_instrument_and_pass_it_to_other_processes() -> None:
+def test_instrument_can_be_imported_and_pickled_under_run() -> None:
     code = "import agentool_otel as it, pickle; assert pickle.loads(pickle.dumps(it.instrument))"
     assert "Error" not in run(code).stderr

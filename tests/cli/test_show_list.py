@@ -109,7 +109,7 @@ PLACES = st.lists(st.builds(Place, IDS, st.none() | IDS, st.none() | st.integers
 
 
 @given(PLACES)
-def test_every_run_has_one_number_even_where_runs_are_inside_each_other(
+def test_nested_runs_have_numbers_of_their_own(
     places: list[Place],
 ) -> None:
     assert sorted(in_order(places)) == list(range(len(places)))
@@ -245,7 +245,7 @@ def _sessions(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
             yield first, [line.split()[1] for line in others]
 
 
-def test_the_runs_of_a_session_stand_together_and_the_newest_run_last(invoke: Invoke) -> None:
+def test_runs_are_grouped_by_session_with_the_newest_last(invoke: Invoke) -> None:
     of = {1: "a", 2: "b", 3: None, 4: "a", 5: "b", 6: "alone"}
     place = written([document(n, session_id=session) for n, session in of.items()])
     lines = invoke("show", place).stdout.splitlines()
@@ -341,7 +341,7 @@ stopped()
 """
 
 
-def test_cancellation_and_a_keyboard_interrupt_read_as_what_they_are(tmp_path: Path) -> None:
+def test_cancellation_and_interrupts_are_shown_by_name(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(STOPPED)
     assert "KeyboardInterrupt" in agentool("run", "app.py").stderr
     _, left, stopped = agentool("show").stdout.splitlines()

@@ -85,7 +85,7 @@ def test_run_reports_that_recording_was_off() -> None:
     assert "0 spans" not in done.stderr
 
 
-def test_an_endpoint_that_was_named_is_an_error_before_the_program_runs() -> None:
+def test_a_bad_endpoint_is_an_error_before_the_program_runs() -> None:
     named = ["--endpoint", "http://127.0.0.1:9"]
     done = started("-m", "agentool_otel", "run", *named, "--", sys.executable, "app.py")
     assert (done.returncode, done.stdout) == (2, "")

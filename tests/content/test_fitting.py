@@ -111,7 +111,7 @@ def test_the_original_length_is_on_the_span() -> None:
     assert (note["bytes"], len(note["sha256"])) == (10_000, 64)
 
 
-def test_a_span_over_its_budget_loses_the_history_before_the_answer() -> None:
+def test_a_span_over_its_budget_loses_history_before_answers() -> None:
     text = json.dumps("x" * 5000)
     attributes: dict[str, Any] = {gen_ai.OUTPUT_MESSAGES: text, gen_ai.INPUT_MESSAGES: text}
     fit(attributes, Sizes(span=8000), None)

@@ -168,7 +168,7 @@ def test_only_the_member_names_of_a_payload_are_cached() -> None:
     assert {"name", "number"} == HARMLESS
 
 
-def test_one_time_names_take_bounded_memory_and_displace_no_others() -> None:
+def test_names_used_once_take_bounded_memory() -> None:
     HARMLESS.clear()
     sizes: set[int] = set()
     for number in range(10_000):

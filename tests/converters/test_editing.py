@@ -39,7 +39,7 @@ def test_what_contradicts_an_edit_is_left_out() -> None:
     assert tool["title"] == "Search"
 
 
-def test_an_edit_of_a_converted_document_is_read_and_the_rest_is_kept() -> None:
+def test_edits_of_a_converted_document_keep_everything_else() -> None:
     [tool] = convert(TOOLS["agentool"], "mcp-tools").value["tools"]
     [spec] = to_agentool([{**tool, "description": "Edited."}])
     assert spec.to_dict() == {**TOOLS["agentool"][0], "description": "Edited."}

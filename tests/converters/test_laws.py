@@ -45,9 +45,7 @@ def test_every_file_of_toolsmith_comes_back(
 
 @pytest.mark.parametrize("name", LOSSLESS)
 @given(data=st.data())
-def test_a_format_with_room_gives_every_document_of_the_spec_back(
-    name: str, data: st.DataObject
-) -> None:
+def test_formats_with_room_give_every_document_back(name: str, data: st.DataObject) -> None:
     converter = converter_named(name)
     documents = data.draw(agentool_documents(name))
     back = converter.read(converter.write(documents))

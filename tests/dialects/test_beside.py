@@ -201,7 +201,7 @@ def test_a_model_call_has_the_shape_of_openai() -> None:
     )
 
 
-def test_session_reasoning_tokens_and_first_token_are_named_as_there() -> None:
+def test_session_and_token_names_match_openinference() -> None:
     call = ops.Inference(
         conversation_id="s1",
         time_to_first_chunk_s=0.5,
@@ -248,7 +248,7 @@ def test_the_rest_of_a_shortened_value_is_shown(cut: Any) -> None:
         {"attributes": {"gen_ai.operation.name": "invoke_agent", "traceloop.span.kind": "agent"}},
     ],
 )
-def test_foreign_spans_and_those_of_other_dialects_stay_unchanged(change: dict[str, Any]) -> None:
+def test_spans_of_other_dialects_stay_unchanged(change: dict[str, Any]) -> None:
     span = collected(ops.AgentInvocation(input=[message("user", [text("?")])]))
     assert names.added_names(structs.replace(span, **change)) == {}
 

@@ -102,7 +102,7 @@ def test_arguments_of_a_transfer_tool_stay_unchanged() -> None:
     assert read(attributes).transfer_message == "write it"
 
 
-def test_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:
+def test_text_that_replaces_handoff_arguments_is_the_message() -> None:
     attributes: Attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "transfer_to_writer",

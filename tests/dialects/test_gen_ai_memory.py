@@ -80,7 +80,7 @@ def test_results_that_fit_no_record_stay_under_our_own_attribute() -> None:
 
 
 @pytest.mark.parametrize("generation", ["1.41", "1.36"])
-def test_a_generation_without_records_has_them_under_our_own_attribute(generation: str) -> None:
+def test_memory_records_have_our_name_in_older_generations(generation: str) -> None:
     operation = MemoryOperation(operation="upsert_memory", record_id="k", content="x")
     written = attributes(operation, generation)
     assert written["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'

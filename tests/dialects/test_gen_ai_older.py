@@ -267,12 +267,12 @@ def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
         [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
     ],
 )
-def test_messages_of_any_provider_under_the_current_name_are_messages(messages: Any) -> None:
+def test_messages_in_any_providers_shape_are_read(messages: Any) -> None:
     operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages})
     assert operation.input == [ASKED]
 
 
-def test_tool_calls_as_openai_has_them_are_found_under_the_current_name() -> None:
+def test_tool_calls_in_openais_shape_are_read() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     json_text = json.dumps([{"role": "assistant", "content": None, "tool_calls": [call]}])
     operation = read({"gen_ai.operation.name": "chat", "gen_ai.output.messages": json_text})

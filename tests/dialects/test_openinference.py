@@ -277,7 +277,7 @@ def test_a_javascript_stack_is_not_part_of_the_message() -> None:
     assert (operation.error_type, operation.error_message) == ("TypeError", "no map")
 
 
-def test_a_result_may_be_wrapped_as_langchain_for_javascript_does() -> None:
+def test_results_wrapped_by_langchain_js_are_unwrapped() -> None:
     kwargs = {"content": "18", "tool_call_id": "c1", "status": "success"}
     results = {"output": {"type": "constructor", "kwargs": kwargs}}
     operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(results)})

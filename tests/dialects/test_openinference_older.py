@@ -110,7 +110,7 @@ def test_role_and_arguments_are_read_from_crewais_printed_objects() -> None:
     assert operation.arguments == {"city": "Rome"}
 
 
-def test_agnos_printed_objects_are_not_the_input_but_have_the_tokens() -> None:
+def test_agnos_printed_objects_give_tokens_but_no_input() -> None:
     values = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
     assert read("AGENT", {"input.value": json.dumps(values)}, name="clerk.run").input is None
     answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"

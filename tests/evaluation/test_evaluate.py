@@ -40,7 +40,7 @@ def pairs(results: Iterator[EvalResult]) -> list[tuple[str, Any]]:
     return [(result.case_id, result.to_dict().get("trace_id")) for result in results]
 
 
-def test_the_example_of_the_spec_gives_its_result_except_where_it_needs_a_judge() -> None:
+def test_the_spec_example_gives_its_result_without_a_judge() -> None:
     example = json.loads((SPEC / "eval-case.json").read_text())
     document = json.loads((SPEC / "reasoning-trace.json").read_text())
     document["metadata"] = {"case_id": example["case_id"]}

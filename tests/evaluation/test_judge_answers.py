@@ -91,7 +91,7 @@ def test_a_member_that_stands_twice_makes_an_answer_unreadable(
         '{"passed": true, "score": 1e999, "reason": "r"}',
     ],
 )
-def test_a_model_that_contradicts_itself_is_asked_again_and_then_not_evaluated(
+def test_a_contradictory_answer_is_retried_and_then_unevaluated(
     model: LoopbackModel, text: str
 ) -> None:
     model.push(text, verdict(True, 0.9), text, text)
@@ -104,6 +104,6 @@ def test_a_model_that_contradicts_itself_is_asked_again_and_then_not_evaluated(
 @pytest.mark.parametrize(
     "text", ['{"claims": [{"claim": "a", "verdict": "supported", "verdict": "contradicted"}]}']
 )
-def test_a_member_of_a_claim_that_stands_twice_makes_an_answer_unreadable(text: str) -> None:
+def test_a_duplicate_member_makes_an_answer_unreadable(text: str) -> None:
     with pytest.raises(UnreadableAnswer, match="each member once"):
         read_text(text, asked(GROUNDED))

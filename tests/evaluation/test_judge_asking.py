@@ -236,7 +236,7 @@ class HangingLater(Hanging):
         return super().__call__(question) if question.output != "0" else True
 
 
-def test_a_hanging_callable_is_abandoned_and_after_five_timeouts_not_called_again() -> None:
+def test_a_hanging_judge_is_abandoned_after_five_timeouts() -> None:
     judge = HangingLater()
     results = []
     for result in evaluate([POLITE, STATUS], traces(12), judge):

@@ -39,7 +39,7 @@ def test_claims_are_cached_whole(model: LoopbackModel, tmp_path: Path) -> None:
     assert judged(GROUNDED, model_judge(model, cache=tmp_path)) == first
 
 
-def test_a_different_question_model_endpoint_or_parameter_is_asked_again(
+def test_the_cache_depends_on_question_model_and_parameters(
     model: LoopbackModel, tmp_path: Path
 ) -> None:
     model.push(*[verdict()] * 6)
@@ -85,7 +85,7 @@ def test_a_damaged_cache_entry_is_asked_again(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_entries_are_private_to_their_owner_and_nothing_else_is_left_behind(
+def test_cache_entries_are_readable_by_their_owner_only(
     model: LoopbackModel, tmp_path: Path
 ) -> None:
     model.push(verdict())
@@ -117,7 +117,7 @@ def test_an_unwritable_cache_folder_costs_no_verdict(
     assert caplog.text.count("the answers of the judge are not kept in") == 1
 
 
-def test_by_default_the_cache_is_beside_the_recordings_and_not_one_of_them(
+def test_the_default_cache_is_not_read_as_a_recording(
     model: LoopbackModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_DIR", str(tmp_path))

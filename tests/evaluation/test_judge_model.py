@@ -102,7 +102,7 @@ def forms(model: LoopbackModel) -> list[tuple[str | None, bool]]:
     ]
 
 
-def test_a_server_without_schemas_is_asked_for_json_and_then_for_text(
+def test_a_server_without_schemas_gets_simpler_requests(
     model: LoopbackModel,
 ) -> None:
     model.push(
@@ -130,7 +130,7 @@ def test_after_an_unexplained_refusal_plainer_requests_are_tried(model: Loopback
     assert forms(model)[-1] == (None, False)
 
 
-def test_once_a_form_has_been_accepted_a_refusal_concerns_the_question(
+def test_after_one_success_a_refusal_concerns_the_question(
     model: LoopbackModel,
 ) -> None:
     model.push(GOOD, refusing("Bad Request"))

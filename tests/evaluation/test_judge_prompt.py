@@ -115,7 +115,7 @@ def test_a_short_text_is_not_cut() -> None:
     assert asked(RUBRIC, output="a" * 90_000).shortened is None
 
 
-def test_the_question_and_the_verdict_both_say_that_a_trace_was_shortened() -> None:
+def test_question_and_verdict_note_that_a_trace_was_shortened() -> None:
     judge = Takes(2_000)
     value = judged(POLITE, judge, output="a" * 5_000 + "z" * 5_000)
     output = json.loads(inside(judge.text)[-1])["output"]

@@ -134,7 +134,7 @@ def test_pandas_reads_the_results_in_one_line(tmp_path: Path) -> None:
     assert assertions["passed"].tolist() == [True, False]
 
 
-def test_a_trace_with_two_tags_counts_for_both_and_the_worst_tag_comes_first() -> None:
+def test_a_trace_counts_for_each_tag_with_the_worst_tag_first() -> None:
     slices = Slices("tag")
     both = Subject(ReasoningTrace(trace_id="a", steps=[], metadata={"tags": ["x", "y"]}))
     slices.add(result(True), both)

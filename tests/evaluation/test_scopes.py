@@ -311,7 +311,7 @@ def units_of(
     return [*(unit for item in runs for unit in units.put(item)), *units.rest()]
 
 
-def test_rebuilt_runs_are_evaluated_as_soon_as_all_of_their_spans_have_come() -> None:
+def test_runs_are_evaluated_as_soon_as_they_are_complete() -> None:
     outer, inner = recorded()
     units = Units()
     assert list(units.put(inner)) == []

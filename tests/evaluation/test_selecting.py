@@ -61,7 +61,7 @@ def test_an_unknown_value_matches_no_name_and_no_time(selection: Selection) -> N
     assert not selection.holds(trace(**SILENT))
 
 
-def test_a_run_that_was_stopped_is_found_by_its_ending_and_by_its_status() -> None:
+def test_a_stopped_run_is_selected_by_ending_and_status() -> None:
     stopped = trace(status="error", metadata={"error": {"type": "asyncio.CancelledError"}})
     assert Selection(statuses=("cancelled",)).holds(stopped)
     assert Selection(statuses=("error",)).holds(stopped)

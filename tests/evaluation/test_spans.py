@@ -105,14 +105,14 @@ def test_an_unrelated_step_changes_no_verdict(step: Object, at: int) -> None:
     assert verdicts(ReasoningTrace.from_dict(changed(steps=steps))) == EXPECTED
 
 
-def test_arguments_masked_by_a_collector_are_not_held_against_the_agent() -> None:
+def test_arguments_masked_by_a_collector_do_not_fail_a_check() -> None:
     result = verdict(SEARCH, masked(RUN, ARGUMENTS, "****"))
     assert result.passed is None
     assert "masked by a Collector" in result.reason
     assert result.step_ids == ("step_001",)
 
 
-def test_an_output_masked_by_a_collector_is_not_held_against_the_agent() -> None:
+def test_an_output_masked_by_a_collector_does_not_fail_a_check() -> None:
     result = verdict({"type": "output_contains", "text": "x"}, masked(RUN, OUTPUT, "****"))
     assert result.passed is None
     assert "redacted" in result.reason
@@ -123,7 +123,7 @@ def test_a_masked_output_does_not_hide_arguments() -> None:
 
 
 @pytest.mark.parametrize("attribute", [ARGUMENTS, OUTPUT])
-def test_content_that_was_not_captured_is_not_held_against_the_agent(attribute: str) -> None:
+def test_uncaptured_content_does_not_fail_a_check(attribute: str) -> None:
     spans = spans_of(RUN)
     for span in spans:
         for name in [key for key in span.attributes if key == attribute]:

@@ -125,7 +125,7 @@ def test_the_patterns_of_one_check_share_its_limit() -> None:
 
 
 @pytest.mark.usefixtures("short_limit")
-def test_a_pattern_that_reaches_the_limit_again_and_again_is_tried_no_more() -> None:
+def test_a_pattern_is_not_tried_after_repeated_timeouts() -> None:
     pattern = f"^(a+)+${uuid.uuid4()}"
     reasons: list[str] = []
     for _ in range(5):
@@ -221,7 +221,7 @@ def test_a_forked_program_has_a_process_of_its_own() -> None:
     assert time_limit.search("b", "aab") == (2, 3)
 
 
-def test_where_no_process_can_be_started_the_check_is_not_evaluated(
+def test_without_a_process_the_check_is_not_evaluated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     time_limit._process.end()

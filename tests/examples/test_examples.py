@@ -60,7 +60,7 @@ def test_the_openai_agent_shows_a_tool_loop(tmp_path: Path) -> None:
     assert [step["type"] for step in trace["steps"]] == ["reasoning", "tool_call", "tool_result"]
 
 
-def test_the_agent_with_its_own_http_client_shows_a_tool_loop_and_its_tokens(
+def test_an_own_http_client_shows_a_tool_loop_and_tokens(
     tmp_path: Path,
 ) -> None:
     [trace] = run("own_http_client.py", tmp_path / "r")

@@ -78,7 +78,7 @@ def test_inspect_sees_no_difference(decorator: Decorator, fn: Any) -> None:
 
 
 @pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
-def test_the_decorator_may_stand_above_or_below_classmethod_and_staticmethod(
+def test_decorators_combine_with_classmethod_and_staticmethod(
     spans: Any, decorator: Decorator, above: bool
 ) -> None:
     def both(builtin: Any) -> Callable[[Any], Any]:

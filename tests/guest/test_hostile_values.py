@@ -165,9 +165,7 @@ def _nothing_touched() -> None:
 
 
 @pytest.mark.parametrize("kind", CORPUS)
-def test_a_tool_returns_the_very_object_and_none_of_its_methods_is_called(
-    spans: Any, kind: str
-) -> None:
+def test_a_tool_returns_the_same_object_without_calling_it(spans: Any, kind: str) -> None:
     value = CORPUS[kind]()
     getrefcount = sys.getrefcount(value)
     assert _tool(value) is value

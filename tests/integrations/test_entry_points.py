@@ -55,7 +55,7 @@ def test_an_unknown_option_is_named_with_the_known_ones(point: Any, method: str)
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
-def test_what_opentelemetry_passes_to_every_instrumentor_is_accepted(point: Any) -> None:
+def test_instrumentors_accept_opentelemetrys_arguments(point: Any) -> None:
     instrumentor = point.load()()
     try:
         instrumentor.instrument(**dict.fromkeys(COMMON))

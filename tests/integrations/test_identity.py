@@ -95,9 +95,7 @@ def test_the_config_wins_over_the_session_around(spans: Any, model: Any, chat: A
     assert identities(spans) == dict.fromkeys(BELOW, OURS)
 
 
-def test_a_run_inside_a_tool_wins_over_the_config_that_langchain_hands_down(
-    spans: Any, model: Any, chat: Any
-) -> None:
+def test_a_run_inside_a_tool_overrides_langchains_config(spans: Any, model: Any, chat: Any) -> None:
     def body(query: str) -> str:
         with run("inner", session_id="s2"):
             return str(chat.invoke(query).content)

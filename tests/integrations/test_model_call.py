@@ -164,7 +164,7 @@ def test_a_response_reported_by_hand_is_the_response_of_the_openai_client(
     assert essence(spans) == expected
 
 
-def test_a_stream_whose_chunks_are_reported_is_the_stream_of_the_openai_client(
+def test_reported_chunks_equal_the_openai_clients_stream(
     spans: Any, client: Any, model: LoopbackModel
 ) -> None:
     options = {"stream": True, "stream_options": {"include_usage": True}}

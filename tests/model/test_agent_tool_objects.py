@@ -47,9 +47,7 @@ def test_an_example_is_known_for_what_it_is_and_valid(cls: type[Versioned]) -> N
 
 
 @pytest.mark.parametrize(("name", "example"), PARTIAL)
-def test_what_lacks_required_members_can_be_read_and_is_warned_of(
-    name: str, example: dict[str, Any]
-) -> None:
+def test_missing_required_members_are_a_warning(name: str, example: dict[str, Any]) -> None:
     assert type(read(example)).__name__ == name
     assert {finding.level for finding in findings(example)} == {"warning"}
 

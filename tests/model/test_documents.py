@@ -297,7 +297,7 @@ def test_an_openai_tool_comes_back_with_what_only_openai_knows() -> None:
     assert ToolSpec.from_openai(tool).to_openai() == tool
 
 
-def test_an_anthropic_tool_comes_back_with_what_only_anthropic_knows() -> None:
+def test_an_anthropic_tool_keeps_its_own_members() -> None:
     cache = {"type": "ephemeral"}
     tool: Json = {"name": "t", "description": "d", "input_schema": {}, "cache_control": cache}
     assert ToolSpec.from_anthropic(tool).to_anthropic() == tool

@@ -218,7 +218,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("cls", RECORDS)
-def test_no_record_of_which_little_is_known_shows_an_absent_member(cls: type[Any]) -> None:
+def test_the_repr_of_a_record_omits_absent_members(cls: type[Any]) -> None:
     """Members without a default are absent, too, where they may be."""
     if issubclass(cls, msgspec.Struct):
         required = [field.name for field in msgspec.structs.fields(cls) if field.required]

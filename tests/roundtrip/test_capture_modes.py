@@ -170,9 +170,7 @@ def test_before_1_37_messages_are_events_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_content_that_is_too_large_and_stored_apart_comes_back_too(
-    tmp_path: Path, generation: str
-) -> None:
+def test_offloaded_content_is_restored(tmp_path: Path, generation: str) -> None:
     least = {"AGENTOOL_MAX_ATTRIBUTE_BYTES": "2000"}
     on_spans = rebuilt(record(tmp_path / "spans", "SPAN_ONLY", 3000, **least))
     assert "x" * 3000 in str(on_spans)

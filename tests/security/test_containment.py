@@ -205,7 +205,7 @@ def raising(spans: list[SpanRecord]) -> list[SpanRecord]:
         (lambda spans: None, "TypeError"),
     ],
 )
-def test_a_run_that_its_dialect_cannot_arrange_costs_itself_alone(
+def test_a_run_that_cannot_be_arranged_is_skipped_alone(
     arranged: Callable[[list[SpanRecord]], Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)

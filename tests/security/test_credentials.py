@@ -93,7 +93,7 @@ def test_recover_sends_where_a_file_says_without_any_credentials() -> None:
     assert proxy.asked == []
 
 
-def test_recover_over_grpc_sends_no_credentials_where_a_file_says() -> None:
+def test_recover_over_grpc_sends_no_credentials_to_a_files_endpoint() -> None:
     with GrpcReceiver() as receiver:
         journal(
             Path(".agentool/a.open"),
@@ -107,7 +107,7 @@ def test_recover_over_grpc_sends_no_credentials_where_a_file_says() -> None:
         assert SECRET not in str(receiver.metadata)
 
 
-def test_a_client_certificate_is_not_shown_to_an_endpoint_that_a_file_names(
+def test_client_certificates_are_not_sent_to_a_files_endpoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from agentool_otel.tracing.export.send.attempt import HttpSender
@@ -121,7 +121,7 @@ def test_a_client_certificate_is_not_shown_to_an_endpoint_that_a_file_names(
 
 
 @pytest.mark.parametrize("named", ["by option", "in the environment"])
-def test_recover_sends_credentials_to_an_endpoint_that_somebody_has_named(named: str) -> None:
+def test_recover_sends_credentials_to_an_explicit_endpoint(named: str) -> None:
     endpoint = down()
     leave_for(endpoint)
     arguments = ["--endpoint", endpoint] if named == "by option" else []
@@ -148,7 +148,7 @@ def test_run_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
     assert "`agentool-otel recover` sends" in done.stderr
 
 
-def test_instrument_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
+def test_instrument_sends_only_leftovers_for_its_endpoint() -> None:
     second = down()
     leave_for(second)
     with HttpReceiver() as receiver, again_at(second) as attacker:

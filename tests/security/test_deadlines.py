@@ -181,7 +181,7 @@ socket.getaddrinfo = lambda *_: time.sleep(60)
 {PROGRAM}"""
 
 
-def test_a_program_ends_although_the_name_of_its_receiver_is_still_looked_up(
+def test_a_program_ends_during_a_slow_name_lookup(
     tmp_path: Path,
 ) -> None:
     """The system's look-up has no deadline: the threads that wait for it are left behind."""

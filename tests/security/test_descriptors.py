@@ -153,7 +153,7 @@ def test_a_shutdown_after_everything_was_closed_raises_nothing(folder: Path, use
 
 
 @users
-def test_a_daemon_records_what_it_does_and_its_parent_what_it_did(folder: Path, user: str) -> None:
+def test_a_daemon_and_its_parent_record_their_own_calls(folder: Path, user: str) -> None:
     """Fork, new session, fork, close everything: as python-daemon does it."""
 
     def program() -> None:
@@ -190,7 +190,7 @@ def test_a_lock_that_was_lost_with_its_descriptor_is_taken_again(folder: Path, u
     in_child(folder, program, user)
 
 
-def test_a_kept_connection_whose_number_was_reused_is_left_and_made_anew(folder: Path) -> None:
+def test_a_connection_with_a_reused_descriptor_is_replaced(folder: Path) -> None:
     with HttpReceiver(keeps=True) as receiver:
 
         def program() -> None:
@@ -232,7 +232,7 @@ STEPS: dict[str, Callable[[Any], object]] = {
 
 @settings(max_examples=15)
 @given(st.lists(st.sampled_from(sorted(STEPS)), max_size=6))
-def test_whatever_happens_to_our_numbers_every_call_is_recorded_once(steps: list[str]) -> None:
+def test_closed_descriptors_lose_no_call(steps: list[str]) -> None:
     import tempfile
 
     def program() -> None:

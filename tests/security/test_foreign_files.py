@@ -369,7 +369,7 @@ def test_in_a_folder_of_another_user_nothing_is_recovered(folder: Path) -> None:
 
 @users
 @pytest.mark.parametrize(("mode", "recovered"), [(0o777, False), (0o1777, True), (0o770, True)])
-def test_in_a_folder_where_everybody_may_exchange_files_nothing_is_recovered(
+def test_a_folder_with_unsafe_permissions_is_not_recovered(
     folder: Path, user: str, mode: int, recovered: bool
 ) -> None:
     def program() -> None:

@@ -64,7 +64,7 @@ def test_the_work_for_things_that_are_alike_grows_in_proportion(shape: Shape) ->
     assert more < 1.3 * 4 * few
 
 
-def test_a_report_for_each_run_of_a_trace_takes_no_more_than_one_for_all(usual: float) -> None:
+def test_reports_of_many_runs_take_linear_time(usual: float) -> None:
     def reported(rebuilt: Rebuilt) -> None:
         assert not rebuilt.may_hide()
         assert rebuilt.fidelity.spans

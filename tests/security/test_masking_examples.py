@@ -32,9 +32,7 @@ def test_a_credential_is_masked_to_its_end_in_every_form(example: Example, form:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("example", NAMED, ids=lambda item: f"{item.group}: {item.kind[:40]}")
-def test_a_credential_that_a_name_gives_away_is_masked_in_every_form(
-    example: Example, form: str
-) -> None:
+def test_a_named_credential_is_masked_in_every_form(example: Example, form: str) -> None:
     assert leaks(example, example.text)
     assert not leaks(example, FORMS[form](example.text))
 

@@ -37,7 +37,7 @@ def out_of_json(text: str, levels: int) -> str:
 
 
 @given(TEXTS, AROUND, AROUND, st.integers(1, 3), st.booleans())
-def test_a_text_is_masked_alike_as_it_is_and_in_json_at_any_level(
+def test_a_text_is_masked_the_same_in_nested_json(
     text: str, before: str, behind: str, levels: int, ascii_only: bool
 ) -> None:
     text = f".{before} {text} {behind}"
@@ -63,9 +63,7 @@ def test_a_name_whose_letters_are_escaped_is_the_same_name(
 @pytest.mark.parametrize(
     "text", ["password=Xk29vTqhunter", "api_key: Xk29vTqhunter", "DB_PASS=Xk29vTqhunter", KEY]
 )
-def test_an_escape_before_a_name_or_shape_in_broken_json_is_no_part_of_it(
-    escape: str, depth: int, text: str
-) -> None:
+def test_escapes_in_broken_json_are_not_part_of_a_name(escape: str, depth: int, text: str) -> None:
     """JSON that was cut off is no JSON: its text is searched as it stands."""
     escape = escape.replace("\\", "\\" * depth)
     cut_off = f'{{"result": "user: ada{escape}{text}'

@@ -69,7 +69,7 @@ def test_a_thread_class_that_is_not_as_known_is_left_alone(
     assert agentool_otel.status()["threads"][0]["state"] == "failed"
 
 
-def test_a_method_that_a_pool_lacks_is_reported_and_the_others_are_wrapped(
+def test_a_missing_pool_method_is_reported_and_others_wrapped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Pool(multiprocessing.pool.Pool):
@@ -146,7 +146,7 @@ def odd_modules() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("description", odd_modules())
-def test_a_framework_that_is_not_as_known_is_imported_as_without_us(
+def test_an_unexpected_framework_is_imported_unchanged(
     description: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unchanged(call: Any, _instance: Any, args: Any, options: Any) -> Any:

@@ -48,9 +48,7 @@ def test_only_the_folder_of_the_recording_is_looked_into(tmp_path: Path, secret:
         assert restore_texts(text) is text
 
 
-def test_a_text_is_found_by_its_hash_wherever_the_recording_was_moved_to(
-    tmp_path: Path, secret: bytes
-) -> None:
+def test_offloaded_texts_of_a_moved_recording_are_found(tmp_path: Path, secret: bytes) -> None:
     content = tmp_path / "recordings" / "content"
     (content / sha256(secret).hexdigest()).write_bytes(secret)
     assert restore_texts(noted("/was/there/before", secret)) == {"a": secret.decode()}
@@ -122,6 +120,6 @@ json_values = st.recursive(
 @given(json_values | st.fixed_dictionaries({"a": st.fixed_dictionaries(
     {}, optional={"stored": json_values, "sha256": json_values, "bytes": json_values}
 )}))  # fmt: skip
-def test_whatever_a_span_says_nothing_is_raised_and_nothing_made_up(note: Any) -> None:
+def test_any_span_is_read_without_errors_or_invented_data(note: Any) -> None:
     texts = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps(note)}
     assert restore_texts(texts) is texts

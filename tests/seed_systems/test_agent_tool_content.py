@@ -77,7 +77,7 @@ def test_check_30_a_redacted_payload_is_in_no_byte(state: str, spans: Any) -> No
     assert span.attributes["agenttool.result.payload"] == "withheld"
 
 
-def test_check_30_what_is_redacted_after_its_result_is_in_no_byte(spans: Any) -> None:
+def test_check_30_late_redaction_removes_every_byte(spans: Any) -> None:
     call = Call()
     call.invocation(status="succeeded", ended_at=at(2))
     call.emitter.record({**EXAMPLES["Result"], "structured_content": CANARY, "status": "succeeded"})
@@ -94,7 +94,7 @@ def test_check_30_a_payload_is_not_repeated_in_the_arguments(spans: Any) -> None
     assert CANARY.encode() not in exported(spans)
 
 
-def test_check_30_a_tool_whose_data_is_to_be_redacted_keeps_it_all(spans: Any) -> None:
+def test_check_30_a_redacted_tool_exports_no_data(spans: Any) -> None:
     call = Call()
     profile = {**EXAMPLES["PermissionProfile"], "redaction_required": True}
     call.emitter.record(profile)

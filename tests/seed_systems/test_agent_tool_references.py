@@ -36,7 +36,7 @@ def test_check_28_telemetry_refs_are_those_of_the_exported_span(spans: Any) -> N
     assert event["trace_refs"] == [reference]
 
 
-def test_check_28_nothing_is_referred_to_where_nothing_is_recorded() -> None:
+def test_check_28_without_recording_there_are_no_references() -> None:
     call = Call()
     invocation = EXAMPLES["Invocation"]
     assert call.emitter.record(invocation) == invocation

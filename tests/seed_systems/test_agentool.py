@@ -255,7 +255,7 @@ def test_check_09_calls_and_results_are_paired_and_none_is_lost(
     assert result.rebuilt[0].trace.to_dict()["steps"] == steps
 
 
-def test_check_10_an_error_of_a_tool_is_one_of_its_span_and_odd_figures_stay() -> None:
+def test_check_10_a_tools_error_is_an_error_of_its_span() -> None:
     result: Object = {"call_id": "a", "error": "no route", "duration_ms": 99999, "cost_tokens": 7}
     steps = [
         {**call("a"), "timestamp": "2026-03-01T10:00:00Z"},

@@ -157,9 +157,7 @@ def cut(tmp_path: Path, limit: int) -> Rebuilt:
 
 
 @pytest.mark.parametrize("limit", range(20, 300, 7))
-def test_check_87_json_that_was_cut_is_never_read_as_if_it_were_whole(
-    limit: int, tmp_path: Path
-) -> None:
+def test_check_87_truncated_json_is_never_read_as_complete(limit: int, tmp_path: Path) -> None:
     trace = cut(tmp_path, limit).trace.to_dict()
     assert "k" not in trace.get("metadata", {})
     assert "owner" not in trace

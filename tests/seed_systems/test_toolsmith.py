@@ -89,9 +89,7 @@ def test_check_76_any_tool_spec_can_be_a_tool_and_comes_back() -> None:
         ("sends a mail", None),
     ],
 )
-def test_check_76_free_text_is_a_fact_only_where_it_leaves_no_doubt(
-    text: str, said: bool | None
-) -> None:
+def test_check_76_only_unambiguous_free_text_is_a_fact(text: str, said: bool | None) -> None:
     [registry] = to_agentool(changed(TOOLS, "tools.0.sideEffects", text))
     assert isinstance(registry, ToolRegistry)
     metadata = registry.tools[0].spec.metadata
@@ -106,7 +104,7 @@ def test_check_77_tasks_come_back_with_all_they_say() -> None:
     assert there_and_back(TASKS) == canonical(TASKS)
 
 
-def test_check_77_a_task_is_a_case_and_none_means_that_nothing_is_called() -> None:
+def test_check_77_a_task_without_tool_expects_no_call() -> None:
     cases = [item.to_dict() for item in to_agentool(TASKS)]
     assert [case["assertions"][0] for case in cases] == [
         {"type": "contains_tool_call", "tool_name": "book_train"},

@@ -141,7 +141,7 @@ OLDER = {name: generation for name, generation in GENERATIONS.items() if name !=
 
 
 @pytest.mark.parametrize("name", OLDER)
-def test_what_an_older_generation_is_written_as_is_read_back_by_the_renames(name: str) -> None:
+def test_older_generations_are_read_back_by_their_renames(name: str) -> None:
     contextual = {gen_ai.RETRIEVAL_TOP_K}  # its old name means something else on other spans
     generation = OLDER[name]
     for new, old in generation.names.items():
@@ -215,7 +215,7 @@ def test_buckets_rise_and_only_histograms_have_them() -> None:
         assert bool(metric.buckets) == (metric.instrument == "histogram")
 
 
-def test_complex_attributes_of_the_conventions_have_a_shape_that_is_a_json_schema() -> None:
+def test_complex_attributes_have_a_json_schema() -> None:
     complex_ones = {
         n
         for n, attribute in ATTRIBUTES.items()

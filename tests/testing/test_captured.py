@@ -88,7 +88,7 @@ def test_what_has_ended_so_far_is_there_and_can_be_forgotten() -> None:
         assert traces.trace.input == "three"
 
 
-def test_the_trace_is_that_of_the_run_which_is_no_part_of_another() -> None:
+def test_the_trace_is_that_of_the_outermost_run() -> None:
     with captured_traces() as traces:
         boss("news")
     assert len(traces.traces()) == 2
@@ -158,7 +158,7 @@ def test_the_environment_keeps_nothing_from_the_test(
     assert [step.content for step in traces.trace.steps] == ["think"]
 
 
-def test_an_earlier_provider_gets_nothing_of_the_test_and_all_of_what_follows() -> None:
+def test_an_earlier_provider_gets_only_later_spans() -> None:
     before = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(before))

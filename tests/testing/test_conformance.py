@@ -129,7 +129,7 @@ def test_an_mcp_request_is_client_or_server() -> None:
     assert rules(span("tools/call search", "INTERNAL", CALL)) == ["kind"]
 
 
-def test_an_agent_in_this_process_has_no_provider_id_version_server_or_cache_counts() -> None:
+def test_a_local_agent_lacks_attributes_of_remote_ones() -> None:
     remote = {
         "gen_ai.provider.name": "openai",
         "gen_ai.agent.id": "asst_1",
@@ -263,7 +263,7 @@ def test_the_shapes_mean_the_same_to_a_json_schema_validator(
     assert not validator.is_valid(bad)
 
 
-def test_a_shape_violation_says_where_and_does_not_repeat_the_content() -> None:
+def test_a_shape_violation_has_a_place_but_no_content() -> None:
     secret = [{"role": "user", "parts": [{"type": "text", "content": ["secret"]}]}]
     assert broken(chat({"gen_ai.input.messages": json.dumps(secret)})) == [
         "chat gpt-5: gen_ai.input.messages: expected string, got array - at $[0].parts[0].content "

@@ -105,7 +105,7 @@ def test_counting_tokens_takes_no_turn() -> None:
     assert message["content"][0]["text"] == "There."
 
 
-def test_a_tool_on_offer_is_called_once_and_then_there_is_an_answer() -> None:
+def test_an_offered_tool_is_called_once_before_the_answer() -> None:
     tool = {"name": "look", "input_schema": {"type": "object", "properties": {"at": {}}}}
     with LoopbackModel() as model:
         first = json.loads(ask(model, "/v1/messages", tools=[tool])[2])

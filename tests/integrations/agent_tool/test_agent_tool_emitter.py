@@ -49,7 +49,7 @@ def test_values_that_json_has_no_form_for_cost_no_span(spans: Any) -> None:
     assert call_span(spans).attributes["agenttool.invocation.id"] == "inv_1"
 
 
-def test_what_is_changed_after_it_was_told_is_not_changed_on_the_span(spans: Any) -> None:
+def test_later_changes_of_an_object_do_not_reach_the_span(spans: Any) -> None:
     values = {"query": "first"}
     call = Call()
     call.invocation(model_input=values)
@@ -108,7 +108,7 @@ def test_invocations_of_many_threads_are_told_apart(spans: Any) -> None:
 CANARY = "canary-9f3b27"
 
 
-def test_what_comes_after_the_end_is_told_by_its_facts_below_the_span(spans: Any) -> None:
+def test_objects_after_the_end_are_recorded_as_facts(spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": ["pin"]}
     call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
@@ -140,7 +140,7 @@ def test_more_secrets_than_can_be_looked_for_let_no_content_out(spans: Any) -> N
     assert b"a row of the payload" not in exported(spans)
 
 
-def test_more_text_than_can_be_looked_through_lets_no_content_out(spans: Any) -> None:
+def test_too_much_text_to_search_withholds_all_content(spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": ["pins"]}
     call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
@@ -150,7 +150,7 @@ def test_more_text_than_can_be_looked_through_lets_no_content_out(spans: Any) ->
     assert call_span(spans).attributes["agenttool.withheld"] == "redaction_required"
 
 
-def test_sensitive_fields_of_arguments_that_are_json_text_are_taken_out(spans: Any) -> None:
+def test_sensitive_fields_in_json_text_are_removed(spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": ["pin"]}
     call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
@@ -323,7 +323,7 @@ def test_nothing_of_a_call_that_has_ended_is_kept(spans: Any) -> None:
     assert span() is None
 
 
-def test_what_is_held_back_is_written_when_the_emitter_is_forgotten(spans: Any) -> None:
+def test_withheld_spans_are_written_when_the_emitter_is_deleted(spans: Any) -> None:
     def runtime() -> None:
         call = Call()
         call.invocation(status="succeeded")
@@ -349,7 +349,7 @@ elif hasattr(os, "fork"):
 """
 
 
-def test_what_is_held_back_is_written_once_at_the_end_of_the_program(tmp_path: Path) -> None:
+def test_withheld_spans_are_written_once_at_exit(tmp_path: Path) -> None:
     """Also where the emitter is older than what takes its spans, and where a child leaves first."""
     pytest.importorskip("opentelemetry.sdk")
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}

@@ -40,9 +40,7 @@ def test_a_sensitive_field_is_not_the_objects_own_member_of_that_name(
 
 
 @pytest.mark.parametrize("value", ["tool", "state", "invocation", "status", "failed"])
-def test_a_sensitive_value_takes_no_name_and_no_word_of_the_specification_away(
-    value: str, spans: Any
-) -> None:
+def test_sensitive_values_do_not_mask_names_of_the_specification(value: str, spans: Any) -> None:
     call = declaring("pin")
     transitions = [{"to": "running", "at": at(1)}]
     call.invocation(model_input={"pin": value}, status_transitions=transitions)
@@ -104,7 +102,7 @@ def test_events_alone_say_which_tool_they_are_about(spans: Any) -> None:
     assert CANARY.encode() not in exported(spans)
 
 
-def test_what_comes_after_the_end_of_a_large_redacted_payload_says_nothing(spans: Any) -> None:
+def test_after_a_large_redacted_payload_nothing_is_exported(spans: Any) -> None:
     call = Call()
     call.invocation()
     call.done(redaction_state="redacted", structured_content=CANARY * 10_000)
@@ -133,7 +131,7 @@ def test_a_redaction_may_be_told_by_its_subject(spans: Any) -> None:
     assert CANARY.encode() not in exported(spans)
 
 
-def test_a_tool_whose_data_is_to_be_redacted_keeps_what_belongs_to_no_call(spans: Any) -> None:
+def test_a_redacted_tool_keeps_objects_without_a_call(spans: Any) -> None:
     call = declaring(permission_profile={"redaction_required": True})
     call.emitter.record(
         {"hook_id": "h", "hook_event": "pre_tool_use", "tool_id": "tool_search", "outputs": CANARY}

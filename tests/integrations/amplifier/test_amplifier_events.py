@@ -70,7 +70,7 @@ def test_every_log_gives_whole_spans_and_the_same_ones_again(lines: list[dict[st
     assert spans == spans_of(lines)
 
 
-def test_a_line_is_known_by_its_schema_or_by_an_event_of_the_kernel() -> None:
+def test_a_line_is_recognised_by_schema_or_kernel_event() -> None:
     is_event = AmplifierLog.recognises
     assert is_event({"event": "garden:watered", "schema": {"name": "amplifier.log"}})
     assert is_event({"event": "tool:pre", "session_id": "s"})
@@ -93,7 +93,7 @@ def test_times_are_read_to_the_nanosecond() -> None:
 # --------------------------------------------------------------------------------- tool calls
 
 
-def test_a_call_that_has_no_answer_where_the_turn_goes_on_was_denied() -> None:
+def test_an_unanswered_call_of_a_continued_turn_was_denied() -> None:
     use = ("tool:pre", {"tool_name": "look", "tool_call_id": "a"})
     _, denied = log_of(PROMPT, use, ("provider:request", {}), DONE)
     assert denied.attributes["error.type"] == "permission_denied"
@@ -102,7 +102,7 @@ def test_a_call_that_has_no_answer_where_the_turn_goes_on_was_denied() -> None:
     assert "error.type" not in unanswered.attributes
 
 
-def test_an_error_that_repeats_the_arguments_goes_to_the_call_with_these() -> None:
+def test_an_error_with_arguments_belongs_to_their_call() -> None:
     uses = [("tool:pre", {"tool_name": "look", "tool_input": {"n": n}}) for n in (1, 2)]
     failed = ("tool:error", {"tool_name": "look", "tool_input": {"n": 2}, "error": "dark"})
     _, first, second = log_of(PROMPT, *uses, failed, DONE)
@@ -121,7 +121,7 @@ def test_calls_that_nobody_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     assert {item.attributes["agentool.tool.incomplete"] for item in done} == {"call_only"}
 
 
-def test_the_session_that_did_nothing_for_longest_is_forgotten_first(
+def test_the_least_recently_used_session_is_dropped_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(translator, "_SESSIONS", 2)
@@ -163,7 +163,7 @@ def test_a_turn_begins_with_its_prompt(event: str) -> None:
     assert "How is it?" in str(begun)
 
 
-def test_an_event_of_a_module_does_not_part_a_model_call_from_its_content() -> None:
+def test_module_events_do_not_separate_a_call_from_its_content() -> None:
     block = {"block": {"type": "text", "text": "Sunny."}}
     turn, chat = log_of(
         PROMPT,
@@ -178,13 +178,13 @@ def test_an_event_of_a_module_does_not_part_a_model_call_from_its_content() -> N
 
 
 @pytest.mark.parametrize("status", ["incomplete", "cancelled", "timeout", "error"])
-def test_a_turn_that_did_not_end_well_is_an_error_whatever_it_is_called(status: str) -> None:
+def test_an_unsuccessful_turn_is_an_error(status: str) -> None:
     [turn] = log_of(PROMPT, ("orchestrator:complete", {"status": status}))
     assert turn.attributes["error.type"] == status
     assert turn.attributes["agentool.status"] == "error"
 
 
-def test_a_model_call_between_turns_is_a_turn_that_nobody_asked_for() -> None:
+def test_a_model_call_between_turns_is_a_turn_without_prompt() -> None:
     call = (("llm:request", {"model": "m"}), ("llm:response", {"model": "m"}))
     spans = log_of(PROMPT, DONE, *call, PROMPT, DONE)
     first, between, second = (span for span in spans if span.name == "invoke_agent")

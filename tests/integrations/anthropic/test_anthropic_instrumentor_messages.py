@@ -220,7 +220,7 @@ def test_a_platform_is_known_by_its_client(name: str, provider: str) -> None:
     assert provider_of(object.__new__(heir), None) == provider
 
 
-def test_another_server_that_speaks_the_same_is_known_by_its_host() -> None:
+def test_a_compatible_server_is_identified_by_its_host() -> None:
     new = object.__new__(anthropic.Anthropic)
     assert provider_of(new, "api.deepseek.com") == "deepseek"
     assert provider_of(new, "localhost") == "anthropic"

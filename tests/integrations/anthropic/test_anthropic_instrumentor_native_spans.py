@@ -74,7 +74,7 @@ def traceparents(model: LoopbackModel) -> list[str]:
     return [item.headers.get("traceparent", "").split("-")[2] for item in requests]
 
 
-def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_of(
+def test_our_provider_gives_one_span_whose_context_is_sent(
     tmp_path: Path, model: LoopbackModel
 ) -> None:
     run(tmp_path, PROGRAM, model)
@@ -87,7 +87,7 @@ def test_under_a_provider_of_ours_a_call_has_one_span_which_the_server_is_told_o
     assert len(chats) == 8
 
 
-def test_under_the_users_provider_both_are_kept_and_each_call_counts_once(
+def test_the_users_provider_keeps_both_spans_of_a_call(
     tmp_path: Path, model: LoopbackModel
 ) -> None:
     run(tmp_path, f"{USERS}{PROGRAM}{SAVED}", model)

@@ -95,7 +95,7 @@ def test_a_crew_is_one_trajectory_that_hands_over_from_agent_to_agent(
     assert [handoff["to_agent"] for handoff in handoffs] == ["writer"]
 
 
-def test_what_a_tool_does_lies_inside_it_under_the_id_the_model_asked_for_it_by(
+def test_a_tools_work_is_below_its_span_with_the_calls_id(
     stage: Stage, model: LoopbackModel
 ) -> None:
     def search_web(query: str) -> str:
@@ -171,7 +171,7 @@ def test_an_agent_alone_is_a_run(stage: Stage, model: LoopbackModel) -> None:
     assert "hi" in attributes(stage, "invoke_agent researcher")[0]["gen_ai.input.messages"]
 
 
-def test_a_flow_of_the_users_is_a_workflow_and_an_agents_loop_is_not(
+def test_user_flows_are_workflows_and_agent_loops_are_not(
     stage: Stage, model: LoopbackModel
 ) -> None:
     flows: Any = import_module("crewai.flow.flow")

@@ -165,9 +165,7 @@ def test_an_error_that_a_tool_answers_with_is_a_tool_error(spans: Any, chat: Any
     assert attributes["agentool.tool.error"] == "no such page"
 
 
-def test_an_error_that_was_handled_is_seen_wherever_a_backend_looks_for_it(
-    spans: Any, chat: Any
-) -> None:
+def test_a_handled_error_is_on_status_result_and_event(spans: Any, chat: Any) -> None:
     """In the status, in the result, which goes to the model, and as an event."""
     from langchain_core.tools import ToolException, tool
 
@@ -320,7 +318,7 @@ def test_a_tool_that_times_out_leaves_nothing_behind(spans: Any) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_a_broken_provider_says_is_in_the_trace_of_the_agent(
+def test_a_providers_error_is_in_the_trace_of_the_agent(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
     model.push(Turn(status=500, error="the disk is full"))

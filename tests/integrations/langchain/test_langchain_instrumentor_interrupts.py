@@ -165,7 +165,7 @@ def test_the_question_of_a_function_that_is_an_entrypoint(spans: Any) -> None:
     assert (second.input, second.output) == ("yes", "yes")
 
 
-def test_without_content_that_a_run_was_interrupted_is_left_and_no_word_of_it(spans: Any) -> None:
+def test_without_content_only_the_interruption_is_recorded(spans: Any) -> None:
     spans.without_content()
     refunds = graph(approve=asking("Refund 40 EUR?"))
     refunds.invoke(ASKED, CONFIG)
@@ -179,7 +179,7 @@ def test_without_content_that_a_run_was_interrupted_is_left_and_no_word_of_it(sp
     assert "go ahead" not in written
 
 
-def test_a_command_without_an_answer_is_what_it_puts_into_the_state(spans: Any) -> None:
+def test_a_command_without_an_answer_is_its_state_update(spans: Any) -> None:
     from langgraph.types import Command
 
     built = graph(work=lambda _: {"answers": ["done"]})

@@ -111,7 +111,7 @@ def test_runs_are_read() -> None:
     assert coverage(SPANS) == 0.85
 
 
-def test_the_error_is_the_last_line_of_the_traceback_and_there_is_no_output() -> None:
+def test_the_error_is_the_last_line_of_the_traceback() -> None:
     described = (
         "ValueError('no station')\n\nTraceback (most recent call last):\n"
         '  File "a.py", line 1, in look\n    raise\nValueError: no station\n'

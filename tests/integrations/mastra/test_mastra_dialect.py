@@ -52,7 +52,7 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_the_answer_of_an_inference_with_tool_calls_is_on_the_step_around_it() -> None:
+def test_an_answer_with_tool_calls_is_on_the_parent_step() -> None:
     attributes = {
         "mastra.span.type": "model_inference",
         "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"A"}]}]',

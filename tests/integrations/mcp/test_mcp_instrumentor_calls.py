@@ -255,7 +255,7 @@ def test_every_patch_fits_the_installed_version(instrumented: Any) -> None:
     assert {item.state for item in ours.attached.values()} <= {"attached", "waiting"}
 
 
-def test_under_a_provider_of_the_users_a_rebuild_of_all_counts_each_call_once(
+def test_a_rebuild_with_the_users_provider_counts_calls_once(
     spans: Any, native: None, instrumented: Any
 ) -> None:
     options: dict[str, Any] = {"mode": "legacy"}

@@ -131,9 +131,7 @@ def test_an_error_of_the_consumer_is_not_one_of_the_model(client: Any, spans: An
     assert spans.only().status.is_unset
 
 
-def test_a_loop_that_breaks_ends_the_span_when_the_stream_is_forgotten(
-    client: Any, spans: Any
-) -> None:
+def test_a_broken_loop_ends_the_span_on_collection(client: Any, spans: Any) -> None:
     for _ in client.chat.completions.create(**STREAM):
         break
     gc.collect()
@@ -151,9 +149,7 @@ def test_a_loop_that_breaks_may_go_on_later(client: Any, spans: Any, model: Loop
     assert "agentool.interrupted" not in spans.attributes()
 
 
-def test_an_async_loop_that_breaks_ends_the_span_when_the_stream_is_forgotten(
-    calls: Any, spans: Any
-) -> None:
+def test_a_broken_async_loop_ends_the_span_on_collection(calls: Any, spans: Any) -> None:
     async def use(client: Any) -> None:
         async for _ in await client.chat.completions.create(**STREAM):
             break

@@ -100,7 +100,7 @@ def test_processors_are_those_of_the_user(scene: Scene) -> None:
     assert event == with_us
 
 
-def test_a_model_that_no_client_of_ours_makes_is_recorded_by_the_sdks_span(scene: Scene) -> None:
+def test_a_model_without_our_client_is_recorded_by_the_sdks_span(scene: Scene) -> None:
     types = importlib.import_module("openai.types.responses")
 
     class Own(scene.sdk.Model):  # type: ignore[misc,name-defined]

@@ -56,7 +56,7 @@ def test_a_call_that_waits_for_approval_is_made_again(scene: Scene, streamed: bo
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("approved", [False, True])
-def test_what_waits_for_approval_is_the_output_and_the_decision_the_input_of_the_next_run(
+def test_pending_approvals_are_output_and_decisions_the_next_input(
     scene: Scene, streamed: bool, approved: bool
 ) -> None:
     agent = scene.agent(tools=[scene.tool(needs_approval=True)])

@@ -114,7 +114,7 @@ def test_version_1_has_its_messages_in_one_attribute() -> None:
     assert coverage(VERSION_1) == 0.94
 
 
-def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -> None:
+def test_a_continued_conversation_outputs_only_new_messages() -> None:
     messages = [
         {"role": "user", "parts": [{"type": "text", "content": "one"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
@@ -137,7 +137,7 @@ def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -
     """)
 
 
-def test_without_a_mark_for_new_messages_the_input_comes_from_the_model_calls() -> None:
+def test_unmarked_input_comes_from_the_model_calls() -> None:
     messages = [
         {"role": "user", "content": "one", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "1", "event.name": "gen_ai.assistant.message"},

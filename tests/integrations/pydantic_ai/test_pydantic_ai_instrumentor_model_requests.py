@@ -108,7 +108,7 @@ def test_a_request_that_a_capability_answers_itself_has_no_span(spans: Any) -> N
     assert requests(spans) == []
 
 
-def test_what_a_capability_changes_in_the_messages_is_what_the_model_was_asked(spans: Any) -> None:
+def test_changes_by_a_capability_are_in_the_models_input(spans: Any) -> None:
     messages = pydantic_ai(".messages")
 
     async def before_model_request(self: Any, ctx: Any, request_context: Any) -> Any:
@@ -122,7 +122,7 @@ def test_what_a_capability_changes_in_the_messages_is_what_the_model_was_asked(s
     assert "something else" in request.attributes["gen_ai.input.messages"]
 
 
-def test_attempts_that_another_model_followed_are_failed_calls_of_their_own(spans: Any) -> None:
+def test_attempts_with_a_fallback_are_failed_calls(spans: Any) -> None:
     fallback = pydantic_ai(".models.fallback").FallbackModel
     refused = pydantic_ai(".exceptions").ModelHTTPError(500, "one", "broken")
     attempts = hasattr(pydantic_ai(".messages"), "ModelRequestAttempt")

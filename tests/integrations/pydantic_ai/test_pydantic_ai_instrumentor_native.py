@@ -53,7 +53,7 @@ def switched_on() -> Iterator[Any]:
 
 @pytest.mark.filterwarnings("ignore:Instrumentation format versions")
 @pytest.mark.parametrize("version", [2, 3, 5])
-def test_under_a_provider_of_the_users_a_rebuild_of_both_counts_each_call_once(
+def test_a_rebuild_with_the_users_provider_counts_calls_once(
     spans: Any, instrumented: Any, switched_on: Any, version: int
 ) -> None:
     from agentool_otel.tracing.spans.settings import settings

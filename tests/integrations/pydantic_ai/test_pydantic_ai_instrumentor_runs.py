@@ -32,9 +32,7 @@ def look(q: int) -> str:
     return f"found {q}"
 
 
-def test_an_agent_that_was_built_before_is_covered_and_keeps_its_capabilities(
-    spans: Any, instrumented: Any
-) -> None:
+def test_earlier_agents_are_covered_and_keep_capabilities(spans: Any, instrumented: Any) -> None:
     instrumented.uninstrument()
     agent = agent_on(scripted("one", "two"))
     before = list(agent.root_capability.capabilities)
@@ -47,7 +45,7 @@ def test_an_agent_that_was_built_before_is_covered_and_keeps_its_capabilities(
     assert [type(item) for item in after] == [type(item) for item in before]
 
 
-def test_the_users_capabilities_wrap_a_run_in_the_order_they_are_given_in(spans: Any) -> None:
+def test_the_users_capabilities_keep_their_order(spans: Any) -> None:
     order: list[str] = []
 
     def noting(name: str) -> Any:
@@ -63,7 +61,7 @@ def test_the_users_capabilities_wrap_a_run_in_the_order_they_are_given_in(spans:
     assert order == ["One", "Two", "Three"]
 
 
-def test_an_agent_without_a_name_is_named_after_the_variable_that_holds_it(spans: Any) -> None:
+def test_a_nameless_agent_is_named_after_its_variable(spans: Any) -> None:
     async def run() -> None:
         somebody = pydantic_ai().Agent(scripted("done", "done"))
         await somebody.run("x")
@@ -101,7 +99,7 @@ def test_an_output_function_is_a_tool_that_the_run_ends_with(spans: Any) -> None
     assert "booked Rome" in tool.attributes["gen_ai.tool.call.result"]
 
 
-def test_the_conversation_is_the_callers_then_that_around_then_pydantic_ais(spans: Any) -> None:
+def test_the_conversation_comes_from_caller_parent_or_framework(spans: Any) -> None:
     import agentool_otel
 
     agent = agent_on(scripted("1", "2", "3", "4"))

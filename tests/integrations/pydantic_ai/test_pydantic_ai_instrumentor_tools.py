@@ -59,7 +59,7 @@ def test_arguments_that_do_not_fit_are_an_error_of_the_tool(spans: Any) -> None:
     assert second.attributes["gen_ai.tool.call.arguments"] == '{"q":2}', "as validated"
 
 
-def test_a_tool_that_needs_approval_is_put_off_and_answered_by_a_later_run(spans: Any) -> None:
+def test_a_tool_that_needs_approval_is_deferred(spans: Any) -> None:
     package = pydantic_ai()
     done: list[str] = []
 
@@ -95,7 +95,7 @@ def _runs(spans: Any) -> list[ReasoningTrace]:
     return [item.trace for item in rebuild(records(spans.finished()))]
 
 
-def test_what_is_put_off_is_the_output_and_what_became_of_it_the_input_of_the_next_run(
+def test_deferred_calls_are_output_then_input(
     spans: Any,
 ) -> None:
     package = pydantic_ai()
@@ -168,7 +168,7 @@ def test_an_exception_of_the_users_with_the_name_of_a_signal_is_an_error(spans: 
     assert tool.attributes["error.type"].endswith("CallDeferred")
 
 
-def test_a_tool_that_returns_more_than_its_result_has_what_the_model_is_shown(spans: Any) -> None:
+def test_the_model_facing_part_of_a_tool_return_is_recorded(spans: Any) -> None:
     returned = pydantic_ai(".messages").ToolReturn
 
     def look(q: int) -> Any:

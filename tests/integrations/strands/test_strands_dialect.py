@@ -173,7 +173,7 @@ def test_cached_tokens_are_added_if_the_total_does_not_include_them() -> None:
     assert classify(within)[1].usage.input_tokens == 10  # type: ignore[union-attr]
 
 
-def test_the_oldest_spans_have_content_in_attributes_and_no_operation_name() -> None:
+def test_the_oldest_spans_have_no_operation_name() -> None:
     blocks = [{"text": "I look."}, *CALL]
     spans = [
         span(

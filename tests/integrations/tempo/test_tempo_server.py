@@ -96,7 +96,7 @@ def test_a_truncated_value_is_marked_as_such(suffix: str) -> None:
     assert "gen_ai.tool.call.result" in cut
 
 
-def test_losses_of_the_store_are_declared_and_possibly_truncated_texts_counted() -> None:
+def test_losses_are_declared_and_truncated_texts_counted() -> None:
     span = SpanRecord("6a" * 16, "6b" * 8, attributes={"a": "é" * 1024, "b": "x" * 2047})
     with Loopback(FakeTempo({"6a" * 16: [span]})) as server:
         source = open_source(f"tempo://{server.place}?trace={'6a' * 16}")
@@ -213,7 +213,7 @@ def test_a_path_that_is_the_name_of_a_service_is_explained() -> None:
     )
 
 
-def test_service_and_attributes_become_a_query_that_no_text_can_break_out_of() -> None:
+def test_query_values_are_escaped() -> None:
     with Loopback(FakeTempo({})) as server:
         read(
             f"tempo://{server.place}?{PAST}&service=bot&service=a%22b"

@@ -45,7 +45,7 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 1.0
 
 
-def test_a_model_span_of_several_steps_does_not_take_the_last_steps_usage() -> None:
+def test_a_span_of_several_steps_has_no_single_steps_usage() -> None:
     call = {
         "entity.type": "agent",
         "span.type": "llm",

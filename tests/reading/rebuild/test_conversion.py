@@ -143,7 +143,7 @@ def test_everything_but_names_and_attributes_stays(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_plain_spans_and_those_already_in_the_dialect_are_returned_unchanged(dialect: str) -> None:
+def test_spans_already_in_the_dialect_are_returned_unchanged(dialect: str) -> None:
     foreign = SpanRecord("a" * 32, "b" * 16, name="GET /", attributes={"http.method": "GET"})
     steps = SpanRecord("a" * 32, "b" * 16, name="agentool.steps", scope="agentool_otel")
     for item in (foreign, steps, converted(NESTED[0], writing_dialect(dialect))):

@@ -94,7 +94,7 @@ def test_a_call_of_another_tracer_with_another_id_is_another_run() -> None:
     assert len(two_calls(call(), call("r2"), second_in="sdk.of.the.provider").rebuilt()) == 2
 
 
-def test_a_server_span_in_a_trace_of_its_own_duplicates_a_call_of_our_run() -> None:
+def test_a_server_span_in_another_trace_duplicates_a_call() -> None:
     for scope in ("agentool_otel.capture", "some.sdk"):
         spans = Collected()
         root = spans.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9, scope=scope)

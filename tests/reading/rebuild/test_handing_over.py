@@ -119,7 +119,7 @@ def a_subagent(result: Any = "dug", **fields: Any) -> tuple[Collected, SpanRecor
     return spans, tool
 
 
-def test_a_run_without_messages_takes_task_and_result_from_the_tool_around_it() -> None:
+def test_a_run_without_messages_uses_its_parent_tools_values() -> None:
     observation, tool = a_subagent(
         result={"content": [{"type": "text", "text": "dug"}], "tokens": 3}
     )
@@ -193,7 +193,7 @@ def test_a_tool_named_transfer_is_a_handoff_if_it_names_an_agent(
     assert [step["type"] for step in spans.rebuilt()[0]["steps"]] == kinds
 
 
-def test_a_transfer_takes_its_target_from_another_tracers_span_inside_it() -> None:
+def test_a_transfer_takes_its_target_from_a_nested_span() -> None:
     spans = Collected()
     root = spans.add(agent("clerk"), seconds=9)
     outer = spans.add(ToolExecution(name="handoff", transfer_target=None), parent=root, seconds=3)

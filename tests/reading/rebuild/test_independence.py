@@ -112,7 +112,7 @@ def test_files_change_nothing(dialect: str, data: st.DataObject, chance: random.
 
 
 @law
-def test_without_its_root_a_trace_keeps_its_steps_and_is_marked_incomplete(
+def test_a_trace_without_its_root_is_incomplete(
     dialect: str, data: st.DataObject, chance: random.Random
 ) -> None:
     tree = data.draw(span_trees(dialect))

@@ -175,7 +175,7 @@ def test_each_run_of_a_trace_has_its_own_verdict() -> None:
     assert results == {"outer": ["outer"], "inner": ["inner"]}
 
 
-def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() -> None:
+def test_a_verdict_in_another_trace_belongs_to_one_run() -> None:
     """As where several processes rebuild, and one of them has to see all bare calls."""
     collection = Collected()
     root = collection.add(AgentInvocation(agent_name="clerk"), trace=1)

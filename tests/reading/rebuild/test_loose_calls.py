@@ -150,7 +150,7 @@ def test_a_framework_span_around_a_client_span_is_one_model_call() -> None:
     assert trace["metrics"]["total_tokens"] == 15
 
 
-def test_a_call_below_a_plain_span_is_complete_but_not_one_with_a_missing_parent() -> None:
+def test_only_a_missing_parent_makes_a_call_incomplete() -> None:
     spans = Collected()
     parent = spans.add(Unclassified())
     spans.add(chat([ASKED], SAID), parent=parent)
@@ -160,7 +160,7 @@ def test_a_call_below_a_plain_span_is_complete_but_not_one_with_a_missing_parent
     assert lost["metadata"] == {"incomplete": True}
 
 
-def test_a_call_inside_another_is_recognised_through_plain_spans_between() -> None:
+def test_nested_calls_are_recognised_through_plain_spans() -> None:
     spans = Collected()
     outer = spans.add(chat([ASKED], SAID), seconds=9)
     between = spans.add(Unclassified(), parent=outer)
@@ -199,7 +199,7 @@ def test_missing_usage_is_not_zero() -> None:
     assert "total_tokens" not in spans.rebuilt()[0]["metrics"]
 
 
-def test_results_without_history_belong_to_the_call_that_requested_them() -> None:
+def test_results_without_history_belong_to_their_request() -> None:
     """The responses API keeps the history, and not every tracer records the previous response."""
     spans = Collected()
     spans.add(chat([ASKED], WANTS))
@@ -244,7 +244,7 @@ def calls_of_google(first: int) -> Any:
     return message("assistant", [text("I look.")] * first + tool_calls)
 
 
-def test_ids_made_of_name_and_position_are_ignored_and_results_matched_in_order() -> None:
+def test_synthetic_ids_are_ignored_and_results_kept_in_order() -> None:
     wants = calls_of_google(first=1)
     results = message(
         "user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")]
@@ -275,7 +275,7 @@ def test_an_empty_call_id_counts_as_missing() -> None:
     assert shape(second) == ["call None weather {'c': 'P'}"]
 
 
-def test_a_span_that_only_marks_the_arrival_of_a_response_is_not_a_call() -> None:
+def test_a_span_for_a_responses_arrival_is_not_a_call() -> None:
     """Anthropic's SDK writes spans without content, beside those of whoever writes it."""
     spans = Collected()
     usage = Usage(input_tokens=10, output_tokens=5)
@@ -349,7 +349,7 @@ def test_an_answer_without_tool_calls_is_recognised_by_its_text() -> None:
     assert shape(trace) == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
 
 
-def test_tools_that_are_called_outside_any_run_are_no_agents_work() -> None:
+def test_tools_outside_of_any_run_belong_to_no_agent() -> None:
     spans = Collected()
     spans.add(ToolExecution(name="weather", arguments={"c": "Paris"}, result="sunny"))
     [trace] = spans.rebuilt()

@@ -68,9 +68,7 @@ def rebuilt(spans: list[SpanRecord]) -> list[Any]:
 @pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=chances)
-def test_runs_do_not_depend_on_the_order_of_calls_or_where_they_are_spooled(
-    chance: random.Random, no_memory: None
-) -> None:
+def test_runs_do_not_depend_on_order_or_spooling(chance: random.Random, no_memory: None) -> None:
     spans = recorded(chance)
     on_disk = rebuilt(spans)
     mixed = chance.sample(spans, len(spans))

@@ -118,7 +118,7 @@ def test_calls_of_one_sdk_at_the_same_time_are_two() -> None:
     assert calls_in(spans) == 2
 
 
-def test_a_model_call_inside_a_tool_is_not_part_of_the_call_around_it() -> None:
+def test_a_model_call_inside_a_tool_is_a_call_of_its_own() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     outer = spans.add(Inference(output=ANSWER, usage=USAGE), parent=root, seconds=5)
@@ -393,7 +393,7 @@ def test_an_agent_that_a_tool_of_its_own_calls_again_is_another_run() -> None:
 
 
 @pytest.mark.parametrize("scope", [NATIVE, "some.sdk"])
-def test_a_tool_span_of_another_tracer_inside_one_like_it_is_the_same_call(scope: str) -> None:
+def test_equal_nested_tool_spans_of_two_tracers_are_one_call(scope: str) -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     tool = ToolExecution(name="search", call_id="t1", arguments={"q": "x"}, result="found")
@@ -404,7 +404,7 @@ def test_a_tool_span_of_another_tracer_inside_one_like_it_is_the_same_call(scope
     assert len(trace["steps"]) == (2 if scope == NATIVE else 4), "one tracer records a call once"
 
 
-def test_our_span_of_a_tool_inside_a_librarys_keeps_its_place_on_the_timeline() -> None:
+def test_our_nested_tool_span_keeps_its_place_in_the_order() -> None:
     spans = Collected()
     root = ours(spans, spans.add(agent(), seconds=9))
     tool = ToolExecution(name="search", call_id="t1")

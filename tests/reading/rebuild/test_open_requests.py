@@ -124,7 +124,7 @@ def loop(number: int, at: int = 0) -> list[SpanRecord]:
 
 @pytest.mark.parametrize("program", [agent, loop])
 @pytest.mark.parametrize("tools", [1, 2])
-def test_of_two_runs_at_once_it_is_unknown_which_called_a_tool_without_arguments(
+def test_a_bare_tool_of_two_concurrent_runs_is_unmatched(
     program: Callable[[int, int], list[SpanRecord]], tools: int
 ) -> None:
     executed = [tool(NAMELESS, 1000 + n, 13 + n, 16 + n) for n in range(tools)]
@@ -137,7 +137,7 @@ def test_of_two_runs_at_once_it_is_unknown_which_called_a_tool_without_arguments
         assert [passed for *_, passed in result].count(False) == tools
 
 
-def test_a_tool_whose_caller_is_unknown_leaves_the_verdict_on_other_tools() -> None:
+def test_an_unmatched_tool_leaves_verdicts_on_other_tools() -> None:
     spans = [*agent(1, 0), *agent(2, 1), tool(NAMELESS, 1000, 13, 17)]
     checks = [{"type": "no_tool_error", "tool_name": name} for name in ("search", "write")]
     clerks = [item.trace for item in rebuild(spans) if item.trace.agent_id == "clerk"]

@@ -22,7 +22,7 @@ def notes_of(spans: Collected, outcome: str) -> list[tuple[str, str | None]]:
 # -------------------------------------------------------------------------------- spans of one call
 
 
-def test_a_servers_span_that_starts_before_its_tool_by_another_clock_adds_to_it() -> None:
+def test_a_server_span_with_clock_skew_merges_into_its_tool() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=4)
@@ -43,7 +43,7 @@ def test_a_tool_span_around_one_that_knows_the_id_adds_to_it() -> None:
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
-def test_a_request_beside_the_span_that_knows_the_id_is_of_the_same_call() -> None:
+def test_a_sibling_request_merges_with_the_span_that_has_the_id() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     parent = spans.add(ToolExecution(name="t"), parent=root, seconds=4)
@@ -75,7 +75,7 @@ def test_a_transfer_within_another_tracers_is_one_handoff() -> None:
     assert len(notes_of(spans, "duplicate")) == 1
 
 
-def test_spans_of_an_id_that_comes_again_are_of_the_request_before_them() -> None:
+def test_spans_of_a_reused_id_belong_to_the_previous_request() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=99)
     for turn in (1, 2):
@@ -92,7 +92,7 @@ def test_spans_of_an_id_that_comes_again_are_of_the_request_before_them() -> Non
     ]
 
 
-def test_a_deep_chain_of_requests_each_begun_before_the_one_around_it_is_one_call() -> None:
+def test_a_deep_chain_of_nested_requests_is_one_call() -> None:
     spans = Collected()
     parent: SpanRecord | None = spans.add(agent(), seconds=9999)
     begun = 1_700_000_000_000_000_000 + 5000 * 10**9
@@ -108,7 +108,7 @@ def test_a_deep_chain_of_requests_each_begun_before_the_one_around_it_is_one_cal
 # ------------------------------------------------------------------------------- results in answers
 
 
-def test_the_result_of_a_tool_that_the_provider_runs_comes_with_the_answer() -> None:
+def test_a_provider_tools_result_comes_with_the_answer() -> None:
     call = {"type": "server_tool_call", "id": "s", "name": "t", "server_tool_call": {"n": 1}}
     result = {"type": "server_tool_call_response", "id": "s", "server_tool_call_response": "found"}
     spans = Collected()
@@ -148,7 +148,7 @@ def test_a_result_in_the_output_of_a_run_is_that_of_its_span(call_id: str | None
     assert shape(trace) == ["call c t {'n': 1}", "result c found"]
 
 
-def test_an_older_form_of_another_call_than_those_beside_it_is_a_call() -> None:
+def test_an_older_form_of_a_different_call_is_a_call() -> None:
     parts = [tool_call("a", {"n": 1}, ""), tool_call("b", {"n": 2}, "c")]
     spans = Collected()
     root = spans.add(agent(), seconds=9)
@@ -169,7 +169,7 @@ def test_a_place_on_the_timeline_of_thousands_of_digits_is_none() -> None:
 # ---------------------------------------------------------------------- what is not compared at all
 
 
-def test_a_tool_far_inside_others_says_that_it_was_not_compared_with_all_of_them() -> None:
+def test_a_deeply_nested_tool_notes_that_comparison_was_limited() -> None:
     spans = Collected()
     parent = spans.add(agent(), seconds=99)
     for n in range(10):

@@ -194,9 +194,7 @@ def test_an_unfinished_root_is_in_progress_and_marked() -> None:
 
 @settings(max_examples=many(200), deadline=None)
 @given(span_trees("gen_ai"), st.floats(0, 1))
-def test_a_run_that_was_closed_for_a_dead_program_ends_after_its_last_step(
-    spans: list[SpanRecord], share: float
-) -> None:
+def test_a_recovered_run_ends_after_its_last_step(spans: list[SpanRecord], share: float) -> None:
     for span in spans:
         if span.attributes["gen_ai.operation.name"] in ("invoke_agent", "invoke_workflow"):
             assert span.start_ns is not None
@@ -284,7 +282,7 @@ def test_a_run_known_only_from_its_own_span_has_its_calls_and_results() -> None:
     assert trace["output"] == "done"
 
 
-def test_a_thought_that_only_its_provider_can_read_is_kept_sealed() -> None:
+def test_an_encrypted_thought_is_kept_as_it_is() -> None:
     spans = Collected()
     sealed = {"type": "reasoning", "content": "", "encrypted_content": "x7"}
     spans.add(agent(), seconds=9)

@@ -149,7 +149,7 @@ def test_calls_that_start_together_keep_the_order_of_their_requests() -> None:
     assert names == ["second", "first"]
 
 
-def test_an_mcp_servers_span_belongs_to_the_call_however_deep_it_is() -> None:
+def test_a_deep_mcp_server_span_belongs_to_the_call() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     tool = spans.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
@@ -168,7 +168,7 @@ def test_a_call_known_only_from_an_mcp_client_has_its_duration() -> None:
     assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
 
 
-def test_a_tool_span_below_the_model_and_the_executing_one_are_one_call() -> None:
+def test_a_tools_spans_of_model_and_executor_are_one_call() -> None:
     """AgentOps writes a span for each tool call of an answer, and the tool has no call id."""
     spans = Collected()
     root = spans.add(agent(), seconds=9)
@@ -189,7 +189,7 @@ def test_two_tool_spans_with_different_arguments_are_two_calls() -> None:
     assert len([step for step in shape(trace) if step.startswith("call")]) == 2
 
 
-def test_a_call_of_ours_inside_another_tracers_span_of_it_is_one_call() -> None:
+def test_our_call_inside_another_tracers_is_one_call() -> None:
     spans = Collected()
     root = spans.add(
         agent(),

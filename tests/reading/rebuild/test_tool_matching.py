@@ -19,7 +19,7 @@ def asks(*calls: tuple[str, str]) -> Inference:
     return Inference(provider="p", output=[message("assistant", parts)])
 
 
-def test_tool_spans_with_only_a_name_execute_the_calls_in_the_requested_order() -> None:
+def test_bare_tool_spans_match_calls_in_requested_order() -> None:
     spans = Collected()
     root = spans.add(agent())
     spans.add(asks(("c1", "a"), ("c2", "a")), parent=root)
@@ -91,7 +91,7 @@ def test_a_call_that_another_span_executes_is_not_matched() -> None:
     assert (sorted(results), guessed) == ([("c1", 1), ("c2", 2)], [])
 
 
-def test_a_tool_span_that_starts_before_the_request_gets_the_remaining_call() -> None:
+def test_an_early_tool_span_gets_the_remaining_call() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)
     spans.add(asks(("c1", "a"), ("c2", "a")), parent=root)

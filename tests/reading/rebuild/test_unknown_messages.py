@@ -86,9 +86,7 @@ several_turns = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 
 @settings(max_examples=many(200), deadline=None)
 @given(turns=several_turns, tools=st.booleans())
-def test_loops_one_after_another_are_the_same_runs_without_content(
-    turns: list[int], tools: bool
-) -> None:
+def test_sequential_loops_are_separated_without_content(turns: list[int], tools: bool) -> None:
     spans = Collected()
     batch = spans.add(Unclassified(), seconds=99)
     one_after_another(spans, [Loop(str(n), turn, batch) for n, turn in enumerate(turns)], tools)
@@ -104,7 +102,7 @@ def test_loops_one_after_another_are_the_same_runs_without_content(
     kind=st.sampled_from(["SERVER", "CONSUMER", "INTERNAL"]),
     chance=st.randoms(use_true_random=False),
 )
-def test_loops_at_once_below_spans_of_their_own_are_the_same_runs_without_content(
+def test_concurrent_loops_are_separated_without_content(
     turns: list[int], tools: bool, kind: str, chance: random.Random
 ) -> None:
     spans = Collected()
@@ -115,7 +113,7 @@ def test_loops_at_once_below_spans_of_their_own_are_the_same_runs_without_conten
     assert runs(without_content(spans.spans)) == runs(spans.spans)
 
 
-def test_calls_below_different_servers_are_different_runs_however_they_ended() -> None:
+def test_calls_below_different_servers_are_different_runs() -> None:
     spans = Collected()
     top = spans.add(Unclassified(), seconds=99)
     for _ in range(3):

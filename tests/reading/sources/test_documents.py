@@ -117,9 +117,7 @@ def handoffs(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("parent_first", [True, False])
-def test_the_agent_of_a_trajectory_in_the_same_value_goes_by_its_name(
-    tmp_path: Path, parent_first: bool
-) -> None:
+def test_an_embedded_trajectorys_agent_keeps_its_name(tmp_path: Path, parent_first: bool) -> None:
     child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}
     both = [referring({"session_id": "s2"}), child]
     (file := tmp_path / "t.json").write_text(json.dumps(both if parent_first else both[::-1]))
@@ -142,7 +140,7 @@ def test_an_embedded_trajectory_is_a_trace_that_the_outer_one_leads_to(tmp_path:
     assert inner.to_dict()["output"] == "It is 2."
 
 
-def test_the_agent_of_a_trajectory_in_an_earlier_file_goes_by_its_name(
+def test_an_earlier_trajectorys_agent_keeps_its_name(
     tmp_path: Path,
 ) -> None:
     child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}

@@ -138,7 +138,7 @@ def test_a_compressed_body_inside_a_response_is_not_unpacked() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refusal_names_the_variables_and_hides_the_secrets_a_server_echoes(status: int) -> None:
+def test_a_refusal_names_variables_and_hides_echoed_secrets(status: int) -> None:
     refused = refusal((status, {}, f"no such token: {TOKEN}".encode()))
     assert isinstance(refused, SourceDenied)
     assert f"refuses, {status} (no such token: ***); hint: set AGENTOOL_TEMPO_TOKEN" in str(refused)

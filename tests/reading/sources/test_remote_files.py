@@ -52,7 +52,7 @@ def test_a_source_is_read_from_its_beginning_each_time(store: Any) -> None:
     assert source.bytes_total == source.bytes_read == len(RECORDING.read_bytes())
 
 
-def test_an_error_names_what_was_looked_for_where_nothing_is_there(store: Any) -> None:
+def test_an_error_about_an_empty_place_names_the_search(store: Any) -> None:
     with pytest.raises(SourceUnreachable, match=r"nothing to read in memory://none \(looked for"):
         open_source("memory://none")
 

@@ -82,9 +82,7 @@ def test_a_trace_id_is_padded_with_leading_zeros() -> None:
         ("tempo://", "expected tempo://HOST:PORT/PATH"),
     ],
 )
-def test_a_url_that_cannot_be_understood_is_refused_with_the_parameter_named(
-    url: str, words: str
-) -> None:
+def test_an_invalid_url_is_refused_with_the_parameter(url: str, words: str) -> None:
     with pytest.raises(SourceError, match=words):
         read(url)
 

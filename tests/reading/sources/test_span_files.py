@@ -256,7 +256,7 @@ def test_the_hint_names_the_file(tmp_path: Path) -> None:
         list(SpanFiles([tmp_path / "a.json"]).spans())
 
 
-def test_zstd_without_a_library_is_refused_with_the_command_that_helps(
+def test_zstd_without_a_library_is_refused_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compression, "_zstd", lambda: None)

@@ -37,7 +37,7 @@ def test_every_trace_is_found_or_the_overfull_instant_is_named(times: list[int],
         assert any(window.since_ns <= time <= window.until_ns for window in named)
 
 
-def test_a_quiet_window_takes_one_request_or_as_many_as_the_server_requires() -> None:
+def test_a_quiet_window_takes_the_fewest_requests() -> None:
     windows: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:

@@ -36,7 +36,7 @@ print(agentool_otel.status().spans.created)
     ("listeners", "quiet", "lines"),
     [("[]", "", 1), ("[]", "on", 0), ("[AgentSpecEventListener()]", "", 0)],
 )
-def test_check_70_a_line_says_once_that_no_listener_is_registered(
+def test_check_70_a_missing_listener_is_warned_of_once(
     listeners: str, quiet: str, lines: int, tmp_path: Path
 ) -> None:
     missing("wayflow")

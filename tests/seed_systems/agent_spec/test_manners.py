@@ -147,7 +147,7 @@ def test_check_65_a_conversation_leaves_the_context_as_it_was(attached: Any) -> 
     assert named(attached, "invoke_agent weather").attributes["agentool.incomplete"] is True
 
 
-def test_check_65_what_the_garbage_collector_ends_waits_for_no_lock_of_ours(attached: Any) -> None:
+def test_check_65_spans_ended_by_the_collector_take_no_lock(attached: Any) -> None:
     """It collects at any point, also where this thread holds a lock that the end of a span needs:
     that of another thread comes through once this one has let go."""
 
@@ -177,7 +177,7 @@ def test_check_65_a_conversation_whose_id_cannot_be_read_runs(
     assert executed(lambda item: item + 1, Hostile(), (1,), {}) == 2
 
 
-def test_check_65_what_has_ended_is_let_go_even_if_its_context_lives_on(attached: Any) -> None:
+def test_check_65_ended_steps_are_released(attached: Any) -> None:
     request = event("AgentExecutionStart", agent=agent(), inputs={"q": "?"})
     ref = weakref.ref(request)
     with span("AgentExecutionSpan", agent=agent()) as item:
@@ -234,9 +234,7 @@ ACTS = st.one_of(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ACTS, max_size=12))
-def test_check_65_in_any_order_each_span_is_recorded_once_and_nothing_stays(
-    attached: Any, acts: list[Any]
-) -> None:
+def test_check_65_each_span_is_recorded_once_in_any_order(attached: Any, acts: list[Any]) -> None:
     attached.forget()
     contextvars.copy_context().run(act_all, attached, acts)
 
@@ -416,7 +414,7 @@ def test_check_67_where_content_is_captured_the_exception_is_recorded(attached: 
 # --------------------------------------------------------------------------------------- detaching
 
 
-def test_check_70_detached_a_graph_streams_as_if_it_had_not_been_touched(attached: Any) -> None:
+def test_check_70_a_detached_graph_streams_unchanged(attached: Any) -> None:
     component = SimpleNamespace(stream=lambda request, config=None: iter([current(), config]))
     graphs.patch_graph(component, lambda: AgentSpecInstrumentor().enabled)
     AgentSpecInstrumentor().uninstrument()

@@ -137,7 +137,7 @@ def test_check_66_a_flow_is_its_nodes_with_their_branches(
 
 @RUNTIMES
 @pytest.mark.parametrize("opened", [True, False])
-def test_check_66_the_error_of_a_tool_is_on_it_and_on_what_it_passes(
+def test_check_66_a_tools_error_is_on_it_and_the_spans_it_passes(
     runtime: str, opened: bool, attached: Any
 ) -> None:
     missing(runtime)

@@ -347,7 +347,7 @@ class Other:
         return heard
 
 
-def test_check_70_beside_other_processors_each_hears_everything_once(attached: Any) -> None:
+def test_check_70_other_processors_get_everything_once(attached: Any) -> None:
     second = Other()
     processors = [second, AgentSpecProcessor(False)]
     with part("Trace")(name="talk", span_processors=processors) as trace:

@@ -75,7 +75,7 @@ def test_check_46_the_hook_is_an_entry_point_that_a_real_session_mounts(spans: A
     assert [item.name for item in spans.finished()] == ["chat scripted-1", "invoke_agent"]
 
 
-def test_check_46_an_option_that_is_not_known_costs_the_hook_and_not_the_session(
+def test_check_46_an_unknown_option_disables_only_the_hook(
     spans: Any,
 ) -> None:
     hooks = [{"module": "hooks-agentool-otel", "config": {"endpont": "http://x"}}]
@@ -83,7 +83,7 @@ def test_check_46_an_option_that_is_not_known_costs_the_hook_and_not_the_session
     assert spans.finished() == []
 
 
-def test_check_47_every_event_of_the_kernel_is_watched_or_left_alone_on_purpose() -> None:
+def test_check_47_every_kernel_event_is_watched_or_excluded() -> None:
     assert set(kernel(".events").ALL_EVENTS) == set(KERNEL)
     assert set(KERNEL) - set(WATCHED) == DELTAS
     assert not DELTAS & set(MODULES)
@@ -99,7 +99,7 @@ def test_check_47_no_event_troubles_a_session_whatever_it_holds(event: str, span
     assert spans_named(spans, "chat scripted-1")
 
 
-def test_check_48_events_that_modules_announce_are_on_the_step_they_are_about(spans: Any) -> None:
+def test_check_48_announced_events_are_on_their_step(spans: Any) -> None:
     hooks = [{"module": "scripted-announcing"}, {"module": "hooks-agentool-otel"}]
     run(plan("Good day.", hooks=hooks), "Hello")
     [turn] = spans_named(spans, "invoke_agent")
@@ -246,9 +246,7 @@ def test_check_53_a_child_of_a_turn_that_is_over_lies_below_that_turn(
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_check_54_the_current_span_is_that_of_the_tool_and_of_the_model_call(
-    loop: str, spans: Any
-) -> None:
+def test_check_54_tool_and_model_spans_are_current(loop: str, spans: Any) -> None:
     from opentelemetry import trace
 
     modules = import_module("amplifier_module_scripted")

@@ -101,7 +101,7 @@ def test_check_51_a_denied_call_has_its_times_its_place_and_its_arguments(
         ([(deny_rome, 20), (look, 60)], None),
     ],
 )
-def test_check_51_arguments_of_a_denied_call_are_not_taken_before_a_hook_that_may_redact(
+def test_check_51_denied_arguments_are_read_after_redaction(
     loop: str, handlers: list[tuple[Any, int]], of_event: str | None, spans: Any
 ) -> None:
     """Handlers behind the one that denies are not asked. What the model wrote is content that has
@@ -113,9 +113,7 @@ def test_check_51_arguments_of_a_denied_call_are_not_taken_before_a_hook_that_ma
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_check_51_arguments_of_a_denied_call_are_what_a_redacting_hook_has_left(
-    loop: str, spans: Any
-) -> None:
+def test_check_51_denied_arguments_are_the_redacted_ones(loop: str, spans: Any) -> None:
     async def deny(event: str, data: Any) -> Any:
         denied = data["tool_input"]["city"] == "Rome, redacted"
         return kernel().HookResult(action="deny" if denied else "continue")

@@ -89,7 +89,7 @@ def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
     assert "error.type" not in chat.attributes
 
 
-def test_a_module_that_takes_no_wrapper_does_not_cost_the_others_theirs(spans: Any) -> None:
+def test_a_module_that_cannot_be_wrapped_affects_no_other(spans: Any) -> None:
     class Closed:
         __slots__ = ()
         name = "closed"
@@ -132,7 +132,7 @@ def test_a_provider_that_two_sessions_share_is_recorded_once(spans: Any) -> None
     assert len(spans_named(spans, "chat")) == 1
 
 
-def test_a_wrapper_that_somebody_has_wrapped_records_nothing_after_its_session(spans: Any) -> None:
+def test_a_wrapped_wrapper_stops_with_its_session(spans: Any) -> None:
     async def main() -> None:
         async with session(plan(provider={"silent": True})) as item:
             provider = item.coordinator.get("providers")["scripted"]

@@ -412,7 +412,7 @@ def test_without_a_provider_everything_works_and_nothing_is_recorded() -> None:
     assert add(1) == 3
 
 
-def test_a_generator_that_a_tool_merely_returns_stays_the_callers_own(spans: Any) -> None:
+def test_a_returned_generator_is_passed_on_unchanged(spans: Any) -> None:
     @tool
     def same(value: Any) -> Any:
         return value

@@ -40,13 +40,13 @@ def writer() -> None: ...
 
 
 @pytest.mark.usefixtures("variable")
-def test_the_variable_names_the_case_of_every_run_but_not_of_agents_in_it(spans: Any) -> None:
+def test_the_variable_sets_the_case_of_outermost_runs(spans: Any) -> None:
     planner()
     assert cases(spans) == {"planner": "from-variable", "writer": None}
 
 
 @pytest.mark.usefixtures("variable")
-def test_baggage_wins_over_the_variable_and_the_run_itself_over_both(spans: Any) -> None:
+def test_the_runs_case_overrides_baggage_and_variable(spans: Any) -> None:
     token = attach(baggage.set_baggage("agentool.case.id", "from-baggage"))
     planner()
     with run("researcher", case_id="named"):

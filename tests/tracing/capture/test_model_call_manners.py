@@ -26,7 +26,7 @@ def test_an_exception_passes_and_is_the_calls_error(spans: Any) -> None:
     assert spans.tree() == "chat m   finish=error error=TimeoutError"
 
 
-def test_an_exception_after_the_answer_does_not_change_why_the_model_stopped(spans: Any) -> None:
+def test_an_exception_after_the_answer_keeps_the_finish_reason(spans: Any) -> None:
     def fails() -> None:
         with agentool_otel.model_call("m", provider="own") as call:
             call.output(ANTHROPIC)

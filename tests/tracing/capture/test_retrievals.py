@@ -86,7 +86,7 @@ def test_the_response_of_embeddings_fills_in_the_rest(spans: Any) -> None:
     assert attributes["gen_ai.usage.input_tokens"] == 4
 
 
-def test_embeddings_and_a_retrieval_inside_a_model_call_are_calls_of_their_own(spans: Any) -> None:
+def test_nested_embeddings_and_retrievals_are_own_calls(spans: Any) -> None:
     with (
         agentool_otel.model_call("m", provider="own"),
         agentool_otel.retrieval("otel", "wiki"),

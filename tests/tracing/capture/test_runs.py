@@ -135,7 +135,7 @@ def test_an_output_has_its_finish_reason(spans: Any, status: str | None) -> None
     assert [item["finish_reason"] for item in outer] == ["error" if status else "stop"]
 
 
-def test_a_status_set_by_hand_is_kept_and_makes_the_span_an_error(spans: Any) -> None:
+def test_a_status_set_by_hand_is_kept(spans: Any) -> None:
     with run("a") as r:
         r.status = "timeout"
     assert spans.attributes()["error.type"] == "timeout"

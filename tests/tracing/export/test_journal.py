@@ -305,7 +305,7 @@ def test_a_span_open_across_a_fork_belongs_to_the_parent(tmp_path: Path) -> None
     assert len({file.name for file in tmp_path.iterdir()}) == 2
 
 
-def test_a_span_open_during_a_change_of_destination_ends_at_the_new_one(
+def test_open_spans_end_at_a_changed_destination(
     tmp_path: Path,
 ) -> None:
     pipeline, tracer = traced(tmp_path / "one")

@@ -270,7 +270,7 @@ def test_a_large_argument_is_shortened_in_the_journal_too(tmp_path: Path) -> Non
     assert json.loads(arguments)["password"] == MASK
 
 
-def test_the_rebuilt_run_has_the_killed_call_with_arguments_and_no_result(tmp_path: Path) -> None:
+def test_a_killed_call_is_rebuilt_with_arguments_and_no_result(tmp_path: Path) -> None:
     killed(tmp_path, "an agent")
     recover(tmp_path / ".agentool")
     (result,) = load(tmp_path / ".agentool")

@@ -206,7 +206,7 @@ def test_the_next_process_sends_the_log_records_of_a_dead_one(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_log_records_for_an_explicit_logs_endpoint_wait_even_if_it_is_missing(
+def test_log_records_wait_for_a_missing_logs_endpoint(
     tmp_path: Path,
 ) -> None:
     with HttpReceiver(lacks="/v1/logs") as receiver:

@@ -101,7 +101,7 @@ def test_an_event_that_a_user_adds_to_our_span_is_cleaned() -> None:
     assert len(steps(left)) == 3
 
 
-def test_step_events_are_looked_at_where_a_stricter_policy_has_followed() -> None:
+def test_step_events_are_masked_by_a_later_stricter_policy() -> None:
     spans = recorded(weather, Policy(capture=True))
     masking = Masking(Policy(capture=False))
     masking.distrust_open_spans()
@@ -181,9 +181,7 @@ def killed(folder: Path, redact: str) -> subprocess.CompletedProcess[str]:
         ("return text if name == 'attribute.name' else name", "gen_ai.tool.name"),
     ],
 )
-def test_a_tool_that_is_open_at_a_kill_is_recorded_as_redact_has_it(
-    redact: str, name: str, tmp_path: Path
-) -> None:
+def test_an_open_tool_at_a_kill_is_redacted(redact: str, name: str, tmp_path: Path) -> None:
     done = killed(tmp_path, redact)
     assert "failed while" not in done.stderr
     recording = "".join(path.read_text() for path in (tmp_path / ".agentool").glob("*.jsonl"))
@@ -192,9 +190,7 @@ def test_a_tool_that_is_open_at_a_kill_is_recorded_as_redact_has_it(
 
 
 @pytest.mark.parametrize("redact", ["return 'XX'", "return None", "raise RuntimeError", "return 7"])
-def test_whatever_redact_does_open_spans_are_kept_without_their_texts(
-    redact: str, tmp_path: Path
-) -> None:
+def test_a_failing_redact_keeps_open_spans_without_texts(redact: str, tmp_path: Path) -> None:
     done = killed(tmp_path, redact)
     assert "failed while" not in done.stderr
     spans = list(open_source(tmp_path / ".agentool").spans())

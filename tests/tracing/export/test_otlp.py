@@ -56,7 +56,7 @@ def test_the_environment_can_select_otlp() -> None:
     assert target_from_environment({}) is None
 
 
-def test_beside_an_endpoint_an_unsupported_protocol_counts_as_unset() -> None:
+def test_an_unsupported_protocol_counts_as_unset() -> None:
     environ = {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}
     assert OtlpTarget.at("http://host:4318", environ).protocol == "http/protobuf"
     assert OtlpTarget.at("http://host:4317", environ).protocol == "grpc"

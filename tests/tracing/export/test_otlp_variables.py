@@ -115,7 +115,7 @@ def test_an_unknown_exporter_counts_as_unset(
 
 
 @pytest.mark.parametrize("signal", ["traces", "logs", "metrics"])
-def test_an_unsupported_protocol_of_a_signal_gives_way_to_that_of_all(
+def test_an_unsupported_signal_protocol_falls_back_to_the_general(
     signal: Signal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL"

@@ -215,7 +215,7 @@ def test_recover_offers_refused_spans_again(folder: Path) -> None:
     assert list(folder.glob("[!.]*")) == []
 
 
-def test_a_receiver_that_refuses_everything_is_not_sent_every_span_alone(folder: Path) -> None:
+def test_a_total_refusal_is_not_retried_span_by_span(folder: Path) -> None:
     with HttpReceiver(status=400) as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, *map(str, range(500)))

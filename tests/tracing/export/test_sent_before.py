@@ -129,7 +129,7 @@ def test_log_records_that_arrived_before_a_kill_are_not_sent_again(
         assert bodies(receiver) == ["a", "b", "waits"]
 
 
-def test_what_an_endpoint_took_before_it_went_down_is_not_sent_again(folder: Path) -> None:
+def test_accepted_spans_are_not_sent_again(folder: Path) -> None:
     answers = [200, 503]
 
     def reply(_: bytes) -> Reply:
@@ -184,7 +184,7 @@ def test_a_spool_deleted_by_somebody_skips_nothing_of_the_next_one(folder: Path)
         assert receiver.names() == ["a", "b", "c"]
 
 
-def test_spans_that_come_during_a_request_wait_for_a_full_batch_or_the_clock(folder: Path) -> None:
+def test_spans_during_a_request_wait_for_the_next_batch(folder: Path) -> None:
     """Else a busy program sends a request for every few spans."""
     tracers: list[Tracer] = []
 

@@ -82,7 +82,7 @@ def call() -> None:
     sys.modules["a_library_with_spans"].work()
 
 
-def test_an_instrumented_call_has_one_span_and_what_is_below_hangs_on_it(library: Library) -> None:
+def test_an_instrumented_call_has_one_span_with_children(library: Library) -> None:
     LibraryInstrumentor().instrument()
     call()
     assert library.tree() == {"execute_tool work": None, "below": "execute_tool work"}

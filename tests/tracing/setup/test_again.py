@@ -110,7 +110,7 @@ def test_content_stays_out_of_a_provider_that_was_set_in_between(tmp_path: Path)
     assert printed(tmp_path, f"agentool_otel.instrument()\n{code}") is False
 
 
-def test_a_destination_beside_that_of_the_application_stays_and_is_said(tmp_path: Path) -> None:
+def test_a_second_destination_is_kept_and_reported(tmp_path: Path) -> None:
     code = f"""
 agentool_otel.instrument({DOWN!r})
 {JOIN}
@@ -209,7 +209,7 @@ def test_it_is_that_of_the_metrics_too(tmp_path: Path) -> None:
     assert b"first" not in sent
 
 
-def test_children_of_a_renamed_service_are_still_made_the_short_way(tmp_path: Path) -> None:
+def test_children_of_a_renamed_service_use_the_fast_path(tmp_path: Path) -> None:
     code = """
 from opentelemetry import trace
 from agentool_otel.tracing.spans.fast_span import FastSpan
@@ -226,7 +226,7 @@ print(json.dumps(seen))
     assert (first, last) == (True, True)
 
 
-def test_a_provider_of_the_application_keeps_its_name_and_that_is_said_once(tmp_path: Path) -> None:
+def test_an_applications_provider_keeps_its_service_name(tmp_path: Path) -> None:
     code = (
         f"{AGENT}{JOIN}agentool_otel.instrument(); agentool_otel.instrument(service_name='x')\n"
         "agentool_otel.instrument(service_name='y'); clerk('?')\n"
@@ -361,7 +361,7 @@ agentool_otel.instrument(redact={redact}); clerk("?")
     assert inputs(tmp_path) == ["kept"]
 
 
-def test_a_built_in_function_that_does_not_say_what_it_takes_is_not_refused(tmp_path: Path) -> None:
+def test_a_built_in_without_signature_is_accepted(tmp_path: Path) -> None:
     run(tmp_path, "import agentool_otel; agentool_otel.instrument(redact=max)")
 
 
@@ -391,7 +391,7 @@ print(json.dumps([refused, same, status()["destination"]]))
     assert set(resources(tmp_path).values()) == {"x"}
 
 
-def test_an_endpoint_beside_a_provider_that_takes_none_changes_nothing(tmp_path: Path) -> None:
+def test_an_endpoint_with_a_no_op_provider_is_refused(tmp_path: Path) -> None:
     code = f"""
 from opentelemetry import trace
 trace.set_tracer_provider(trace.NoOpTracerProvider())

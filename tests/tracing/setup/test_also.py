@@ -61,7 +61,7 @@ def test_what_is_not_sent_by_us_has_none_and_that_is_said(tmp_path: Path) -> Non
     assert "not sent by agentool_otel" in run(tmp_path, f"{AGENT}{code}").stderr
 
 
-def test_a_name_that_is_not_known_is_refused_where_spans_are_recorded_too(tmp_path: Path) -> None:
+def test_an_unknown_name_is_refused_with_a_recording(tmp_path: Path) -> None:
     done = run(tmp_path, f"{AGENT}agentool_otel.instrument()", AGENTOOL_ALSO="phoenix")
     assert "AGENTOOL_ALSO=phoenix is not supported: use openinference, or none" in done.stderr
 

@@ -128,7 +128,7 @@ assert [it.log_record.body for it in kept.get_finished_logs()] == ["after", "aft
     assert recorded(tmp_path) == ["resourceLogs"] * 2
 
 
-def test_where_spans_are_the_applications_so_is_the_decision_about_logs(tmp_path: Path) -> None:
+def test_the_application_decides_about_logs_of_its_spans(tmp_path: Path) -> None:
     code = """
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider

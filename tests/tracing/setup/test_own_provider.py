@@ -66,7 +66,7 @@ def test_show_does_not_claim_that_nothing_was_run(tmp_path: Path) -> None:
     assert "to the program's own tracer provider" in shown
 
 
-def test_log_records_and_metrics_go_where_variables_of_their_own_say(tmp_path: Path) -> None:
+def test_own_variables_set_destinations_of_logs_and_metrics(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         done = run(
             tmp_path,
@@ -84,7 +84,7 @@ def test_log_records_and_metrics_go_where_variables_of_their_own_say(tmp_path: P
         assert done.stdout.count(receiver.endpoint) == 2
 
 
-def test_what_is_named_for_all_signals_is_the_applications_own_affair(tmp_path: Path) -> None:
+def test_general_variables_are_left_to_the_application(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         code = f"{START}agentool_otel.instrument(); clerk('?')\n{LOG}"
         run(tmp_path, code, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint)

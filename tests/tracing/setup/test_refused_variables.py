@@ -180,7 +180,7 @@ def bad_variables() -> dict[str, str]:
     return {name: "no such thing" for name in CHECKED if name not in disabled}
 
 
-def test_a_program_with_nothing_but_such_values_runs_and_is_recorded(tmp_path: Path) -> None:
+def test_a_program_with_only_invalid_values_is_recorded(tmp_path: Path) -> None:
     bad = {key: text for key, text in bad_variables().items() if key != environment.CAPTURE}
     done = run(tmp_path, PROGRAM, **bad)
     refused = json.loads(done.stdout)
@@ -194,7 +194,7 @@ def test_a_program_with_nothing_but_such_values_runs_and_is_recorded(tmp_path: P
     assert len(list((tmp_path / ".agentool").glob("*.jsonl"))) == 1
 
 
-def test_what_may_be_meant_for_the_sdk_of_the_application_is_not_refused(tmp_path: Path) -> None:
+def test_values_for_the_applications_sdk_are_not_refused(tmp_path: Path) -> None:
     variables = {
         "OTEL_TRACES_EXPORTER": "zipkin",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",

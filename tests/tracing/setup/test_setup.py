@@ -98,7 +98,7 @@ def test_an_older_generation_of_names_can_be_asked_for(tmp_path: Path) -> None:
         assert b"gen_ai.client.token.usage" in b"".join(receiver.bodies["/v1/metrics"])
 
 
-def test_what_is_captured_and_how_to_change_it_is_said_once_at_info(tmp_path: Path) -> None:
+def test_the_capture_policy_is_logged_once_at_info(tmp_path: Path) -> None:
     code = (
         f"{AGENT}import logging; logging.basicConfig(level=logging.INFO)\n"
         "agentool_otel.instrument(); agentool_otel.instrument()"
@@ -233,7 +233,7 @@ def test_after_uninstrument_no_span_that_starts_is_recorded(tmp_path: Path, jour
     ]
 
 
-def test_uninstrument_takes_no_span_from_the_provider_of_the_application(tmp_path: Path) -> None:
+def test_uninstrument_leaves_the_applications_spans(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         code = (
             f"{AGENT}{JOIN}{LIBRARY}agentool_otel.instrument({receiver.endpoint!r})\n"
@@ -380,7 +380,7 @@ def test_a_mistake_is_refused_by_name(tmp_path: Path, call: str, message: str) -
     assert message in failed.value.stderr
 
 
-def test_an_endpoint_that_is_down_costs_seconds_at_exit_and_is_said(tmp_path: Path) -> None:
+def test_an_unreachable_endpoint_delays_exit_by_seconds(tmp_path: Path) -> None:
     code = f"{AGENT}agentool_otel.instrument('http://127.0.0.1:9'); clerk('?')"
     done = run(tmp_path, code, OTEL_METRICS_EXPORTER="none")
     assert "could not be delivered to http://127.0.0.1:9" in done.stderr

@@ -107,7 +107,7 @@ def test_after_uninstrument_they_begin_anew(
 
 @given(ENVIRONS, st.lists(CALLS, min_size=1, max_size=3))
 @settings(max_examples=10)
-def test_they_begin_anew_behind_a_provider_of_the_application_too(
+def test_configuration_restarts_behind_an_applications_provider(
     ask: Ask, environ: dict[str, str], calls: list[Call]
 ) -> None:
     result = ask(environ, "provider", *calls, "uninstrument", {})

@@ -132,7 +132,7 @@ def test_a_recording_holds_what_stores_may_round(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("said", "sent"), [("", False), ("on", True)])
-def test_over_the_network_a_span_says_its_times_once_unless_asked(
+def test_sent_spans_do_not_repeat_their_times_by_default(
     tmp_path: Path, said: str, sent: bool
 ) -> None:
     with HttpReceiver() as receiver:

@@ -166,7 +166,7 @@ def test_names_are_set_without_content_capture(spans: Any, way: str) -> None:
     assert all(identity(span) == OURS for span in spans.finished())
 
 
-def test_an_inner_agent_has_its_own_name_and_the_rest_of_the_outer_one(spans: Any) -> None:
+def test_an_inner_agent_inherits_all_but_the_name(spans: Any) -> None:
     with run("outer", session_id="s1", user_id="u1"):
         inner("1+2?")
     below, between, _ = spans.finished()

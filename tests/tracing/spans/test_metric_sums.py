@@ -315,7 +315,7 @@ def test_the_exemplar_of_a_counter_is_any_of_its_values() -> None:
 
 
 @pytest.mark.parametrize("unknown", ["aggregation", "exemplars"])
-def test_where_another_way_of_adding_up_was_chosen_the_sdk_adds_up(
+def test_another_aggregation_is_left_to_the_sdk(
     unknown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aggregation: dict[type, Aggregation] = EXPLICIT
@@ -347,7 +347,7 @@ def test_a_value_for_a_provider_of_the_application_is_recorded_at_once() -> None
     assert [exemplar.filtered_attributes for exemplar in point.exemplars] == [{"error.type": "e"}]
 
 
-def test_attributes_that_cannot_be_told_apart_by_hash_are_recorded() -> None:
+def test_attributes_with_colliding_hashes_are_recorded() -> None:
     tracing_settings.configure(dialect=GenAI("latest"))
     ours = Ours(CUMULATIVE)
     try:

@@ -206,7 +206,7 @@ def test_a_span_whose_id_is_known_retires_the_request(spans: Any) -> None:
     assert ids(spans) == ["1", None]
 
 
-def test_a_model_called_in_another_thread_is_told_by_the_span_around(spans: Any) -> None:
+def test_a_model_in_another_thread_is_linked_by_its_parent(spans: Any) -> None:
     def serve(number: str) -> None:
         with served(number), ThreadPoolExecutor(1) as pool:
             context = contextvars.copy_context()
