@@ -69,7 +69,7 @@ def _check_first(
                 "spans",
                 f"an object of type {type(first).__name__}",
                 "$[0]",
-                hint="load(place) and evaluate(cases, traces) take what is no span",
+                hint="load(place) and evaluate(cases, traces) take other objects",
             )
         yield first
         break
@@ -111,7 +111,7 @@ def _source(source: object) -> Source:
                 "a file, a folder, a glob or `-`",
                 f"an object of type {type(place).__name__}",
                 f"$[{at}]" if several else "$",
-                hint="rebuild(spans) and evaluate(cases, traces) take what is in memory",
+                hint="rebuild(spans) and evaluate(cases, traces) take objects in memory",
             )
         places.append(os.fspath(place))
     if not places:

@@ -197,7 +197,7 @@ def _header(of: Partners, diff: TraceDiff) -> Text:
 
 
 def _as_far(diff: TraceDiff) -> str:
-    return "" if diff.certain else " as far as can be told"
+    return "" if diff.certain else " as far as known"
 
 
 def _place(step: StepChange) -> str:

@@ -8,7 +8,7 @@ __all__ = ["COMMANDS", "EXAMPLES", "EXTRA_TOPICS", "with_examples"]
 
 COMMANDS = {
     "run": "Record a Python program without changing it.",
-    "demo": "Run a small agent here and now and show what is recorded.",
+    "demo": "Run a small agent and show its recording.",
     "show": "Show the steps of recorded runs.",
     "eval": "Check recorded runs against cases.",
     "diff": "Compare two sets of recorded runs step by step.",
@@ -20,7 +20,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of cases, for editors.",
     "clean": "Remove recordings.",
     "recover": "Close and re-send what a dead process left.",
-    "doctor": "Report what is attached and whether spans arrive.",
+    "doctor": "Check the set-up and whether spans arrive.",
     "registry": "Print our attribute names for OpenTelemetry Weaver.",
     "help": "Explain a command, or what a SOURCE is.",
 }

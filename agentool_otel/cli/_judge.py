@@ -28,8 +28,8 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
     @click.option(
         "--judge-model",
         metavar="MODEL",
-        help="Model that tells what needs a judge (needs the extra `judge`). Without it nothing is"
-        " asked of anybody.",
+        help="Model for the assertions that need a judge (needs the extra `judge`). Without it "
+        "no model is called.",
     )
     @click.option(
         "--judge-url",
@@ -56,19 +56,18 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
         default=4,
         show_default=True,
         metavar="N",
-        help="Questions that it is asked at a time. The first one goes alone.",
+        help="Concurrent questions to the judge. The first one goes alone.",
     )
     @click.option(
         "--judge-max-calls",
         type=click.IntRange(1),
         metavar="N",
-        help="Calls in all, retries included; what is left then is not evaluated.  [default: no"
-        " limit]",
+        help="Most calls, retries included; the rest is not evaluated.  [default: no limit]",
     )
     @click.option(
         "--no-judge-cache",
         is_flag=True,
-        help="Ask again what was asked before, and keep no answers in .agentool/judge.",
+        help="Do not use or keep answers in .agentool/judge.",
     )
     @wraps(command)
     def with_judge(
@@ -158,4 +157,4 @@ def say_judging(judge: OpenAIJudge | None) -> None:
     limits = f"{judge.concurrency:,} at a time, {judge.timeout_s:g} s each"
     say(f" {_calls(judge)}{late}{given_up}; {limits}, at {_text.line(judge.place)}")
     if judge.cache_folder is not None and (used.answers or used.kept):
-        say(f" its answers, which tell of content, are kept in {judge.cache_folder}")
+        say(f" its answers, which have content, are kept in {judge.cache_folder}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COST_HELP", "collect_warnings", "data_stream", "report", "say", "view"]
 
-COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
+COST_HELP = "Compute the cost of model calls whose spans lack it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
 """Columns if their number is not known."""
 _SHOWN = 20

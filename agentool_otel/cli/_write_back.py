@@ -99,7 +99,7 @@ def takes_write_back(command: _Command) -> _Command:
         click.option(
             "--write-back-content",
             is_flag=True,
-            help="Write reasons and notes back, too: they quote what people and models said.",
+            help="Write reasons and notes back, too: they quote people and models.",
         ),
         click.option(
             "--write-back-to",
@@ -110,7 +110,7 @@ def takes_write_back(command: _Command) -> _Command:
         click.option(
             "--write-back",
             is_flag=True,
-            help="Write results into the traces they judge, as a new file beside what was read.",
+            help="Write results into their traces, as a new file next to the source.",
         ),
     ):
         called = option(called)

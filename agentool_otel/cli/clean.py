@@ -57,7 +57,7 @@ class _Age(IntType):
     metavar="N",
     help="Leave the N recordings that were begun last.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Remove without asking, as scripts have to.")
+@click.option("-y", "--yes", is_flag=True, help="Remove without confirmation, for scripts.")
 @click.option(
     "--dry-run", is_flag=True, help="List the files that would be removed, and remove nothing."
 )
@@ -217,6 +217,6 @@ def _say_kept(chosen: Sequence[Recording], left: int) -> None:
     for folder in sorted(
         {recording.path.parent for recording in chosen if recording.state in unfinished}
     ):
-        say(f" hint: agentool-otel recover {quote(str(folder))} closes and sends what is left")
+        say(f" hint: agentool-otel recover {quote(str(folder))} recovers the rest")
     if left and not chosen:
         say(f"none of the {_text.count(left, 'recording')} there is named by the options")

@@ -45,7 +45,7 @@ _WIDEST = 1_000
     type=click.Choice(BY),
     default=BY[0],
     show_default=True,
-    help="What the table tells runs apart by.",
+    help="Group the runs by this field.",
 )
 @click.option("--cases", metavar="FILE", help="Cases that the runs are tries of.", type=_FILE)
 @click.option(
@@ -144,7 +144,7 @@ def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
     if any(group.caseless for group in groups) and match is None:
         say(
             f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input;"
-            " where agents are told more than that, use --match contains"
+            " if agents get a longer input, use --match contains"
         )
 
 

@@ -24,9 +24,7 @@ _NAMES = ", ".join(converters())
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option("--to", required=True, metavar="FORMAT", help=f"Format to write: {_NAMES}")
-@click.option(
-    "--from", "source", metavar="FORMAT", help="Format of FILE; by default told by its content."
-)
+@click.option("--from", "source", metavar="FORMAT", help="Format of FILE; by default detected.")
 @click.option("--strict", is_flag=True, help="Write nothing if something is listed.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write."

@@ -51,7 +51,7 @@ _CHECKS: tuple[dict[str, Any], ...] = (
 @click.command()
 @click.option("--endpoint", help="Send its spans to this OTLP endpoint as well.")
 def command(endpoint: str | None) -> int:
-    """Run a small agent here and now and show what is recorded.
+    """Run a small agent and show its recording.
 
     Its model is a server on this machine with scripted answers: it needs no key and no network. The
     recording is a new folder below .agentool/ (AGENTOOL_DIR).

@@ -99,7 +99,7 @@ class _Outcome:
     type=click.Choice(["different", "any", "never"]),
     default="different",
     show_default=True,
-    help="What makes the exit code 1: a difference; what cannot be told too; nothing.",
+    help="What makes the exit code 1: a difference; also an unknown value; nothing.",
 )
 @last_option("that started last, of A and of B; of a side that names one trace, that one.")
 @click.option("--full", is_flag=True, help="Show values in full, on as many lines as they take.")
@@ -198,7 +198,7 @@ def _tolerances(options: Iterable[str]) -> dict[str, str]:
         name, equals, amount = text.partition("=")
         if not equals:
             raise ConfigurationError(
-                f"--tolerance {text!r} says no amount; hint: --tolerance {text}=10%"
+                f"--tolerance {text!r} has no amount; hint: --tolerance {text}=10%"
             )
         tolerances[name.strip()] = amount
     return tolerances

@@ -101,7 +101,7 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
-_NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
+_NO_SERVER = "--source reads a run that was sent, and nothing is sent; hint: add --endpoint"
 
 
 @click.command()
@@ -110,11 +110,11 @@ _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hin
 @click.option(
     "--source",
     metavar="SOURCE",
-    help="Ask there for what was sent: jaeger://localhost:16686, tempo://localhost:3200.",
+    help="Read the run back from: jaeger://localhost:16686, tempo://localhost:3200.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="List every function that is wrapped.")
 def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bool) -> int:
-    """Report what is attached and whether spans arrive.
+    """Check the set-up and whether spans arrive.
 
     Frameworks are imported to see what attaches to them, and one span is sent to the current
     destination and, where that is a recording, read back. With --source a whole run is sent, read
@@ -325,7 +325,7 @@ def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
     return {
         "ok": True,
         "said": f"the endpoint accepted span {span_id} 'agentool-otel doctor' in {took}; --source "
-        "jaeger://HOST:16686 or tempo://HOST:3200 asks for it there",
+        "jaeger://HOST:16686 or tempo://HOST:3200 reads it back",
     }
 
 

@@ -123,7 +123,7 @@ def _each_finished(
     default=1,
     show_default=True,
     metavar="N",
-    help="Processes that rebuild, beside the one that reads. The outcome is the same.",
+    help="Further processes for rebuilding. The result is the same.",
 )
 def command(
     sources: tuple[str, ...],

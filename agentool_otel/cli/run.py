@@ -62,8 +62,7 @@ _COUNTED = 50_000_000
 @click.option(
     "--also",
     metavar="NAME",
-    help="Vocabulary written beside ours on spans that are sent: openinference "
-    f"({environment.ALSO}).",
+    help=f"Second vocabulary on spans that are sent: openinference ({environment.ALSO}).",
 )
 @click.option(
     "--children/--no-children",
@@ -71,7 +70,7 @@ _COUNTED = 50_000_000
     help="Record Python processes that the program starts too (default). Installers and builders, "
     "such as pip, are left alone.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Do not say where the recording is.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print the place of the recording.")
 def command(
     program: tuple[str, ...],
     endpoint: str | None,
@@ -429,7 +428,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 verb = "is" if number == 1 else "are"
                 say(f"  {number:,} {verb} kept in {environment.recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
-            say("  hint: agentool-otel doctor tells whether the endpoint answers")
+            say("  hint: agentool-otel doctor checks whether the endpoint answers")
         else:
             from agentool_otel.cli._read_back import command_to_read_back
 

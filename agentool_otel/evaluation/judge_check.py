@@ -53,7 +53,7 @@ def verdict_from(answer: Answer, min_score: float | None) -> Verdict:
     passed, score = answer.passed, answer.score
     if passed is None and score is None:
         detail = f": {answer.reason}" if answer.reason else ""
-        return not_evaluated(f"the judge cannot tell{detail}", answer.step_ids)
+        return not_evaluated(f"the judge could not decide{detail}", answer.step_ids)
     if score is None:
         score = 1.0 if passed else 0.0
     if min_score is not None or passed is None:

@@ -172,7 +172,7 @@ class TraceView:
     def unfinished(self) -> str | None:
         """Why more may have happened than the trace shows; None without a sign of it."""
         if self.metadata.get("incomplete"):
-            return "the run is not whole, parts of it were not found"
+            return "the run is incomplete, parts of it were not found"
         if or_none(self.trace.status) == "in_progress":
             return "the run has not ended"
         return None

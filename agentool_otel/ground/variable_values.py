@@ -109,7 +109,7 @@ def count(text: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise ValueError("is not a whole number from 0 on: use 128, or unset it")
+        raise ValueError("is not an integer from 0 on: use 128, or unset it")
     return number
 
 

@@ -131,7 +131,7 @@ def same_text(text: str) -> bool:
 
 def unsigned_ns(time: object) -> int:
     """Return a time that a program has set as the unsigned integer of 64 bits that a span has: the
-    nearest one, and 0, which stands for none, of what is no number.
+    nearest one, and 0, which means none, of what is no number.
 
     Seconds as `time.time()` gives them are a common mistake; the span matters more than its time.
     """

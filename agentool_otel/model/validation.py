@@ -129,7 +129,7 @@ def _trace_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
         for name, counted in (("step_count", steps), ("tool_call_count", calls)):
             metric = getattr(trace.metrics, name)
             if isinstance(metric, (int, float)) and metric != counted:
-                yield _warn(f"{path}.metrics.{name}", f"says {metric}, the steps hold {counted}")
+                yield _warn(f"{path}.metrics.{name}", f"is {metric}, the steps have {counted}")
 
 
 def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:

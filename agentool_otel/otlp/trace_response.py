@@ -63,5 +63,5 @@ def _partial(message: str) -> str:
     why = f": {message}" if message else ""
     return (
         f"Tempo gave a part of the trace only{why}; hint: raise its limits on the size of a trace, "
-        "or ask for less of the time"
+        "or read a shorter time"
     )

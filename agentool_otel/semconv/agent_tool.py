@@ -15,7 +15,7 @@ INVOCATION_ID = _name("agenttool.invocation.id", "invocation_id")
 INVOCATION_STATUS = _name("agenttool.invocation.status", "last state of the invocation")
 INVOCATION_FACTS = _name("agenttool.invocation.facts", "the Invocation without content, as JSON")
 INVOCATION_CONTENT = _name(
-    "agenttool.invocation.content", "what it says beside its facts and inputs (content), as JSON"
+    "agenttool.invocation.content", "its members besides facts and inputs (content), as JSON"
 )
 TOOL_ID = _name("agenttool.tool.id", "tool_id")
 TOOL_NAMESPACE = _name("agenttool.tool.namespace", "namespace of the tool")
@@ -39,8 +39,8 @@ EVENTS_DROPPED = _name(
 )
 WITHHELD = _name(
     "agenttool.withheld",
-    "why its payload is not here: redacted, ref_only, ...; `ended` where an event was told of after"
-    " the end of its invocation, so that its content is not here",
+    "why its payload is not here: redacted, ref_only, ...; `ended` where an event was recorded "
+    "after the end of its invocation, so that its content is not here",
 )
 
 # Its result
@@ -54,7 +54,7 @@ RESULT_PAYLOAD = _name(
 RESULT_SIZE_BYTES = _name("agenttool.result.size_bytes", "size of its payload, in bytes")
 RESULT_FACTS = _name("agenttool.result.facts", "the Result without content, as JSON")
 RESULT_CONTENT = _name(
-    "agenttool.result.content", "what it says beside its facts (content), as JSON"
+    "agenttool.result.content", "its members besides its facts (content), as JSON"
 )
 ERROR_CODE = _name("agenttool.error.code", "error_code of the result's error")
 ERROR_RECOVERABILITY = _name("agenttool.error.recoverability", "what would have to change")
@@ -76,13 +76,13 @@ EVENT_SCHEDULER_POLICY = _name("agenttool.scheduler_policy", "event name: a Sche
 OBJECT_KIND = _name("agenttool.object.kind", "which object of Agent Tool it is, such as `Hook`")
 OBJECT_FACTS = _name("agenttool.object.facts", "the object without content, as JSON")
 OBJECT_CONTENT = _name(
-    "agenttool.object.content", "what it says beside its facts (content), as JSON"
+    "agenttool.object.content", "its members besides its facts (content), as JSON"
 )
 PERMISSION_BEHAVIOR = _name("agenttool.permission.behavior", "allow, ask, deny or passthrough")
 PERMISSION_SOURCE = _name("agenttool.permission.source", "where the rule comes from")
 PERMISSION_REASON = _name("agenttool.permission.reason", "type of the reason")
 PROGRESS_SEQUENCE = _name("agenttool.progress.sequence", "place of a progress update")
-PROGRESS_STATUS = _name("agenttool.progress.status", "what a progress update says")
+PROGRESS_STATUS = _name("agenttool.progress.status", "text of a progress update")
 PERSISTENCE_STRATEGY = _name("agenttool.persistence.strategy", "what becomes of a result")
 MUTATION_SOURCE = _name("agenttool.mutation.source", "source_type of a mutation")
 

@@ -20,7 +20,9 @@ STATUS = _name(
 INPUT = _name("agentool.input", "input of the run where it is not messages, as JSON (content)")
 OUTPUT = _name("agentool.output", "output of the run where it is not messages, as JSON (content)")
 METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
-EXTRA = _name("agentool.extra", "what the trace says beyond its natural reading (content), as JSON")
+EXTRA = _name(
+    "agentool.extra", "members of the trace that its spans do not imply (content), as JSON"
+)
 SCHEMA_VERSION = _name("agentool.schema_version", "version of the agentool spec that was written")
 DOCUMENT = _name("agentool.document", "a document of the spec that is no trace, as JSON (content)")
 DOCUMENT_TYPE = _name("agentool.document.type", "its type: ToolSpec, ToolRegistry, EvalCase, ...")
@@ -35,12 +37,12 @@ EVENT_DETAILS = _name(
 # Messages as events, one each, in the generation that has them so: members of the body
 MESSAGE = _name(
     "agentool.message",
-    "the whole message (content), as JSON, where the body of its event cannot say all of it; null"
-    " where an event before it does",
+    "the full message (content), as JSON, where the body of its event cannot hold all of it; "
+    "null where an event before it does",
 )
 SYSTEM_INSTRUCTIONS = _name(
     "agentool.system_instructions",
-    "instructions that were given apart from the messages (content), as JSON",
+    "instructions separate from the messages (content), as JSON",
 )
 
 # Steps: events on the run's span, in order
@@ -54,16 +56,16 @@ STEP_CONTENT = _name(
 )
 STEP_CONTEXT_TOKENS = _name("agentool.step.context_tokens", "tokens in the context at this step")
 STEP_EXTRA = _name(
-    "agentool.step.extra", "what the step says beyond its natural reading (content), as JSON"
+    "agentool.step.extra", "members of the step that its span does not imply (content), as JSON"
 )
 STEP_SPAN_ID = _name("agentool.step.span_id", "id of the span that carries the step's payload")
 STEP_RESULT_INDEX = _name(
-    "agentool.step.result.index", "position of the tool_result step a tool span also stands for"
+    "agentool.step.result.index", "position of the tool_result step that a tool span includes"
 )
 STEP_RESULT_ID = _name("agentool.step.result.id", "step_id of that tool_result step")
 STEP_RESULT_EXTRA = _name(
     "agentool.step.result.extra",
-    "what that step says beyond its natural reading (content), as JSON",
+    "members of that step that its span does not imply (content), as JSON",
 )
 
 # Totals of a run, on its root span; never added to the usage of the leaves
@@ -98,24 +100,24 @@ CALLS_ANSWERED = _name(
 TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
 TRANSFER_MESSAGE = _name(
     "agentool.transfer.message",
-    "message of a handoff (content): in earlier recordings, and beside arguments",
+    "message of a handoff (content): in earlier recordings, and in addition to arguments",
 )
 
 # Memory spans
 MEMORY_WRAPPED = _name(
     "agentool.memory.wrapped",
-    "how a value was put into gen_ai.memory.records: each, of a list, or whole",
+    "how a value was put into gen_ai.memory.records: each item of a list, or the whole value",
 )
 MEMORY_KEY = _name(
     "agentool.memory.key", "key that was written: in earlier recordings, where it has no other name"
 )
 MEMORY_CONTENT = _name(
     "agentool.memory.content",
-    "value that was written, as JSON (content): in earlier recordings, and beside records",
+    "value that was written, as JSON (content): in earlier recordings, and in addition to records",
 )
 MEMORY_RESULTS = _name(
     "agentool.memory.results",
-    "what a search gave, as JSON (content): in earlier recordings, and beside records",
+    "result of a search, as JSON (content): in earlier recordings, and in addition to records",
 )
 
 FORMS = frozenset({TOOL_WRAPPED, MEMORY_WRAPPED})
@@ -132,7 +134,7 @@ EVAL_JUDGE_MODEL = _name("agentool.eval.judge_model", "model that judged")
 EVAL_EVALUATED_AT = _name("agentool.eval.evaluated_at", "when it was judged, RFC 3339")
 EVAL_INDEX = _name(
     "agentool.eval.index",
-    "position of the assertion in the EvalResult, from 0; without one it is the whole result",
+    "position of the assertion in the EvalResult, from 0; absent for the result itself",
 )
 EVAL_PASSED = _name(
     "agentool.eval.passed", "whether the assertion held, or the result passed; absent: not known"
@@ -144,9 +146,9 @@ EVAL_TOTAL = _name("agentool.eval.total", "of how many")
 EVAL_STEP_IDS = _name("agentool.eval.step_ids", "steps that the verdict on an assertion rests on")
 EVAL_NOTES = _name("agentool.eval.notes", "notes of the EvalResult (content)")
 EVAL_EXTRA = _name(
-    "agentool.eval.extra", "what the result says beyond its natural reading (content), as JSON"
+    "agentool.eval.extra", "members of the result that its spans do not imply (content), as JSON"
 )
-EVAL_SPAN_ID = _name("agentool.eval.span_id", "id of the span that says the same as this event")
+EVAL_SPAN_ID = _name("agentool.eval.span_id", "id of the span with the same data as this event")
 
 # Any span
 COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")
@@ -163,13 +165,12 @@ SPAN_START_NS = _name("agentool.span.start_ns", "exact start, for stores that ro
 SPAN_END_NS = _name("agentool.span.end_ns", "exact end, for stores that round times")
 ALSO = _name(
     "agentool.also",
-    "vocabulary in whose names a span that was sent says again what it says, for backends that read"
-    " those; behind it, names of them that were there before",
+    "second vocabulary whose names were added to a span that was sent, for backends that read "
+    "those; after it, its names that were there before",
 )
 DIALECT = _name(
     "agentool.dialect",
-    "vocabulary that an exported span is written in, where its scope or other names speak for"
-    " another",
+    "vocabulary of an exported span, where its scope or other names suggest another",
 )
 VOCABULARIES = ("openinference",)
 """Those that can be written beside our own names."""

@@ -33,8 +33,8 @@ _GROUP = """\
     display_name: {id}
     brief: {brief}
     attributes:"""
-_OF_AGENTOOL = "What the documents of the agentool spec say and the conventions have no word for."
-_OF_AGENT_TOOL = "What Agent Tool 0.2.0 says of a call and the conventions have no word for."
+_OF_AGENTOOL = "Data of the agentool spec's documents that the conventions have no name for."
+_OF_AGENT_TOOL = "Data of Agent Tool 0.2.0 about a call that the conventions have no name for."
 _EVENT = "event name: "
 _REFERENCED = (core.USER_ID,)
 """Attributes that spans have and the GenAI conventions do not reference: the registry of those
@@ -72,7 +72,7 @@ def _group(group_id: str, brief: str, meanings: Mapping[str, str]) -> Iterator[s
 def _totals() -> Iterator[str]:
     for name, description in PREFIXES.items():
         if name.startswith(OURS):
-            meaning = "totals that a trace document has beside ours"
+            meaning = "totals that a trace document has in addition to ours"
             yield from _template(name.rstrip("."), description, meaning)
 
 

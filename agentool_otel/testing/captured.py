@@ -82,7 +82,7 @@ class AgentTraces:
         if not tops:
             raise AssertionError(
                 f"no agent run has ended, among {len(self.spans())} spans; hint: the agent is "
-                "decorated with agentool_otel.agent, stands in agentool_otel.run(), or is run by a "
+                "decorated with agentool_otel.agent, is run inside agentool_otel.run(), or by a "
                 "framework that `agentool-otel doctor` lists; a run in another process is not seen"
             )
         listed = "".join(f"\n  {_name_of(top)}" for top in tops[:_LISTED])

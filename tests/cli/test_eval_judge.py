@@ -125,7 +125,9 @@ def test_limits_are_options_and_in_the_summary(invoke: Invoke, model: LoopbackMo
     passed = [json.loads(line)["passed"] for line in result.stdout.splitlines()]
     assert (passed.count(True), passed.count(None)) == (3, 2)
     assert len(model.requests) == 3
-    assert "no more is asked: the limit of 3 calls of the judge is reached" in result.stderr
+    assert (
+        "no more questions are sent: the limit of 3 calls of the judge is reached" in result.stderr
+    )
     state = "3 calls of at most 3, then given up; 2 at a time, 7.5 s each, at"
     assert f"{state} {model.base_url}" in result.stderr
 

@@ -52,4 +52,4 @@ def test_an_unreachable_server_is_named() -> None:
 def test_the_doctor_cannot_ask_a_source_if_nothing_is_sent() -> None:
     test = self_test("--source", "jaeger://127.0.0.1:9")
     assert test["ok"] is False
-    assert "hint: name --endpoint" in test["said"]
+    assert "hint: add --endpoint" in test["said"]

@@ -107,10 +107,10 @@ def test_the_program_overrides_an_option_and_is_told_once() -> None:
         done = run(code, "--content", "--endpoint", first.endpoint)
         assert first.paths == []
         assert contents(second) == 1
-    lines = [line for line in done.stderr.splitlines() if "agentool-otel run was told" in line]
+    lines = [line for line in done.stderr.splitlines() if "the agentool-otel run option" in line]
     assert lines == [
-        "the program replaces what agentool-otel run was told by --endpoint: its own "
-        "instrument(endpoint=...) holds from here on"
+        "the program replaces the agentool-otel run option --endpoint: its own "
+        "instrument(endpoint=...) applies from here on"
     ]
 
 

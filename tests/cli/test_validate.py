@@ -51,7 +51,7 @@ def test_a_contradiction_is_a_warning_and_fails_only_when_strict(invoke: Invoke)
     trace["metrics"]["step_count"] = 99
     Path("trace.json").write_text(json.dumps(trace))
     assert invoke("validate", "trace.json").exit_code == 0
-    assert "says 99, the steps hold" in invoke("validate", "trace.json").stdout
+    assert "is 99, the steps have" in invoke("validate", "trace.json").stdout
     assert invoke("validate", "trace.json", "--strict").exit_code == 1
 
 

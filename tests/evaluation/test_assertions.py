@@ -200,7 +200,7 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     # Missing.
     (SEARCH, without_calls(), "its metrics count 2 tool calls, and the trace has 0"),
     (SEARCH, changed(steps=[], metrics=..., output=...), "neither tool calls nor an output"),
-    ({**SEARCH, "tool_name": "ask"}, changed(metadata={"incomplete": True}), "not whole"),
+    ({**SEARCH, "tool_name": "ask"}, changed(metadata={"incomplete": True}), "is incomplete"),
     ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(...), "was not recorded"),
     ({"type": "no_tool_call"}, without_calls(), "its metrics count 2 tool calls"),
     ({**COUNT, "max_calls": 3}, NEVER_SEEN, "there may be more: the run has not ended"),

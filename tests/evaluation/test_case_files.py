@@ -92,7 +92,7 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
             "\n".join(
                 f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10) if n else 'x'}]" for n in range(9)
             ),
-            "its aliases stand for more than 1,000,000 values",
+            "its aliases expand to more than 1,000,000 values",
         ),
     ],
 )
@@ -126,7 +126,7 @@ def test_a_file_is_measured_before_anything_in_it_multiplies(file: Any, line: st
 def test_the_documents_of_a_file_share_one_bound(file: Any) -> None:
     document = _nested_aliases(f"[{TEN}]", 6)  # some 100,000 values
     text = "\n---\n".join([document] * 20).replace("x0: ", "type: t\nx0: ")
-    with pytest.raises(CasesError, match="aliases stand for more than 1,000,000 values"):
+    with pytest.raises(CasesError, match="aliases expand to more than 1,000,000 values"):
         read_cases(file(text))
 
 

@@ -366,7 +366,7 @@ def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
     result = differences(RUN, broken)
     assert result.same
     assert [(item.path, item.why) for item in result.unknown] == [
-        ("step", "the run is not whole, parts of it were not found")
+        ("step", "the run is incomplete, parts of it were not found")
     ] * 2
     assert not differences(broken, RUN).certain
     assert not differences(RUN, without_calls()).same

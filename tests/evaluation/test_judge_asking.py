@@ -225,7 +225,10 @@ def test_a_callable_that_never_answers_is_called_once() -> None:
         judge.over.set()
     reasons = [str(result.assertion_results[0].reason) for result in results]
     assert reasons[0] == "the judge gave no answer in 0.02 s"
-    assert reasons[-1] == "the judge was too late once, and had never answered; no more was asked"
+    assert (
+        reasons[-1]
+        == "the judge timed out once, and had never answered; no more questions were sent"
+    )
     assert judge.asked == 1
 
 
@@ -245,7 +248,7 @@ def test_a_hanging_judge_is_abandoned_after_five_timeouts() -> None:
             judge.over.set()
     reasons = [str(result.assertion_results[0].reason) for result in results]
     assert reasons[1] == "the judge gave no answer in 0.02 s"
-    assert reasons[-1] == "the judge was too late 5 times in a row; no more was asked"
+    assert reasons[-1] == "the judge timed out 5 times in a row; no more questions were sent"
     assert [result.assertion_results[1].passed for result in results] == [True] * 12
     assert judge.asked == 5
 
@@ -258,7 +261,7 @@ def test_a_judge_that_fails_to_open_costs_no_other_verdict() -> None:
     (result,) = evaluate([POLITE, STATUS], [trace()], Broken())
     first, second = result.assertion_results
     assert (first.passed, second.passed) == (None, True)
-    assert first.reason == "the judge cannot be asked: the client does not fit"
+    assert first.reason == "the judge cannot be reached: the client does not fit"
 
 
 # ------------------------------------------------------------------------------- no judge

@@ -94,9 +94,11 @@ def test_a_judge_that_never_answers_is_asked_one_question(
         True,
     ]
     reason = str(results[-1].assertion_results[0].reason)
-    assert "gave no answer in 0.2 s; it has never answered, and no more was asked" in reason
+    assert (
+        "gave no answer in 0.2 s; it has never answered, and no more questions were sent" in reason
+    )
     assert "--judge-timeout" in reason
-    assert caplog.text.count("no more is asked") == 1
+    assert caplog.text.count("no more questions are sent") == 1
     assert (judge.usage.calls, judge.usage.answers, judge.usage.timeouts) == (1, 0, 1)
 
 
@@ -105,7 +107,9 @@ def test_a_server_with_a_fault_is_given_up_within_seconds(
 ) -> None:
     model.rule(lambda request: Turn(status=500))
     results = list(evaluate(POLITE, MANY, model_judge(model, concurrency=1)))
-    assert "no more was asked after 5 in a row" in str(results[-1].assertion_results[0].reason)
+    assert "no more questions were sent after 5 in a row" in str(
+        results[-1].assertion_results[0].reason
+    )
     assert len(model.requests) == 5 * 4
     assert max(waits) <= 5
 

@@ -163,7 +163,7 @@ NO_VERDICT: list[tuple[list[Turn | str], str, int]] = [
         'void: it rests on steps that it was not shown: "step_77"',
         1,
     ),
-    ([verdict(None, None)], "the judge cannot tell: because", 1),
+    ([verdict(None, None)], "the judge could not decide: because", 1),
     ([Turn(text="I must not", stop="refusal")], "the judge refuses: I must not", 1),
     ([Turn(text="I", stop="content_filter")], "the judge refuses: its content filter", 1),
     ([refusing("no", status=401)], "refuses the key (HTTP 401)", 1),
@@ -288,7 +288,9 @@ def test_a_server_that_is_gone_is_not_asked_forever(waits: list[float]) -> None:
     many = [trace(trace_id=f"tr_{n}") for n in range(50)]
     results = list(evaluate(POLITE, many, judge))
     assert [result.passed for result in results] == [None] * 50
-    assert "never answered, and no more was asked" in str(results[-1].assertion_results[0].reason)
+    assert "never answered, and no more questions were sent" in str(
+        results[-1].assertion_results[0].reason
+    )
     assert len(waits) == 1
 
 

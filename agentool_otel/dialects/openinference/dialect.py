@@ -102,7 +102,7 @@ class OpenInference:
         "in a message, tool calls come after everything else and their arguments are objects",
         "each tool response is a message of its own, and JSON in it becomes text",
         "messages have no finish reason, the call has one",
-        "documents' content is text and their metadata objects; what is null or empty is left out",
+        "documents' content is text and their metadata objects; null and empty values are left out",
         "lists of messages, tools or documents that are empty are left out",
     )
 

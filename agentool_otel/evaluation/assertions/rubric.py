@@ -41,7 +41,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
             gaps += _hidden(trace, step_id, step)
         return prompts.question(
             "rubric",
-            f"The run as a whole meets this rubric: {self.rubric}",
+            f"The run meets this rubric: {self.rubric}",
             prompts.VERDICT,
             input=run_input,
             output=output,

@@ -26,7 +26,7 @@ _IN_WORDS = (
     ("'\\t' that cannot start any token", "found a tab"),
     ("unexpected end of stream", "found the end of the file"),
     ("expected <block end>", "found a line in another column than the lines above"),
-    ("mapping values are not allowed", "found a colon that may not stand here"),
+    ("mapping values are not allowed", "found a colon that is not allowed here"),
 )
 """Parts of problems of PyYAML, and what users read."""
 _OPENED = (
@@ -205,7 +205,7 @@ def _size(document: Any, most: int) -> int:
             members: Any = value.values() if isinstance(value, dict) else value
             cached = sizes[id(value)] = 1 + sum(size(member, depth + 1) for member in members)
         if cached > most:
-            raise ValueError(f"its aliases stand for more than {_LARGEST:,} values")
+            raise ValueError(f"its aliases expand to more than {_LARGEST:,} values")
         return cached
 
     return size(document, 0)

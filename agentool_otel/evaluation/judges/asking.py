@@ -139,7 +139,7 @@ class JudgePool:
                 if self._late == 1
                 else f"{self._late} times in a row"
             )
-            raise NoVerdict(f"the judge was too late {late}; no more was asked")
+            raise NoVerdict(f"the judge timed out {late}; no more questions were sent")
         with suppress_recording():
             try:
                 value = await asyncio.wait_for(self._call_judge(question), self._deadline_s)
@@ -191,7 +191,7 @@ def _join_thread(thread: threading.Thread, timeout_s: float | None) -> None:
 
 
 def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
-    reason = f"the judge cannot be asked: {mask_text(str(error)) or type(error).__name__}"
+    reason = f"the judge cannot be reached: {mask_text(str(error)) or type(error).__name__}"
 
     async def fail(question: Question) -> Any:
         raise NoVerdict(reason)

@@ -34,15 +34,15 @@ _log = logger(__name__)
 _URL = "https://api.openai.com/v1"
 _NO_KEY = "none"
 """Key for servers that need none; the client insists on one."""
-_AGAIN = "An earlier answer was not in the form asked for. Answer with that JSON object alone."
+_AGAIN = "An earlier answer was not in the requested form. Answer with that JSON object alone."
 _FORM_OF_KEYS = 1
 """Goes up when what is kept under a key of the cache changes."""
 _UNREACHABLE = 5
 """Questions in a row without an answer, after which no more is asked."""
 
 _NEVER = (
-    "it has never answered, and no more was asked; "
-    "hint: --judge-timeout, in Python timeout_s, waits longer"
+    "it has never answered, and no more questions were sent; hint: --judge-timeout, in Python "
+    "timeout_s, waits longer"
 )
 
 _Ask = Callable[[Question], Awaitable[Answer]]
@@ -253,7 +253,7 @@ class _Session:
             elif error.silent and not self._answered:
                 self._give_up(f"{error}; {_NEVER}")
             elif self._unanswered >= _UNREACHABLE:
-                self._give_up(f"{error}; no more was asked after {_UNREACHABLE} in a row")
+                self._give_up(f"{error}; no more questions were sent after {_UNREACHABLE} in a row")
             raise
         self._unanswered = 0
         self._answered = True
@@ -263,7 +263,7 @@ class _Session:
     def _give_up(self, reason: str) -> None:
         if self._gave_up is None:
             self._gave_up = self._judge.usage.gave_up = reason
-            _log.warning("judge %s: no more is asked: %s", self._judge.model, reason)
+            _log.warning("judge %s: no more questions are sent: %s", self._judge.model, reason)
 
 
 def _folder(cache: str | os.PathLike[str] | bool | None) -> Path | None:

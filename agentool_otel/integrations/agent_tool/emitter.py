@@ -109,9 +109,9 @@ class AgentToolEmitter:
         if cls is not None and (cls is Invocation or "invocation_id" in cls.REQUIRES):
             id_text = repr(members.get("invocation_id")) if "invocation_id" in members else "none"
             self._warn(
-                f"recorded apart from its call: {cls.__name__}: expected a string at "
-                f"$.invocation_id, got {id_text:.50}; hint: all that is told of a call has its "
-                "invocation_id"
+                f"recorded separately from its call: {cls.__name__}: expected a string at "
+                f"$.invocation_id, got {id_text:.50}; hint: all objects of a call have its "
+                f"invocation_id"
             )
         return read
 
@@ -127,8 +127,9 @@ class AgentToolEmitter:
         members = record(item)
         names = class_name(type(item)) if members is None else ", ".join(islice(members, _NAMED))
         self._warn(
-            f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; hint: "
-            "its kind is told by its members, such as event_type, invocation_id and tool_id, or "
+            f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; "
+            f"hint: its kind follows from its members, such as event_type, invocation_id and "
+            f"tool_id, or "
             "result_id"
         )
 

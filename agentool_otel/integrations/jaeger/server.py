@@ -242,8 +242,8 @@ class Jaeger(ServerSource):
     def _not_whole(self, service: str, window: Window) -> None:
         self.report(
             f"{self.name} service {service!r} {window_text(*window)}",
-            f"there are more traces in this microsecond than the {_DEPTH} that a search gives; the "
-            "others are missing; hint: ask for one attribute= at a time",
+            f"there are more traces in this microsecond than the {_DEPTH} that a search returns; "
+            f"the others are missing; hint: use one attribute= at a time",
         )
 
 

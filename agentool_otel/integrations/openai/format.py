@@ -114,7 +114,7 @@ def _tool(call: Call, losses: list[Loss]) -> dict[str, Any]:
     body, step_id = body_of(call.result), call.result.get("step_id")
     texts: list[str] = []
     if body.get("error") is not None:
-        reason = "written as the tool's answer, which it cannot be told from"
+        reason = "written as the tool's answer, which looks the same"
         losses.append(Loss("normalised", "tool_result.error", reason, step_id))
         texts.append(as_text(body["error"], "tool_result.error", losses, step_id))
     if body.get("output") is not None or not texts:

@@ -57,7 +57,7 @@ class Tempo(ServerSource):
     tenant_header = "x-scope-orgid"
     step_ns = SECOND_NS
     declared: ClassVar[tuple[str, ...]] = (
-        "attributes are cut at 2,048 bytes, unless distributor.max_attribute_bytes says otherwise",
+        "attributes are cut at 2,048 bytes, unless distributor.max_attribute_bytes is larger",
         "of a trace larger than max_bytes_per_trace (5 MB by default) a part or all is dropped",
         "schema URLs and the flags of spans are not kept",
     )
@@ -132,8 +132,8 @@ class Tempo(ServerSource):
         if self.query.until_ns > hidden:
             message = (
                 f"traces since {from_ns(hidden // SECOND_NS * SECOND_NS)} are missing: Tempo's "
-                "search does not show the newest 30 s; hint: ask again in 30 s, ask for trace=ID, "
-                "or leave them out by until=30s"
+                "search does not show the newest 30 s; hint: try again in 30 s, use trace=ID, or "
+                "leave them out with until=30s"
             )
             if self.query.until_now:  # whoever asks for all there is gets all that can be had
                 _log.warning("%s: %s", self.name, message)
@@ -222,8 +222,8 @@ class Tempo(ServerSource):
     def _not_whole(self, window: Window) -> None:
         self.report(
             f"{self.name} {window_text(*window)}",
-            "there are more traces in this second than a search gives; the others are missing; "
-            "hint: ask for one service= or attribute= at a time",
+            "there are more traces in this second than a search returns; the others are missing; "
+            "hint: use one service= or attribute= at a time",
         )
 
 

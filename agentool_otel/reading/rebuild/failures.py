@@ -80,7 +80,7 @@ def _failure_at(node: Node, status: str, nodes: list[Node]) -> Failure | None:
     failure = _last_failure(node, nodes)
     if failure is not None and (specific is None or _same_class(specific, _error_of(failure)[0])):
         rule = (
-            f"the run says no more than {node.operation.error_type!r}: "
+            f"the run has no more than {node.operation.error_type!r}: "
             "the failure inside that it ended with"
         )
         return _failure(_error_of(failure), _origin(failure), failure, rule)
@@ -237,7 +237,7 @@ def notes_on(failure: Failure) -> Iterator[Note]:
             )
     origin = failure.arose_in
     passed = (
-        "the innermost span that says the same" if origin is not failure.source else failure.rule
+        "the innermost span with the same error" if origin is not failure.source else failure.rule
     )
     outcome: Any = "kept" if passed is None else "inferred"
     yield Note(outcome, "metadata.error.span_id", None, origin.span.span_id, None, passed)

@@ -125,7 +125,7 @@ def uncounted(
     if stated is not None and stated > max(_count_calls(nodes), _count_requests(inferences)):
         yield CALLS, f"the span of the run counts {stated} tool calls, and fewer were recorded"
     elif next(unknown_tool_calls(nodes, inferences), None) is not None:
-        yield CALLS, "a model's answer asks for tools, and no call of it was recorded"
+        yield CALLS, "a model's answer requests tools, and none of its calls was recorded"
 
 
 def _count_calls(nodes: list[Node]) -> int:

@@ -32,7 +32,7 @@ def add_vocabulary(request: bytes, most: int) -> bytes:
         most: bytes that it may have; if that is not enough it stays as it is.
     """
     # What is nested too deeply to be written anew is nobody's mistake.
-    with guarded("writing OpenInference's names beside ours"), suppress(ValueError, RecursionError):
+    with guarded("adding OpenInference's names"), suppress(ValueError, RecursionError):
         if scope_name(request).startswith(_OURS) and (names := added_names(decode_span(request))):
             extended = with_attributes(request, _fit_names(names, SIZES.span - len(request)))
             return extended if len(extended) <= most else request

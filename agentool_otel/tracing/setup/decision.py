@@ -95,10 +95,10 @@ def decide(
     signals = _beside(spans)
     logs = setup_logs.plan(os.environ, signals, endpoint_in_code)
     if logs.target is not None and not files_usable("logs"):
-        logs = Plan("nowhere", "nowhere (a variable of theirs is refused)")
+        logs = Plan("nowhere", "nowhere (one of its variables is invalid)")
     metrics = setup_metrics.plan(os.environ, signals, endpoint_in_code)
     if metrics.target is not None and not files_usable("metrics"):
-        metrics = Plan("nowhere", "nowhere (a variable of theirs is refused)")
+        metrics = Plan("nowhere", "nowhere (one of its variables is invalid)")
     capture_requested = content_rules.requested(os.environ)
     going = content_policy.Going(
         spans=setup_spans.description_with(spans, joined is not None),

@@ -272,7 +272,9 @@ class Runtime:
 
     def _frameworks(self) -> dict[str, Framework]:
         frameworks: dict[str, Framework] = {}
-        with guarded("reading what is attached"):  # frameworks and plug-ins may do what they like
+        with guarded(
+            "reading the attached instrumentors"
+        ):  # frameworks and plug-ins may do what they like
             for name, instrumentor in sorted(instrumentors().items()):
                 frameworks[name] = Framework(
                     installed=instrumentor.version,
@@ -507,8 +509,8 @@ class Runtime:
         for name, option in setup_configuration.overruled(self.from_cli, call):
             self._notice(
                 option,
-                f"the program replaces what agentool-otel run was told by {option}: its own "
-                f"instrument({name}=...) holds from here on",
+                f"the program replaces the agentool-otel run option {option}: its own "
+                f"instrument({name}=...) applies from here on",
                 logging.WARNING,
             )
 

@@ -45,7 +45,7 @@ def test_the_work_does_not_grow_with_the_object(
         counted[-1] += 1
         return opened(walk, value)
 
-    monkeypatch.setattr(encoder._Walk, "_opened", counting)
+    monkeypatch.setattr(encoder._Walk, "_scalar_or_members", counting)
     for size in (20_000, 80_000):
         counted.append(0)
         emitter = AgentToolEmitter()

@@ -168,7 +168,7 @@ def test_hidden_newest_traces_are_reported(caplog: pytest.LogCaptureFixture) -> 
     now = time.time_ns()
     traces = dict(a_trace(n + 1, now - ago * SECOND_NS) for n, ago in enumerate((600, 0)))
     with Loopback(FakeTempo(traces, hidden_since_ns=now - 30 * SECOND_NS)) as server:
-        hidden = "Tempo's search does not show the newest 30 s; hint: ask again in 30 s"
+        hidden = "Tempo's search does not show the newest 30 s; hint: try again in 30 s"
         spans, (problem,) = read(f"tempo://{server.place}?since=1h&until=now")
         assert hidden in problem
         assert caplog.text == ""

@@ -254,7 +254,7 @@ def test_a_message_from_an_inner_span_is_inferred() -> None:
     note = notes_of(observation)["metadata.error.message"]
     assert (note.outcome, note.span_id) == ("inferred", tool.span_id)
     assert note.rule is not None
-    assert note.rule.startswith("the run says no more than '_OTHER'")
+    assert note.rule.startswith("the run has no more than '_OTHER'")
 
 
 def test_an_error_type_that_a_dialect_rewrites_is_normalised() -> None:

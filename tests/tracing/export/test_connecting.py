@@ -245,7 +245,7 @@ def test_an_unsupported_kind_of_proxy_is_never_bypassed(
         answer = sent_to(receiver.endpoint)
         assert receiver.bodies == {}
     assert answer.verdict == "later"
-    assert answer.reason.startswith("a proxy that speaks socks5 is not supported: name")
+    assert answer.reason.startswith("a socks5 proxy is not supported: name")
 
 
 def test_grpc_uses_the_proxy_of_the_environment_by_itself(

@@ -198,7 +198,7 @@ def test_a_failing_redact_keeps_open_spans_without_texts(redact: str, tmp_path: 
     assert "canary" not in repr(spans)
 
 
-@pytest.mark.parametrize("hidden", ["_redacted", "name"])
+@pytest.mark.parametrize("hidden", ["_redact", "name"])
 def test_an_open_span_that_cannot_be_cleaned_keeps_its_identity_alone(
     hidden: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

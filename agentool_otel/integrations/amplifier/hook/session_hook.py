@@ -118,7 +118,7 @@ class SessionHook:
 
     async def ready(self) -> None:
         """Register for the events that modules announce, and wrap what they have mounted."""
-        with guarded("asking for the events of Amplifier's modules"):
+        with guarded("reading the events of Amplifier's modules"):
             for names in await self._coordinator.collect_contributions(_CHANNEL):
                 if isinstance(names, (list, tuple, set, frozenset)):
                     self.register(name for name in names if isinstance(name, str))
@@ -128,7 +128,7 @@ class SessionHook:
             self._wrap(provider, "complete", self._provider(name))
 
     def _mounted_modules(self, point: str) -> list[tuple[str, Any]]:
-        with guarded(f"asking for the {point} of Amplifier"):
+        with guarded(f"reading the {point} of Amplifier"):
             return list((self._coordinator.get(point) or {}).items())
         return []
 
@@ -183,7 +183,7 @@ class SessionHook:
         """Return whether a single foreign handler lies between a watcher and our next handler, so
         that no other handler can have changed the input of a denied call.
         """
-        with guarded("asking for the handlers of Amplifier's tool calls"):
+        with guarded("reading the handlers of Amplifier's tool calls"):
             names = list(self._coordinator.hooks.list_handlers("tool:pre")["tool:pre"])
             ours = [names.index(_handler(role, "tool:pre")) for role in _OURS]
             at = ours[list(_WATCHERS).index(watcher)]

@@ -117,5 +117,5 @@ class _Reading:
         turn, call = self._waiting[str(body_of(step)["call_id"])].popleft()
         call.result = step
         if turn is not self._turn:
-            reason = "a result stands with its call, not where it came"
+            reason = "a result is placed at its call, not where it came"
             self._losses.append(Loss("normalised", "order", reason, step.get("step_id")))

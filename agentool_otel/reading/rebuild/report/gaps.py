@@ -88,7 +88,7 @@ def gaps_of(fidelity: Fidelity) -> Gaps:
 def everything_in(document: dict[str, Any]) -> Gaps:
     """Return gaps for all members of a trace: its spans may hide something, and nobody knows
     what."""
-    why = "may not be whole: its spans cannot be explained"
+    why = "may be incomplete: its spans cannot be explained"
     gaps: Gaps = {(None, member): why for member in sorted(_OF_TRACE)}
     for step in document["steps"]:
         gaps |= {(step["step_id"], member): why for member in (*_CONTENT, NAME, TO_AGENT, "error")}

@@ -158,7 +158,7 @@ def outside_the_calendar(nodes: list[Node]) -> Iterator[Note]:
         span = node.span
         for name, time_ns in (("start_ns", span.start_ns), ("end_ns", span.end_ns)):
             if time_ns is not None and not in_calendar(time_ns):
-                rule = "it lies outside the years 1 to 9999, and counts as unknown"
+                rule = "it is outside the years 1 to 9999, and counts as unknown"
                 yield Note("damaged", name, None, span.span_id, None, rule)
 
 

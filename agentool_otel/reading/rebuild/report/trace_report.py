@@ -44,7 +44,7 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["report_on"]
 
-_UNNAMED = "an answer asks for tools, and neither it nor a span says which"
+_UNNAMED = "an answer requests tools, and neither it nor a span names them"
 _BY_PLACE = (
     "without messages, the spans around model calls, their times, finish reasons and conversations "
     "decide which of them are one run"

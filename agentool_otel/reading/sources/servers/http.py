@@ -221,7 +221,7 @@ class Http:
 
     def _hint(self) -> str:
         token, tenant = self._credentials.variables
-        return f"set {token} where it asks for a token, {tenant} where it has tenants"
+        return f"set {token} if it needs a token, {tenant} if it has tenants"
 
     def path_note(self) -> str:
         """Return how to name a service, for a hint, where the path may be the name of one."""

@@ -68,7 +68,7 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
             )
         return blake2b(str(value).encode("utf-8", "replace"), digest_size=size).hexdigest()
     if not digits.strip("0"):
-        raise ValueError(f"expected an id, got {value!r}, which stands for none")
+        raise ValueError(f"expected an id, got {value!r}, which means none")
     return digits
 
 

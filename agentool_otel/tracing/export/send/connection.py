@@ -180,7 +180,7 @@ def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:
         raise OSError(f"{scheme.upper()}_PROXY names no host: use http://host:port")
     if proxy.scheme != "http":
         raise OSError(
-            f"a proxy that speaks {proxy.scheme} is not supported: name one with http:// "
+            f"a {proxy.scheme} proxy is not supported: name one with http:// "
             f"in {scheme.upper()}_PROXY, or {host} in NO_PROXY"
         )
     return proxy

@@ -266,7 +266,7 @@ def attempts(
 
 def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
     """Return requests with names beside ours, where nothing goes wrong with that."""
-    with guarded("writing another vocabulary's names beside ours"):
+    with guarded("adding another vocabulary's names"):
         from agentool_otel.tracing.export.second_vocabulary import (
             add_vocabulary,  # few ask for it
         )
