@@ -10,7 +10,7 @@ from agentool_otel.cli._given import without_given_secrets
 from agentool_otel.cli._program import as_called
 from agentool_otel.errors import CasesError
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.words import flat
+from agentool_otel.ground.untrusted_text import flat
 
 __all__ = ["explain", "print_error", "print_usage_error", "show_warnings", "single_line"]
 

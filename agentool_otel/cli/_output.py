@@ -14,7 +14,7 @@ import click
 
 from agentool_otel.cli._messages import single_line
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import count_text, in_json, line
+from agentool_otel.ground.untrusted_text import count_text, in_json, line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

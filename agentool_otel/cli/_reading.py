@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from agentool_otel.cli._output import say
-from agentool_otel.ground.words import count_text
+from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan, undecoded_spans
 from agentool_otel.reading.sources.grouping.by_trace import group_by_trace

@@ -1,4 +1,4 @@
-"""Values as short texts for people. Recorded text is never trusted: see `ground.words`."""
+"""Values as short texts for people. Recorded text is never trusted: see `ground.untrusted_text`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 from msgspec import UNSET, UnsetType
 
 from agentool_otel.ground import json_codec
-from agentool_otel.ground.words import clean, line
-from agentool_otel.ground.words import count_text as count
+from agentool_otel.ground.untrusted_text import clean, line
+from agentool_otel.ground.untrusted_text import count_text as count
 from agentool_otel.model.times import to_ns
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from agentool_otel.ground.words import clean
+from agentool_otel.ground.untrusted_text import clean
 
 __all__ = ["View"]
 

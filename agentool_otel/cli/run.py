@@ -30,7 +30,7 @@ from agentool_otel.ground import environment, instrumentors
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import create_own
-from agentool_otel.ground.words import count_text
+from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.tracing.export.disk.names import JOURNAL
 
 if TYPE_CHECKING:

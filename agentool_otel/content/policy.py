@@ -25,7 +25,7 @@ from agentool_otel.content.masking.credentials import (
     suspicious,
 )
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv.agentool import CONTENT_REDACTED, FORMS
 from agentool_otel.semconv.table import CONTENT
 

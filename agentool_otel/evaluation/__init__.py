@@ -10,7 +10,7 @@ judges/           a model as a judge, or a callable of the user's
 assertion_types   the types by name; from an assertion to its check, or to what is wrong with it
 assertion_checks  from a check to its verdict
 results           the verdicts on a trace as an EvalResult
-waiting           a queue of traces that wait for a judge
+pending           a queue of traces that wait for a judge
 scopes            which runs one result is about
 joined            several runs as one trace
 running           all of it over many traces

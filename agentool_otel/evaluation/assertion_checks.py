@@ -16,10 +16,10 @@ from agentool_otel.evaluation.assertion_types import (
 )
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.judge_check import JudgeCheck
+from agentool_otel.evaluation.pending import Pending
 from agentool_otel.evaluation.time_limit import one_check
 from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.evaluation.waiting import Pending
 from agentool_otel.model.documents import Assertion, EvalCase
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
-from agentool_otel.ground.words import count_text
+from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.model.documents import EvalResult
 
 __all__ = ["EvalResults"]

@@ -13,13 +13,13 @@ from agentool_otel.evaluation.given_traces import given_traces
 from agentool_otel.evaluation.joined import UnitTrace, judged_trace
 from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.lazy_results import EvalResults
+from agentool_otel.evaluation.pending import OrderedQueue, Pending, resolve
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.scopes import Scope, Unit, Units
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.evaluation.waiting import OrderedQueue, Pending, resolve
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.reading.rebuild.trace import Rebuilt

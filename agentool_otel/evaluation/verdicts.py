@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from agentool_otel.ground.words import line
+from agentool_otel.ground.untrusted_text import line
 from agentool_otel.model.notebook import row_html
 from agentool_otel.model.plain_text import MARKS, score_text
 

@@ -13,5 +13,5 @@ temporary        private temporary folders
 tracer_provider  the tracer provider that `instrument()` uses
 urls             URLs of servers, without their credentials
 version          the version of this package
-words            words of others, as they are shown and logged
+untrusted_text   make untrusted text safe to print and log
 """

@@ -77,7 +77,7 @@ def _make(name: str, calls: Iterable[Callable[..., object]], *module: Any) -> No
         try:
             call(*module)
         except Exception:  # the import is the program's
-            from agentool_otel.ground.words import logger
+            from agentool_otel.ground.untrusted_text import logger
 
             log = logger("agentool_otel")
             log.warning("what waited for the import of %s failed", name, exc_info=True)

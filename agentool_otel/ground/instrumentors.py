@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agentool_otel.ground.plugins import plugins
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 if TYPE_CHECKING:
     from agentool_otel.ground.entry_points import EntryPoint

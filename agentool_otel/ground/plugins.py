@@ -14,7 +14,7 @@ from typing import Any
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.entry_points import EntryPoint, entry_points
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 __all__ = ["load_plugins", "plugins"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 __all__ = [
     "OFF",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from agentool_otel.ground.words import clean, line
+from agentool_otel.ground.untrusted_text import clean, line
 from agentool_otel.model.documents import UNSET
 from agentool_otel.model.plain_text import (
     MARKS,

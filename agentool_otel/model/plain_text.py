@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from agentool_otel.ground import json_codec
-from agentool_otel.ground.words import count_text, line
+from agentool_otel.ground.untrusted_text import count_text, line
 
 if TYPE_CHECKING:
     from agentool_otel.model.documents import (

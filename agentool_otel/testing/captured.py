@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agentool_otel.ground.words import count_text
+from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.model.documents import UNSET, ReasoningTrace
 
 if TYPE_CHECKING:

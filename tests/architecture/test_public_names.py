@@ -25,7 +25,8 @@ FOLDERS = {
     """,
     "testing.conformance": "Violation assert_conformant check check_all",
     "converters": """
-        Conversion Converter convert converter_named converters from_agentool recognised to_agentool
+        Conversion Converter convert converter_for converter_named converters from_agentool
+        to_agentool
     """,
     "dialects": """
         Confidence Content LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks

@@ -147,11 +147,11 @@ def test_a_first_call_compiles_no_expression(tmp_path: Path) -> None:
     count = """
 import re, json
 from agentool_otel.ground import lazy_re
-real, compiled = lazy_re.LazyPattern.compiled, []
+real, compiled = lazy_re.LazyPattern.compile, []
 def counted(self):
     compiled.append(self.pattern)
     return real(self)
-lazy_re.LazyPattern.compiled = counted
+lazy_re.LazyPattern.compile = counted
 """
     call = "agentool_otel.tool(lambda text: text)('it\\'s a-b: \"c\" = d_e; f.g - 1 $2')"
     (*_, names) = loaded(

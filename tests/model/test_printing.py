@@ -16,7 +16,7 @@ from agentool_otel import evaluation, model
 from agentool_otel.evaluation import trace_view as judged
 from agentool_otel.evaluation.trace_diff import records
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.ground.words import flat
+from agentool_otel.ground.untrusted_text import flat
 from agentool_otel.integrations.agent_tool.documents import calls, tools
 from agentool_otel.model import documents as documents_module
 from agentool_otel.model import operations, spans

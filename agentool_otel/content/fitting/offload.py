@@ -13,7 +13,7 @@ from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground.private_folders import make_private_folder
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 __all__ = ["Folder", "Remote", "open_store"]
 

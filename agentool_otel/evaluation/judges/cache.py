@@ -17,7 +17,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
 from agentool_otel.ground.private_folders import make_private_folder
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 __all__ = ["Cache", "default_folder"]
 

@@ -19,8 +19,8 @@ from agentool_otel.evaluation.judges.failures import Failure, failure_of, late, 
 from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground.optional import library
+from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.ground.urls import credentials_in, without_credentials, without_secrets
-from agentool_otel.ground.words import count_text
 from agentool_otel.semconv.marks import MASK
 
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]

@@ -25,7 +25,7 @@ from agentool_otel.evaluation.judges.questions import (
 from agentool_otel.evaluation.judges.suppressing import suppress_recording
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 
 __all__ = ["OpenAIJudge"]
 

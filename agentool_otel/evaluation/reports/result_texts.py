@@ -6,7 +6,7 @@ from typing import Any
 
 from agentool_otel.evaluation.reports.slices import Row
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.words import clean
+from agentool_otel.ground.untrusted_text import clean
 from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = [

@@ -19,7 +19,7 @@ from agentool_otel.content.encoding.encoder import Limits
 from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.content.policy import encode, mask_text
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.integrations.agent_tool.documents.checking import identify
 from agentool_otel.integrations.agent_tool.documents.objects import Invocation, Versioned
 from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents

@@ -18,7 +18,7 @@ from typing import ClassVar
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
 from agentool_otel.reading.sources.servers.answer import Answer

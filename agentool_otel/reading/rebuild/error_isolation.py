@@ -9,7 +9,7 @@ from traceback import walk_tb
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.model.problems import Problem
 
 __all__ = ["Report", "skip_on_error"]

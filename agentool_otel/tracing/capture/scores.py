@@ -11,7 +11,7 @@ from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, TraceFlags
 from agentool_otel.content.policy import as_text
 from agentool_otel.content.policy import label as short
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.times import from_ns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from agentool_otel.ground.words import in_json
+from agentool_otel.ground.untrusted_text import in_json
 from agentool_otel.otlp.json_encoder import encode_log
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.tracing.export.disk.files import renew_after_fork

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.disk import leftovers, recovery
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from agentool_otel.ground.attached import Attached
 from agentool_otel.ground.import_hooks import after_import
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.instrumentation.options import InstrumentorOptions, parse_options
 from agentool_otel.tracing.instrumentation.wrapper_chain import layers, others_around
 from agentool_otel.tracing.spans.native_spans import cover, uncover

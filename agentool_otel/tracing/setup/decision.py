@@ -56,7 +56,7 @@ class Decision(NamedTuple):
     def ours(self) -> bool:
         """Return whether any signal passes through a pipeline of ours."""
         sent = self.metrics.way in ("send", "print")
-        return self.spans.way != "theirs" or self.logs.ours or sent
+        return self.spans.way != "application" or self.logs.ours or sent
 
 
 def decide(
@@ -172,7 +172,7 @@ def _joining(spans: Plan, capture: bool) -> str:
         sentence = (
             f"spans go to {setup_spans.description_with(spans, True)}, without {content} ({how})"
         )
-    if spans.way != "theirs":
+    if spans.way != "application":
         return sentence
     folder = environment.recordings_folder()
     return f"{sentence}; record=True or {environment.RECORD}=on records them in {folder} as well"
@@ -224,7 +224,7 @@ def _spans_plan(
     if configuration.record and plan.way != "record":
         unused = f"is not used: spans go to {plan.description}"
         say("record", f"record=True {unused}", logging.WARNING)
-    if configuration.also and plan.way == "theirs":
+    if configuration.also and plan.way == "application":
         unused = "is not used: spans are not sent by agentool_otel but by"
         say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
     if before is not None and plan.same_destination(before.spans):
@@ -238,6 +238,6 @@ def _beside(spans: Plan) -> SpansTarget:
     """Return what the plans of log records and metrics need to know about that of spans."""
     if spans.target is not None:
         return spans.target
-    if spans.way == "theirs":
-        return "theirs"
+    if spans.way == "application":
+        return "application"
     return "recorded" if spans.way == "record" else "elsewhere"

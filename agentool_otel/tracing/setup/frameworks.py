@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from agentool_otel.ground import instrumentors as declared
 from agentool_otel.ground.entry_points import EntryPoint
 from agentool_otel.ground.import_hooks import before_import
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.tracing.spans.settings import guarded
 

@@ -15,7 +15,7 @@ from opentelemetry import trace
 from agentool_otel.content import policy as content_rules
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.capture import threads
 from agentool_otel.tracing.capture.context import inherited_context
 from agentool_otel.tracing.setup import configuration as setup_configuration
@@ -327,7 +327,7 @@ class Runtime:
         if application is not None:
             joined = "first" if self._own is None else "later"
         decision = decide(standing, framework_names(), joined, self.decision, self._notice)
-        if application is None or self._attached or decision.spans.way == "theirs":
+        if application is None or self._attached or decision.spans.way == "application":
             return decision
         if not hasattr(application, "add_span_processor"):
             raise ConfigurationError(
@@ -402,7 +402,7 @@ class Runtime:
         """Put the pipeline behind a tracer provider, if spans are to go there."""
         if self._attached or self.pipeline is None:
             return
-        if spans.way == "theirs":
+        if spans.way == "application":
             atexit.register(self.pipeline.shutdown)  # as no provider does
             return
         provider.add_span_processor(self.pipeline)

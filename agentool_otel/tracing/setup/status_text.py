@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from agentool_otel.ground.words import count_text, line
+from agentool_otel.ground.untrusted_text import count_text, line
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Status

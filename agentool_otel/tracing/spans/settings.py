@@ -15,8 +15,8 @@ from opentelemetry import trace
 from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground import environment, tracer_provider
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.ground.version import SCOPE
-from agentool_otel.ground.words import logger
 from agentool_otel.tracing.spans.exceptions import signals
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
 from tests.click_runner import CliRunner
 from tests.security.fuzz.mutation import ODD_VALUES, mutated
-from tests.security.test_words import assert_clean, recording
+from tests.security.test_untrusted_text import assert_clean, recording
 from tests.tracing.export.samples import span_with
 
 Target = Callable[[Random, Path], None]

@@ -19,7 +19,7 @@ from agentool_otel.errors import (
     SourceError,
     SourceUnreachable,
 )
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord

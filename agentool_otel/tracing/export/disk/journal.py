@@ -25,7 +25,7 @@ import orjson
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, started_line
 from agentool_otel.tracing.export.disk.files import (
     AppendFile,

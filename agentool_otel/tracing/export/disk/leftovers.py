@@ -21,7 +21,7 @@ import orjson
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk import journal
 from agentool_otel.tracing.export.disk.files import AppendFile, lock

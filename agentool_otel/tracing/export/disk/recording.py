@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
 from agentool_otel.tracing.export.disk.files import (
     AppendFile,

@@ -27,9 +27,9 @@ from agentool_otel.ground import otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.retry_after import retry_after_s
+from agentool_otel.ground.untrusted_text import line
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
-from agentool_otel.ground.words import line
 from agentool_otel.otlp.varints import from_bytes
 from agentool_otel.tracing.export import otlp_variables
 from agentool_otel.tracing.export.send.connection import Route, Tls, basic, connect, split

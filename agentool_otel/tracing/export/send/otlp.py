@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
-from agentool_otel.ground.words import logger
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.otlp_variables import exporter, timeout_s, vocabulary_beside
 from agentool_otel.tracing.export.send.attempt import Answer, GrpcSender, HttpSender, Sender

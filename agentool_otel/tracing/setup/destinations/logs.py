@@ -44,7 +44,7 @@ def _description_of(foreign: str) -> str:
 def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool = False) -> Plan:
     """Decide where log records go; the arguments are those of `plan_beside`."""
     if (theirs := foreign_provider()) is not None:
-        return Plan("theirs", _description_of(theirs))
+        return Plan("application", _description_of(theirs))
     own_plan = plan_beside("logs", environ, spans, endpoint_in_code)
     if own_plan is not None:
         return own_plan

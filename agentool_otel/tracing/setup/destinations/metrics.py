@@ -52,7 +52,7 @@ def plan(environ: Mapping[str, str], spans: SpansTarget, endpoint_in_code: bool 
     kind = type(metrics.get_meter_provider())
     if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):
         theirs = f"{kind.__module__}.{kind.__qualname__}"
-        return Plan("theirs", f"the application's own meter provider ({theirs})")
+        return Plan("application", f"the application's own meter provider ({theirs})")
     own_plan = plan_beside("metrics", environ, spans, endpoint_in_code)
     if own_plan is not None:
         return own_plan

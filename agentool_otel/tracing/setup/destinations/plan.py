@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "SpansTarget", "plan_beside", "plan_of_variable", "plan_to_send"]
 
-SpansTarget = Union["OtlpTarget", Literal["recorded", "theirs", "elsewhere"]]
-"""Target of spans. `recorded` is the recording, `theirs` a tracer provider of the application with
-nothing of ours behind it, `elsewhere` all the rest.
+SpansTarget = Union["OtlpTarget", Literal["recorded", "application", "elsewhere"]]
+"""Target of spans. `recorded` is the recording, `application` a tracer provider of the application
+with nothing of ours behind it, `elsewhere` all the rest.
 """
 
 
 class Plan(NamedTuple):
     """Destination of one signal."""
 
-    way: Literal["theirs", "nowhere", "record", "send", "print"]
+    way: Literal["application", "nowhere", "record", "send", "print"]
     description: str
     """The same in words."""
     target: OtlpTarget | None = None
@@ -29,7 +29,7 @@ class Plan(NamedTuple):
     @property
     def ours(self) -> bool:
         """Return whether the signal passes through our pipeline."""
-        return self.way not in ("theirs", "nowhere")
+        return self.way not in ("application", "nowhere")
 
     def same_destination(self, other: Plan) -> bool:
         """Return whether both lead to the same place. An endpoint with other credentials is
@@ -83,7 +83,7 @@ def plan_beside(
     from agentool_otel.tracing.export.otlp_variables import named_alone
     from agentool_otel.tracing.export.send.otlp import target_beside
 
-    if spans == "theirs" and not named_alone(environ, signal):
+    if spans == "application" and not named_alone(environ, signal):
         hint = otlp_settings.variable("ENDPOINT", signal)
         why = "spans go to the application's own tracer provider"
         return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")

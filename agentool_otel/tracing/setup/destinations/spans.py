@@ -19,7 +19,7 @@ THEIRS = "the application's own tracer provider"
 
 def description_with(spans: Plan, joined: bool) -> str:
     """Return where spans go in words, where they may go to the application's provider as well."""
-    if joined and spans.way != "theirs":
+    if joined and spans.way != "application":
         return f"{spans.description}, and {THEIRS}"
     return spans.description
 
@@ -40,7 +40,7 @@ def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = Fa
     from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 
     if endpoint is None and theirs:
-        return recorded() if record else Plan("theirs", THEIRS)
+        return recorded() if record else Plan("application", THEIRS)
     if endpoint is None:
         target = target_from_environment(os.environ)
     else:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import agentool_otel
 from agentool_otel.cli import main
-from agentool_otel.ground import words
+from agentool_otel.ground import untrusted_text
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
@@ -58,22 +58,22 @@ def assert_clean(shown: str) -> None:
 def test_every_character_that_is_not_seen_is_spelled_out() -> None:
     every = map(chr, range(sys.maxunicode + 1))
     unseen = "".join(item for item in every if is_unseen(item) and item not in "\n\t")
-    assert not [item for item in words.clean(unseen) if is_unseen(item)]
+    assert not [item for item in untrusted_text.clean(unseen) if is_unseen(item)]
 
 
 @given(texts)
 @example(FAKE)
 def test_words_are_one_line_and_flat_text_keeps_every_character(text: str) -> None:
-    for shown in (words.line(text), words.flat(text)):
+    for shown in (untrusted_text.line(text), untrusted_text.flat(text)):
         assert not [item for item in shown if is_unseen(item)]
     if not any(map(is_unseen, text)) and "\\" not in text:
-        assert words.flat(text) == text == words.clean(text)
+        assert untrusted_text.flat(text) == text == untrusted_text.clean(text)
 
 
 @given(st.text())
 @example("\U000e0041\u200b\x7f\x9b")
 def test_json_for_a_terminal_has_the_same_value(text: str) -> None:
-    shown = words.in_json(json.dumps(text, ensure_ascii=False))
+    shown = untrusted_text.in_json(json.dumps(text, ensure_ascii=False))
     assert json.loads(shown) == text
     assert not [item for item in shown if is_unseen(item)]
 
@@ -118,7 +118,7 @@ def test_a_partial_success_is_one_line_in_the_log(caplog: pytest.LogCaptureFixtu
 def test_what_is_logged_is_one_clean_line(text: str) -> None:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    log = words.logger("agentool_otel.tests.words")
+    log = untrusted_text.logger("agentool_otel.tests.words")
     log.propagate, log.handlers = False, [handler]
     log.warning("%s cannot be read (%s): %d", Path("f") / text.replace("\0", ""), OSError(text), 3)
     template = f"{text.replace('%', '%%')}%s"
@@ -137,7 +137,7 @@ def test_every_logger_of_ours_is_made_in_one_place() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "getLogger"
     ]
     # The commands take the handlers of loggers, and log nothing.
-    assert sorted(makers) == ["cli/_messages.py", "cli/_output.py", "ground/words.py"]
+    assert sorted(makers) == ["cli/_messages.py", "cli/_output.py", "ground/untrusted_text.py"]
 
 
 def test_a_survey_of_odd_files_is_logged_in_one_line_each(
