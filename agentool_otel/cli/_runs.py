@@ -87,7 +87,7 @@ class Runs:
     def _note(self, problem: Problem) -> None:
         self._of_traces.append(problem)
 
-    def at_own_cost(self, run: Run, loss: str) -> AbstractContextManager[None]:
+    def skip_on_error(self, run: Run, loss: str) -> AbstractContextManager[None]:
         """Return the context in which something more is read from the spans of a run. An error
         there is a problem of this run only, and `loss` names the missing data.
         """

@@ -165,7 +165,7 @@ def command(
 
 def _difference(diffing: Diffing, of: Partners) -> TraceDiff:
     if of.a is not None and of.b is not None:
-        return diffing.of(of.a, of.b)
+        return diffing.compare(of.a, of.b)
     a, b = (side.trace.trace_id if side is not None else None for side in (of.a, of.b))
     return TraceDiff(a=a, b=b)
 

@@ -91,7 +91,7 @@ def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
     from agentool_otel.cli._scores import score_lines
 
     judged: list[Text] = []
-    with runs.at_own_cost(run, "its verdicts cannot be shown"):
+    with runs.skip_on_error(run, "its verdicts cannot be shown"):
         judged += score_lines(run.rebuilt, full)
     for line in judged:
         _print_line(console, line, full)
@@ -113,7 +113,7 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
                 f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
             )
         texts: list[Text] = []
-        with runs.at_own_cost(run, "it cannot be explained"):
+        with runs.skip_on_error(run, "it cannot be explained"):
             texts += explanation(run.rebuilt)
         for line in texts:
             _print_line(console, line, full)
@@ -190,7 +190,7 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
     ids: dict[str, set[str | None]] = {}
     for run in chosen:
         if run.rebuilt is not None:
-            with runs.at_own_cost(run, "its spans cannot be shown"):
+            with runs.skip_on_error(run, "its spans cannot be shown"):
                 notes = run.rebuilt.fidelity.notes
                 ids[run.trace.trace_id] = {note.span_id for note in notes}
     for nodes in runs.trees():

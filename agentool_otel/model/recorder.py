@@ -46,7 +46,7 @@ class Step(Protocol):
     def end(self, at_ns: int) -> None:
         """End it, once."""
 
-    def behind(self) -> Self:
+    def as_parent(self) -> Self:
         """Return what later steps can be put below, when this one has ended: it keeps nothing of
         what this one holds."""
         ...
@@ -75,10 +75,10 @@ class Recorder(Protocol[S]):
         """Return whether text without a field in the operation is kept."""
         ...
 
-    def around(self) -> S | None:
+    def current_foreign(self) -> S | None:
         """Return the step of somebody else that is current, if there is one. Do not end it."""
         ...
 
-    def room(self) -> int | None:
+    def events_left(self) -> int | None:
         """Return how many span events a step has room for; None for any number."""
         ...

@@ -111,7 +111,7 @@ class Answer:
             self._parts.clear()
 
     @property
-    def known(self) -> Inference:
+    def operation_so_far(self) -> Inference:
         """Return the call as the provider's response alone has it so far."""
         return self._request if self._reading is None else self._read(self._reading, False)
 

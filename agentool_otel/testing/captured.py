@@ -100,10 +100,10 @@ class AgentTraces:
 def captured_traces() -> Generator[AgentTraces]:
     """Capture what the block runs, in this process: in all its threads, tasks and callbacks."""
     from agentool_otel.tracing.export.in_memory import InMemory
-    from agentool_otel.tracing.setup.redirecting import redirected
+    from agentool_otel.tracing.setup.redirecting import redirect
 
     spans = InMemory()
-    with redirected(spans):
+    with redirect(spans):
         yield AgentTraces(spans)
 
 

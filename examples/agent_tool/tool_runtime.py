@@ -304,7 +304,7 @@ class Runtime:
         """8 and 9. With a limit of time; what it does lies below its span."""
         call.enter("running", started_at=now())
         timeout = tool.declaration.get("timeout_s", 10)
-        with self.emitter.within(call.id):
+        with self.emitter.as_current(call.id):
             return await asyncio.wait_for(tool.execute(call), timeout)
 
     @staticmethod

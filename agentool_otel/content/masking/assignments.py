@@ -356,10 +356,10 @@ def _judge_before(text: str, end: int) -> ValueTest | None:
     escape = _ESCAPES.get(text[at - 1 : at])
     encoded = None if escape is None else escape.match(name)
     decoded = None if encoded is None else value_test(name[encoded.end() :])
-    return decoded or value_test(name) or _judge_of_two_words(text[first:end])
+    return decoded or value_test(name) or _value_test_of_two_words(text[first:end])
 
 
-def _judge_of_two_words(text: str) -> ValueTest | None:
+def _value_test_of_two_words(text: str) -> ValueTest | None:
     """Return the judge of a name that ends a text and has a blank in it: `seed phrase`."""
     words = _TWO_WORDS.search(text)
     judge = None if words is None else value_test(f"{words[1]}_{words[2]}")

@@ -77,7 +77,7 @@ class Run(NamedTuple):
 
 def run_of(result: EvalResult, subject: Subject) -> Run | None:
     """Return the run that a result is about; None for a case without a run."""
-    if (trace := subject.judged) is None:
+    if (trace := subject.view) is None:
         return None
     marks: defaultdict[str, list[tuple[bool | None, str]]] = defaultdict(list)
     of_output: list[tuple[bool | None, str]] = []

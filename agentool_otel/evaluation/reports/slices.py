@@ -47,7 +47,7 @@ class Subject:
         self._names: dict[str, list[str]] = {}
 
     @property
-    def judged(self) -> TraceView | None:
+    def view(self) -> TraceView | None:
         """The trace as the checks saw it, with the runs inside it; None where there is none."""
         if self._judged is None and self.trace is not None:
             self._judged = TraceView(self.rebuilt or self.trace)

@@ -49,7 +49,7 @@ def diff(
     Raises:
         EvaluationError: an expression, a part or a tolerance is none.
     """
-    return Diffing(ignore, skip, tolerances).of(TraceView(a), TraceView(b))
+    return Diffing(ignore, skip, tolerances).compare(TraceView(a), TraceView(b))
 
 
 class Diffing:
@@ -72,7 +72,7 @@ class Diffing:
         self._skip = frozenset(skip)
         self._tolerances = tolerances_from(tolerances or {})
 
-    def of(self, a: TraceView, b: TraceView) -> TraceDiff:
+    def compare(self, a: TraceView, b: TraceView) -> TraceDiff:
         """Return the differences of two traces."""
         members = MemberComparison(a, b, self.ignoring, self._skip)
         outside = [*map(members.differences, _outside(a), _outside(b))]

@@ -24,7 +24,7 @@ from agentool_otel.integrations.agent_tool.documents.checking import identify
 from agentool_otel.integrations.agent_tool.documents.objects import Invocation, Versioned
 from agentool_otel.integrations.agent_tool.events.translator import AgentToolEvents
 from agentool_otel.providers.fields import is_a, plain_text, record
-from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, within
+from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, as_current
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded, settings
 
@@ -140,7 +140,7 @@ class AgentToolEmitter:
             _log.warning("%s", mask_text(sentence))
 
     @contextmanager
-    def within(self, invocation_id: str) -> Generator[None]:
+    def as_current(self, invocation_id: str) -> Generator[None]:
         """Make the span of an invocation under way the current one: in here its tool is executed.
 
         Args:
@@ -150,7 +150,7 @@ class AgentToolEmitter:
         with guarded("finding an invocation of Agent Tool"), self._lock_of_process():
             known_id = plain_text(invocation_id)
             step = None if known_id is None else self._events.step(known_id)
-        with nullcontext() if step is None else within(step):
+        with nullcontext() if step is None else as_current(step):
             yield
 
     def flush(self) -> None:

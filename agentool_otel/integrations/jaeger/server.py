@@ -81,13 +81,13 @@ class Jaeger(ServerSource):
             answer = self._first_answer(f"traces/{trace_id}", f"trace {trace_id}")
             if answer.status == 404 or (answer.status == 200 and answer.holds_nothing()):
                 raise self.not_there(answer)
-            for span in self.decoded(answer):
+            for span in self.decode(answer):
                 spans += 1
                 yield span
             if not spans:
                 self.report(where, "it is there, and has no spans")
         except SourceError as error:
-            self.refused(where, error)
+            self.note_failure(where, error)
 
     def _first_services(self) -> Iterator[str]:
         """Yield the names of all services.
@@ -164,9 +164,9 @@ class Jaeger(ServerSource):
         except AnswerTooLarge as error:
             if len(window.halves(self.step_ns)) > 1:
                 return True
-            self.refused(f"{self.name} {more}", error)
+            self.note_failure(f"{self.name} {more}", error)
         except SourceError as error:
-            self.refused(f"{self.name} {more}", error)
+            self.note_failure(f"{self.name} {more}", error)
         return len(trace_ids) >= _DEPTH
 
     def _search_answer(self, service: str, window: Window, more: str) -> Answer | None:
@@ -218,12 +218,12 @@ class Jaeger(ServerSource):
     def _select(self, answer: Answer, trace_ids: set[str]) -> Iterator[SpanRecord]:
         """Yield the spans of traces that have the attributes, and note the ids of all."""
         if not self.query.attributes or self._spelling != "snake_case":
-            for span in self.decoded(answer):
+            for span in self.decode(answer):
                 trace_ids.add(span.trace_id)
                 yield span
             return
         traces: dict[str, list[SpanRecord]] = {}
-        for span in self.decoded(answer):
+        for span in self.decode(answer):
             traces.setdefault(span.trace_id, []).append(span)
         trace_ids.update(traces)
         for spans in traces.values():

@@ -88,14 +88,14 @@ class Tempo(ServerSource):
         where = f"{self.name} trace {trace_id}"
         spans = 0
         try:
-            for span in self.decoded(self._answer(trace_id)):
+            for span in self.decode(self._answer(trace_id)):
                 spans += 1
                 self._of_full_length += _of_full_length(span)
                 yield span
             if not spans:
                 self.report(where, "it is there, and has no spans")
         except SourceError as error:
-            self.refused(where, error)
+            self.note_failure(where, error)
 
     def _answer(self, trace_id: str) -> Answer:
         """Return the trace as the first API that is there gives it.
@@ -166,7 +166,7 @@ class Tempo(ServerSource):
         try:
             trace_ids, full = self._all_ids(window, where)
         except SourceError as error:
-            self.refused(f"{self.name} {where}", error)
+            self.note_failure(f"{self.name} {where}", error)
             return False
         for trace_id in trace_ids:
             if isinstance(trace_id, str) and _ID.fullmatch(trace_id):

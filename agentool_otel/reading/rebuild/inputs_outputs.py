@@ -73,7 +73,7 @@ def _field(field: _Field, root: Node | None, nodes: list[Node], calls: list[Node
     run = None if calls else field.inside(nodes)
     if run is None:
         return _UNKNOWN
-    values = run.lineage.table(field.known)
+    values = run.lineage.cached(field.known)
     passed: list[str] = []
     while (value := values.get(run.span.span_id)) is None:
         passed.append(run.span.span_id)

@@ -101,7 +101,7 @@ class Lineage:
             up = jump if jump is not None and not holds(jump) else up.parent
         return up
 
-    def table(self, build: Callable[[Sequence[Node]], _T]) -> _T:
+    def cached(self, build: Callable[[Sequence[Node]], _T]) -> _T:
         """Return what a function makes of all spans of the trace, made once."""
         if build not in self._tables:
             self._tables[build] = build(self._nodes)

@@ -189,7 +189,7 @@ def _times(run: RunSpans) -> tuple[int | None, int | None]:
         start_ns, end_ns = run.root.start_ns, run.root.end_ns
         if end_ns is not None and run.root.span.attributes.get(agentool.INCOMPLETE):
             # Whoever closed it did not know when it ended: not before what it did.
-            end_ns = max(end_ns, run.root.lineage.table(_last_ends)[run.root.span.span_id])
+            end_ns = max(end_ns, run.root.lineage.cached(_last_ends)[run.root.span.span_id])
         return start_ns, end_ns
     nodes = run.all_nodes  # the log record of a prompt starts the run and has no duration
     starts = [node.start_ns for node in nodes if node.start_ns is not None]

@@ -58,7 +58,7 @@ class RecordedStep:
             self._span.end_ns = at_ns
             self.leave()
 
-    def behind(self) -> RecordedStep:
+    def as_parent(self) -> RecordedStep:
         return RecordedStep(SpanRecord(*self.ids), self._operation, lambda _: None)
 
     def leave(self) -> None:
@@ -117,10 +117,10 @@ class SpanRecorder:
     def wants_content(self, step: RecordedStep) -> bool:
         return True
 
-    def around(self) -> None:
+    def current_foreign(self) -> None:
         return None
 
-    def room(self) -> None:
+    def events_left(self) -> None:
         return None
 
 

@@ -140,7 +140,7 @@ class ModelCall(Block):
         return live
 
     def _so_far(self) -> Inference:
-        return self._answer.known
+        return self._answer.operation_so_far
 
     def _operation(self, failed: bool, complete: bool) -> Inference:
         operation = self._answer.operation(failed, complete)

@@ -26,7 +26,7 @@ from agentool_otel.tracing.capture._call_sites import add_reasoning
 from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.labels import labels, metadata_text
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.settings import guarded, settings
 
@@ -79,7 +79,7 @@ class AgentRun(BothWays):
     def __enter__(self) -> AgentRun:
         with guarded(f"starting run {self.name}"):
             operation = self._operation()
-            context = identify(get_current(), named(self.session_id, self.user_id))
+            context = identify(get_current(), names_of(self.session_id, self.user_id))
             self._live = live = begin(operation, parent=context, content_follows=True)
             if live is not None:
                 if live.recording:
@@ -239,7 +239,7 @@ class AgentRun(BothWays):
             )
         extra: dict[str, Any] = {
             agentool.STATUS: status,
-            **named(self.session_id, self.user_id),
+            **names_of(self.session_id, self.user_id),
             **self._input,
             **_content_attribute(
                 self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, ending

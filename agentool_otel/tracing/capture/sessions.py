@@ -9,7 +9,7 @@ from opentelemetry.context import attach, get_current
 
 from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.context import restore
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["UserSession", "session"]
@@ -24,7 +24,7 @@ class UserSession(BothWays):
         self._names: dict[str, str] = {}
         self._tokens: list[Any] = []
         with guarded("reading the names of a session"):
-            self._names = named(session_id, user_id)
+            self._names = names_of(session_id, user_id)
 
     def __enter__(self) -> UserSession:
         with guarded("entering a session"):

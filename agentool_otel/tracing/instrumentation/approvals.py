@@ -14,18 +14,18 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan
 from agentool_otel.tracing.spans.settings import guarded
 
-__all__ = ["answered", "asked"]
+__all__ = ["record_decisions", "record_questions"]
 
 Calls = Callable[[], Sequence[dict[str, Any]]]
 """Returns the calls, each as a JSON object; not called where content is not captured."""
 
 
-def asked(step: StepSpan, calls: Calls) -> None:
+def record_questions(step: StepSpan, calls: Calls) -> None:
     """Make calls that wait the output of their run."""
     _put(step, agentool.OUTPUT, calls)
 
 
-def answered(step: StepSpan, calls: Calls) -> None:
+def record_decisions(step: StepSpan, calls: Calls) -> None:
     """Make what became of calls that waited the input of the run that goes on."""
     _put(step, agentool.INPUT, calls)
 

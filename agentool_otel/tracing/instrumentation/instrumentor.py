@@ -17,7 +17,7 @@ from agentool_otel.ground.attached import Attached
 from agentool_otel.ground.import_hooks import after_import
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.instrumentation.options import InstrumentorOptions, parse_options
-from agentool_otel.tracing.instrumentation.wrapper_chain import layers, others_around
+from agentool_otel.tracing.instrumentation.wrapper_chain import foreign_wrappers, layers
 from agentool_otel.tracing.spans.native_spans import cover, uncover
 
 __all__ = ["AgentInstrumentor", "Attached", "Patch"]
@@ -113,14 +113,16 @@ class AgentInstrumentor:
         """Return the functions that other tools have wrapped as well, and the modules that did."""
         places = [(patch.module, patch.target) for patch in self.patches]
         wrappers = {
-            f"{module}.{target}": self._others_around(module, target)
+            f"{module}.{target}": self._foreign_wrappers(module, target)
             for module, target in (*places, *self.passed)
         }
         return {name: modules for name, modules in wrappers.items() if modules}
 
-    def _others_around(self, module: str, target: str) -> list[str]:
+    def _foreign_wrappers(self, module: str, target: str) -> list[str]:
         package = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
-        return [item for item in others_around(module, target) if item.partition(".")[0] != package]
+        return [
+            item for item in foreign_wrappers(module, target) if item.partition(".")[0] != package
+        ]
 
     def instrument(self, **options: Any) -> None:
         """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.

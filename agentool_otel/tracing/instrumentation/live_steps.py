@@ -24,7 +24,7 @@ from agentool_otel.tracing.spans.settings import guarded, policy_in, settings
 from agentool_otel.tracing.spans.steps import event_room
 from agentool_otel.tracing.spans.suppression import CLIENTS
 
-__all__ = ["LiveRecorder", "LiveStep", "inside", "within"]
+__all__ = ["LiveRecorder", "LiveStep", "as_current", "current_step"]
 
 _inside: ContextVar[LiveStep | None] = ContextVar("agentool-otel-live-step", default=None)
 
@@ -79,14 +79,14 @@ class LiveStep:
         # Two clocks: events have microseconds, what has no event the time of now.
         self.span.end(end_ns=max(at_ns, self._start_ns))
 
-    def behind(self) -> LiveStep:
+    def as_parent(self) -> LiveStep:
         context = self.span.context
         ended = NonRecordingSpan(trace.get_current_span(context).get_span_context())
         below = context_with(context, ended)
         return LiveStep(StepSpan(None, Unclassified(), "a step that has ended", below))
 
 
-class _Around(LiveStep):
+class _ForeignStep(LiveStep):
     """Somebody else's span, to which span events are added."""
 
     __slots__ = ("_span",)
@@ -136,7 +136,7 @@ class LiveRecorder:
         model_call = isinstance(operation, Inference)
         span = start_step(
             operation,
-            description=f"{_what(operation)} of {self._system}",
+            description=f"{_description(operation)} of {self._system}",
             scope=self._scope,
             content=content,
             parent=None if parent is None else parent.span.context,
@@ -149,17 +149,17 @@ class LiveRecorder:
     def wants_content(self, step: LiveStep) -> bool:
         return self._free_text and step.span.wants_content
 
-    def around(self) -> LiveStep | None:
+    def current_foreign(self) -> LiveStep | None:
         current = trace.get_current_span()
         if isinstance(current, NonRecordingSpan) or not current.is_recording():
             return None
-        return _Around(current)
+        return _ForeignStep(current)
 
-    def room(self) -> int | None:
+    def events_left(self) -> int | None:
         return event_room(settings.tracer(self._scope))
 
 
-def _what(operation: Operation) -> str:
+def _description(operation: Operation) -> str:
     if isinstance(operation, ToolExecution):
         return "a tool"
     if isinstance(operation, Inference):
@@ -167,13 +167,13 @@ def _what(operation: Operation) -> str:
     return "a plan" if isinstance(operation, Plan) else "a turn"
 
 
-def inside() -> LiveStep | None:
+def current_step() -> LiveStep | None:
     """Return the step in whose work the current code runs."""
     return _inside.get()
 
 
 @contextmanager
-def within(step: LiveStep) -> Generator[None]:
+def as_current(step: LiveStep) -> Generator[None]:
     """Make a step's span the current one."""
     token = attach(step.span.context)
     before = _inside.set(step)

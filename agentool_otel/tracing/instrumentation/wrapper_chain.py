@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["layers", "others_around"]
+__all__ = ["foreign_wrappers", "layers"]
 
 _DEEPEST = 32
 """Wrappers that are followed; a chain that is longer is most likely a circle."""
@@ -26,7 +26,7 @@ def layers(function: Any) -> Iterator[Any]:
             return
 
 
-def others_around(module: str, target: str) -> list[str]:
+def foreign_wrappers(module: str, target: str) -> list[str]:
     """Return the modules, other than ours and the library's, whose wrappers a call passes.
 
     A wrapper of the standard library is the library's own: `asynccontextmanager`, for example.

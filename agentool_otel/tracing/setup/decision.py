@@ -92,7 +92,7 @@ def decide(
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
-    signals = _beside(spans)
+    signals = _target_of_other_signals(spans)
     logs = setup_logs.plan(os.environ, signals, endpoint_in_code)
     if logs.target is not None and not files_usable("logs"):
         logs = Plan("nowhere", "nowhere (one of its variables is invalid)")
@@ -230,11 +230,11 @@ def _spans_plan(
     if before is not None and plan.same_destination(before.spans):
         return before.spans  # with the target that the pipeline knows
     if plan.target is not None and not files_usable("traces"):
-        return setup_spans.recorded()
+        return setup_spans.recording_plan()
     return plan
 
 
-def _beside(spans: Plan) -> SpansTarget:
+def _target_of_other_signals(spans: Plan) -> SpansTarget:
     """Return what the plans of log records and metrics need to know about that of spans."""
     if spans.target is not None:
         return spans.target

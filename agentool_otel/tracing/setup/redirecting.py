@@ -27,11 +27,11 @@ from agentool_otel.tracing.setup.runtime import runtime
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.settings import settings
 
-__all__ = ["redirected"]
+__all__ = ["redirect"]
 
 
 @contextmanager
-def redirected(to: SpanProcessor) -> Generator[None]:
+def redirect(to: SpanProcessor) -> Generator[None]:
     """Send every span that ends in the block to a processor, with content.
 
     Frameworks are attached to as `instrument()` would, threads carry their context, and no metric

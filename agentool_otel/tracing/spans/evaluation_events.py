@@ -97,7 +97,7 @@ def _emit_event(
     attributes: dict[str, Any], span: trace.Span, context: Context, now_ns: int
 ) -> None:
     name = gen_ai.EVENT_EVALUATION_RESULT
-    if name not in settings.dialect.generation.events or not events.collected():
+    if name not in settings.dialect.generation.events or not events.is_collected():
         return
     with guarded("emitting the event of an evaluation"):
         if not settings.policy.in_events:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LogOnly",
     "Masked",
-    "collected",
     "emit",
+    "is_collected",
     "log_only_content",
     "record_exception",
     "scope_of",
@@ -39,7 +39,7 @@ class Masked(dict[str, Any]):
     them."""
 
 
-def collected(scope: str = SCOPE) -> bool:
+def is_collected(scope: str = SCOPE) -> bool:
     """Return whether log records that are emitted now have a destination."""
     from opentelemetry import _logs
 
@@ -96,7 +96,7 @@ def record_exception(
     on_span = settings.exceptions.spans
     with guarded("emitting an exception"):
         scope = scope_of(span)
-        if not collected(scope):
+        if not is_collected(scope):
             on_span = True
         elif (
             getattr(span, "kind", None) is trace.SpanKind.CLIENT

@@ -14,7 +14,7 @@ from agentool_otel.content.policy import label
 from agentool_otel.model.operations import AgentCreation, AgentInvocation, Operation, Plan
 from agentool_otel.semconv import core, gen_ai
 
-__all__ = ["IDENTITY_KEY", "agent_of", "as_agent", "identify", "identity_for", "named"]
+__all__ = ["IDENTITY_KEY", "agent_of", "as_agent", "identify", "identity_for", "names_of"]
 
 IDENTITY_KEY = create_key("agentool-otel-identity")
 
@@ -22,7 +22,7 @@ _NOBODY: Mapping[str, str] = {}
 _NAMED_AFTER_AN_AGENT = (AgentInvocation, AgentCreation, Plan)
 
 
-def named(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]:
+def names_of(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]:
     """Return the attributes of a conversation and a user, as short texts without credentials.
 
     None and the empty text name nobody.
@@ -38,9 +38,9 @@ def identify(context: Context, names: Mapping[str, str]) -> Context:
 
     Args:
         context: the context around.
-        names: what `named` gives.
+        names: the result of `names_of`.
     """
-    parent = _around(context)
+    parent = _names_above(context)
     if names.items() <= parent.items():
         return context
     return set_value(IDENTITY_KEY, {**parent, **names}, context)
@@ -51,7 +51,7 @@ def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Co
 
     The spans of an agent without a name do not carry that of the agent around it.
     """
-    attributes = {**_around(context), **names}
+    attributes = {**_names_above(context), **names}
     attributes.pop(gen_ai.AGENT_NAME, None)
     if name is not None:
         attributes[gen_ai.AGENT_NAME] = label(name)
@@ -60,7 +60,7 @@ def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Co
 
 def agent_of(context: Context) -> str | None:
     """Return the name of the agent that works in a context."""
-    return _around(context).get(gen_ai.AGENT_NAME)
+    return _names_above(context).get(gen_ai.AGENT_NAME)
 
 
 def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
@@ -68,12 +68,12 @@ def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
 
     A span that is called after an agent carries that agent's name, or none.
     """
-    names = _around(context)
+    names = _names_above(context)
     if gen_ai.AGENT_NAME in names and isinstance(operation, _NAMED_AFTER_AN_AGENT):
         names = {key: value for key, value in names.items() if key != gen_ai.AGENT_NAME}
     return names
 
 
-def _around(context: Context) -> Mapping[str, str]:
+def _names_above(context: Context) -> Mapping[str, str]:
     attributes: Any = context.get(IDENTITY_KEY)
     return _NOBODY if attributes is None else attributes

@@ -33,7 +33,7 @@ from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.eval_case import case_attributes
 from agentool_otel.tracing.spans.exceptions import error_type_of
 from agentool_otel.tracing.spans.failure import fail
-from agentool_otel.tracing.spans.identity import as_agent, identity_for, named
+from agentool_otel.tracing.spans.identity import as_agent, identity_for, names_of
 from agentool_otel.tracing.spans.requested_calls import (
     Answer,
     answered_ids,
@@ -411,7 +411,7 @@ def begin(
         # The calls that a tool or an agent makes are no part of the model call around it.
         live.context = set_value(OWNER_KEY, None, live.context)
     if isinstance(operation, AgentInvocation):
-        names = named(operation.conversation_id)
+        names = names_of(operation.conversation_id)
         live.context = as_agent(live.context, operation.agent_name, names)
     if not live.recording:
         return live

@@ -208,7 +208,7 @@ class ToolSpan:
                 span, self.context, ending, end_ns, about=self._tool.at_start
             )
         end_span(span, settings.dialect.named(ending), self._known, end_ns)
-        if metrics.collected():
+        if metrics.is_collected():
             finished = self._tool.operation
             if error is not None:
                 finished = msgspec.structs.replace(finished, error_type=error_type_of(error))

@@ -46,7 +46,7 @@ def emit_messages(
     emitted: set[str] = set()
     scope = events.scope_of(span)
     with guarded("emitting the messages of a model call"):
-        if not events.collected(scope):
+        if not events.is_collected(scope):
             return emitted
         about = {key: attributes[key] for key in (gen_ai.PROVIDER_NAME,) if key in attributes}
         about = settings.dialect.named(about)

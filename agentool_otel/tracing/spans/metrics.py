@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.tracing.spans.run import Run
 
-__all__ = ["add_up", "chunk_gaps", "collected", "configure", "provider", "record", "refresh"]
+__all__ = ["add_up", "chunk_gaps", "configure", "is_collected", "provider", "record", "refresh"]
 
 _Attributes = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -303,7 +303,7 @@ def _found() -> otel.MeterProvider | None:
     return provider
 
 
-def collected() -> bool:
+def is_collected() -> bool:
     """True if a metric that is recorded now goes anywhere."""
     return _active() is not None
 

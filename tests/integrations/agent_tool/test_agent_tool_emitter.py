@@ -75,9 +75,9 @@ def test_a_fault_of_ours_is_not_the_programs(spans: Any, monkeypatch: pytest.Mon
 def test_spans_inside_an_invocation_lie_below_its_own(spans: Any) -> None:
     call = Call()
     call.invocation(status="running", started_at=at(1))
-    with call.emitter.within(call.id), agentool_otel.run("inner"):
+    with call.emitter.as_current(call.id), agentool_otel.run("inner"):
         pass
-    with call.emitter.within("of nobody"):
+    with call.emitter.as_current("of nobody"):
         pass
     call.done()
     inner = next(item for item in spans.finished() if not item.name.startswith("execute_tool"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.tracing.instrumentation.wrapper_chain import others_around
+from agentool_otel.tracing.instrumentation.wrapper_chain import foreign_wrappers
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_decorator_of_the_standard_library_is_nobody_elses(library: Any) -> None:
-    assert others_around("some_library", "run") == []
+    assert foreign_wrappers("some_library", "run") == []
 
 
 def test_a_wrapper_of_another_package_is_named(library: Any) -> None:
@@ -29,4 +29,4 @@ def test_a_wrapper_of_another_package_is_named(library: Any) -> None:
     exec("def around(): pass", space)
     space["around"].__wrapped__ = library.run
     library.run = space["around"]
-    assert others_around("some_library", "run") == ["some_tracer.patches"]
+    assert foreign_wrappers("some_library", "run") == ["some_tracer.patches"]

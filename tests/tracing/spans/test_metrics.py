@@ -365,7 +365,7 @@ def test_an_exception_has_the_same_name_on_the_metric_as_on_the_span(
 def test_nothing_is_recorded_without_a_meter_provider(spans: Any) -> None:
     metrics.configure()
     add(1, 2)
-    assert not metrics.collected()
+    assert not metrics.is_collected()
 
 
 def test_a_call_reported_by_hand_is_counted_like_any_other(spans: Any, collect: Any) -> None:

@@ -24,7 +24,7 @@ from agentool_otel.providers.fields import is_a, string
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify, named
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify, names_of
 from agentool_otel.tracing.spans.settings import guarded, settings
 
 __all__ = ["Begun", "begun_here", "conversing", "executed", "executed_async"]
@@ -113,7 +113,7 @@ def _identity_context(conversation: Any) -> Context:
         identity: Any = context.get(IDENTITY_KEY) or ()
         if gen_ai.CONVERSATION_ID not in identity:
             conversation_id = string(conversation, "conversation_id") or string(conversation, "id")
-            return identify(context, named(conversation_id))
+            return identify(context, names_of(conversation_id))
     return context
 
 

@@ -67,20 +67,20 @@ def _text(step: Step, attribute: str, value: Any) -> str | None:
     return policy.encoded(attribute, value)
 
 
-def _asked(step: Step, event: Any) -> None:
+def _record_request(step: Step, event: Any) -> None:
     if isinstance(step, ModelStep):
         step.request = event
     agent = _agent(step)
-    if agent is not None and agent.asked is None:
-        agent.asked = event
+    if agent is not None and agent.prompt is None:
+        agent.prompt = event
 
 
-def _answered(step: Step, event: Any) -> None:
+def _record_response(step: Step, event: Any) -> None:
     if isinstance(step, ModelStep):
         step.response = event
     agent = _agent(step)
     if agent is not None:
-        agent.answered = event
+        agent.response = event
 
 
 def _agent(step: Step) -> Step | None:
@@ -100,14 +100,14 @@ def _tool_requested(step: Step, event: Any) -> None:
     if isinstance(step, ToolStep):
         step.requested(event)
     else:  # of a tool that the client executes
-        _noted(step, event)
+        _record_note(step, event)
 
 
 def _tool_responded(step: Step, event: Any) -> None:
     if isinstance(step, ToolStep):
         step.responded(get(event, "outputs"))
     else:
-        _noted(step, event)
+        _record_note(step, event)
 
 
 def _tool_chunk(step: Step, event: Any) -> None:
@@ -115,15 +115,15 @@ def _tool_chunk(step: Step, event: Any) -> None:
         step.chunks += 1
 
 
-def _raised(step: Step, event: Any) -> None:
+def _record_exception(step: Step, event: Any) -> None:
     failure = Failure.from_event(
         string(event, "exception_type") or "_OTHER", string(event, "exception_message") or ""
     )
     step.failure = step.failure or failure
 
 
-def _confirmed(step: Step, event: Any) -> None:
-    _noted(step, event)
+def _record_confirmation(step: Step, event: Any) -> None:
+    _record_note(step, event)
     if get(event, "execution_confirmed") is False and isinstance(step, ToolStep):
         step.rejected()
 
@@ -144,7 +144,7 @@ _NAMES = {
 _CONTENT = ("content", "inputs", "outputs", "state_snapshot")
 
 
-def _noted(step: Step, event: Any) -> None:
+def _record_note(step: Step, event: Any) -> None:
     """Add a span event with who and what it is about, and its content where that is wanted."""
     confirmed = get(event, "execution_confirmed")
     attributes: dict[str, Any] = {
@@ -171,18 +171,18 @@ EVENTS: dict[str, Handler] = {
     "ManagerWorkersExecutionEnd": _outputs,
     "NodeExecutionStart": _node_inputs,
     "NodeExecutionEnd": _node_outputs,
-    "LlmGenerationRequest": _asked,
-    "LlmGenerationResponse": _answered,
+    "LlmGenerationRequest": _record_request,
+    "LlmGenerationResponse": _record_response,
     "LlmGenerationChunkReceived": _chunk,
     "ToolExecutionRequest": _tool_requested,
     "ToolExecutionResponse": _tool_responded,
     "ToolExecutionStreamingChunkReceived": _tool_chunk,
-    "ToolConfirmationRequest": _noted,
-    "ToolConfirmationResponse": _confirmed,
-    "HumanInTheLoopRequest": _noted,
-    "HumanInTheLoopResponse": _noted,
-    "StateSnapshotEmitted": _noted,
-    "ExceptionRaised": _raised,
+    "ToolConfirmationRequest": _record_note,
+    "ToolConfirmationResponse": _record_confirmation,
+    "HumanInTheLoopRequest": _record_note,
+    "HumanInTheLoopResponse": _record_note,
+    "StateSnapshotEmitted": _record_note,
+    "ExceptionRaised": _record_exception,
 }
 
 
@@ -195,9 +195,9 @@ def _name(event: Any) -> str | None:
 
 def tell(step: Step, event: Any) -> None:
     """Apply an event to its step; a repeated event changes nothing."""
-    if step.heard is event:
+    if step.last_event is event:
         return
-    step.heard = event
+    step.last_event = event
     name = _name(event)
     if name is not None:
         EVENTS[name](step, event)

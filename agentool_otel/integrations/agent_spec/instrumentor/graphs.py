@@ -25,7 +25,7 @@ from agentool_otel.content.encoding.introspection import instance_dict
 from agentool_otel.integrations.agent_spec.instrumentor.failures import set_tool_exception
 from agentool_otel.providers.fields import get, is_a
 from agentool_otel.tracing.instrumentation.frames import Frame, resumed, steps, steps_async
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["patch_graph", "tool_failed", "tool_failed_async"]
@@ -92,5 +92,5 @@ def _frame(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:
     with guarded("reading the config of a graph"):
         config = kwargs.get("config", args[1] if len(args) > 1 else None)
         thread_id = get(get(config, "configurable"), "thread_id")
-        context = identify(context, named(thread_id))
+        context = identify(context, names_of(thread_id))
     return resumed(context, "graph")

@@ -90,7 +90,7 @@ class Listener:
         with guarded("reading the end of a span of Agent Spec"):
             step = self._open.get(string(span, "id"))
             if step is not None:
-                error = step.leaving
+                error = step.exception
                 failure = None if error is None else Failure.from_exception(error)
                 if is_a(error, GeneratorExit):  # perhaps of the garbage collector
                     step.leave()
@@ -110,7 +110,7 @@ def _masks() -> bool:
 
 
 def _end(step: Step, end_ns: int, failure: Failure | None) -> None:
-    with guarded(f"ending {step.known.what}"):
+    with guarded(f"ending {step.span_type.what}"):
         step.end(end_ns, failure)
 
 

@@ -77,10 +77,10 @@ class Step:
 
     def __init__(self, source: Any, span_type: SpanType, above: Step | None, context: Context):
         self.source = source
-        self.known = span_type
+        self.span_type = span_type
         self.above = above
         """The step around it that has a span."""
-        self.around = context
+        self.parent_context = context
         """The context of its parent."""
         self.start_ns = time_ns()
         self.span: StepSpan | None = None
@@ -88,11 +88,11 @@ class Step:
         self.open: set[Step] = set()
         """Open steps below this one."""
         self.failure: Failure | None = None
-        self.asked: Any = None
+        self.prompt: Any = None
         """The prompt of the first model call below it."""
-        self.answered: Any = None
+        self.response: Any = None
         """The response to the last."""
-        self.heard: Any = None
+        self.last_event: Any = None
         """The last event that it has received."""
         self.forget: Callable[[], object] = _nothing
         """Called once when it ends."""
@@ -102,7 +102,7 @@ class Step:
         self._token: Any = None
 
     @property
-    def leaving(self) -> BaseException | None:
+    def exception(self) -> BaseException | None:
         """The exception that is on its way, unless it was when the step began."""
         error = handled_exception()
         return None if error is self._handled else error
@@ -110,7 +110,7 @@ class Step:
     @property
     def context(self) -> Context:
         """The context in which its work belongs."""
-        return self.around if self.span is None else self.span.context
+        return self.parent_context if self.span is None else self.span.context
 
     @property
     def recorded(self) -> bool:
@@ -128,26 +128,28 @@ class Step:
 
     def start(self) -> None:
         self._join()
-        self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
+        self._begin(
+            self.span_type.operation(self.source), lambda: self.span_type.content(self.source)
+        )
 
     def _begin(self, operation: Any, content: Content | None = None) -> None:
         runtime = values.runtime(self.source)
         if runtime is not None and isinstance(operation, _RUNS):
             operation = replace(operation, extra={**operation.extra, "agentspec.runtime": runtime})
-        names = self.around.get(IDENTITY_KEY)
-        parent = self.around
+        names = self.parent_context.get(IDENTITY_KEY)
+        parent = self.parent_context
         if isinstance(operation, Unclassified):  # GenAI attributes belong to GenAI operations
             parent = set_value(IDENTITY_KEY, None, parent)
         span = start_step(
             operation,
-            description=self.known.what,
+            description=self.span_type.what,
             scope=SCOPE,
             content=content,
             parent=parent,
-            owner=_OWNS if self.known.executed else None,
+            owner=_OWNS if self.span_type.executed else None,
             start_ns=self.start_ns,
         )
-        name = self.known.name(self.source)
+        name = self.span_type.name(self.source)
         if name is not None and span.live is not None:
             span.live.name(name)
         context = set_value(_STEP_KEY, self, span.context)
@@ -224,7 +226,7 @@ class Step:
         self.forget()
         failure = self.failure or failure
         for step in list(self.open):
-            with guarded(f"closing {step.known.what}"):
+            with guarded(f"closing {step.span_type.what}"):
                 step.end(end_ns, failure, finished=False)
         self.leave()
         try:
@@ -232,11 +234,11 @@ class Step:
         finally:
             if self._held_by is not None:
                 self._held_by.discard(self)
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Keep nothing of the program's: contexts that have been copied keep the step."""
-        self.source = self.asked = self.answered = self.heard = None
+        self.source = self.prompt = self.response = self.last_event = None
         self.failure = self._handled = None
 
     def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
@@ -269,13 +271,13 @@ class Step:
 
         def content() -> Mapping[str, Any]:
             content: dict[str, Any] = {}
-            if "input" not in span.fields and self.asked is not None:
-                conversation = values.conversation(items(self.asked, "prompt"))
+            if "input" not in span.fields and self.prompt is not None:
+                conversation = values.conversation(items(self.prompt, "prompt"))
                 content["input"] = [item for item in conversation if item["role"] == "user"][
                     -1:
                 ] or None
-            if "output" not in span.fields and not items(self.answered, "tool_calls"):
-                content["output"] = values.answer(self.answered)
+            if "output" not in span.fields and not items(self.response, "tool_calls"):
+                content["output"] = values.answer(self.response)
             return content
 
         span.add(content)
@@ -314,12 +316,12 @@ class ToolStep(Step):
         described = string(self.source, "description") or ""
         if described.startswith(_CALL_ID):
             return described.removeprefix(_CALL_ID)
-        run = current_run(self.around)
+        run = current_run(self.parent_context)
         request_id = string(event, "request_id")
         if run is None or request_id in {call.id for call in run.pending()}:
             return request_id
         name = string(get(self.source, "tool"), "name") or ""
-        return requested_id(self.around, name, lambda: jsonable(inputs))
+        return requested_id(self.parent_context, name, lambda: jsonable(inputs))
 
     def responded(self, outputs: Any) -> None:
         """Take the result: outputs by name, and exceptions among them."""
@@ -331,7 +333,7 @@ class ToolStep(Step):
         error = next((item for item in values_ if is_a(item, BaseException)), None)
         if error is None and all(item is None for item in values_):
             error = raised_by_tool()
-            error = self.leaving if error is None else error
+            error = self.exception if error is None else error
         if error is not None:
             self._failed(error)
             return
@@ -374,7 +376,7 @@ class ModelStep(Step):
         return False
 
     def _let_go(self) -> None:
-        super()._let_go()
+        super()._release()
         self.request = self.response = None
 
     def _counted(self) -> int:
@@ -383,7 +385,7 @@ class ModelStep(Step):
         return 0 if below is None else below.count
 
     def start(self) -> None:
-        self.below = CallsBelow(self.around)
+        self.below = CallsBelow(self.parent_context)
         self._join()
         self._token = attach(self.below.context)
 
@@ -400,11 +402,11 @@ class ModelStep(Step):
         if self._recorded_by_client:
             return
         span = start_step(
-            self.known.operation(self.source) if self.request is None else self._operation(),
-            description=self.known.what,
+            self.span_type.operation(self.source) if self.request is None else self._operation(),
+            description=self.span_type.what,
             scope=SCOPE,
             content=self._asked,
-            parent=self.around,
+            parent=self.parent_context,
             start_ns=self.start_ns,
         )
         span.set(usage=values.usage(self.response))
@@ -428,7 +430,7 @@ class ModelStep(Step):
 
     def _remember_calls(self) -> None:
         """Keep the ids of calls, where the answer that has them is not recorded."""
-        run = current_run(self.around)
+        run = current_run(self.parent_context)
         if run is None or self.wants_content:
             return
         calls = [
@@ -436,7 +438,7 @@ class ModelStep(Step):
             for call in items(self.response, "tool_calls")
             if (name := string(call, "tool_name")) and (call_id := string(call, "call_id"))
         ]
-        if (answer := note_answer(calls, parent_of(self.around))) is not None:
+        if (answer := note_answer(calls, parent_of(self.parent_context))) is not None:
             run.answers.append(answer)
 
 

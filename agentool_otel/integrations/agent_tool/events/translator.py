@@ -250,7 +250,7 @@ class AgentToolEvents(Generic[S]):
         above_id = str(inner.get("parent_invocation_id"))
         above = self._calls.get(above_id) or self._ended.get(above_id)
         step = self._recorder.start(operation, None if above is None else above.step, at_ns)
-        call = Call(step, invocation_id, at_ns, self._recorder.room())
+        call = Call(step, invocation_id, at_ns, self._recorder.events_left())
         self._calls[invocation_id] = call
         if len(self._calls) > _CALLS:
             self._end(next(iter(self._calls)))
@@ -309,7 +309,7 @@ class AgentToolEvents(Generic[S]):
             if ended is None
             else ended.attributes_of(kind, members)
         )
-        parent = self._recorder.around() if ended is None else None
+        parent = self._recorder.current_foreign() if ended is None else None
         if parent is not None:
             parent.note(name, attributes, at_ns)
             return
@@ -371,7 +371,7 @@ class _Ended(Generic[S]):
     __slots__ = ("_guard", "end_ns", "reference", "step")
 
     def __init__(self, call: Call[S], reference: dict[str, Any] | None, guard: Withheld):
-        self.step = call.step.behind()
+        self.step = call.step.as_parent()
         self.end_ns = call.end_ns
         self.reference = reference
         """Reference to its telemetry."""

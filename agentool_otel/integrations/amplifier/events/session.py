@@ -181,7 +181,7 @@ class Session(Generic[S]):
         elif status is None and turn.asked and not turn.answered:
             turn.step.mark({agentool.INCOMPLETE: True, agentool.STATUS: "incomplete"})
         turn.step.end(at_ns)
-        self.last_turn = turn.step.behind()
+        self.last_turn = turn.step.as_parent()
 
     # -------------------------------------------------------------------------- model calls
 

@@ -35,7 +35,12 @@ from agentool_otel.integrations.amplifier.events.session import Chat, ToolCall
 from agentool_otel.integrations.amplifier.events.translator import AmplifierEvents
 from agentool_otel.integrations.amplifier.hook.methods import Around, wrap
 from agentool_otel.providers.fields import get, plain_text, record
-from agentool_otel.tracing.instrumentation.live_steps import LiveRecorder, LiveStep, inside, within
+from agentool_otel.tracing.instrumentation.live_steps import (
+    LiveRecorder,
+    LiveStep,
+    as_current,
+    current_step,
+)
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["SessionHook"]
@@ -168,7 +173,7 @@ class SessionHook:
             self._about_to.pop(_key(data), None)
         elif event in _AFTER_TOOLS:
             self._record_denials()
-        _events.read(event, _plain(data), time_ns(), inside())
+        _events.read(event, _plain(data), time_ns(), current_step())
 
     def _record_denials(self) -> None:
         if not self._about_to:
@@ -200,7 +205,7 @@ class SessionHook:
             if call is None:
                 return await _result(execute(*args, **kwargs))
             try:
-                with within(call.step):
+                with as_current(call.step):
                     return await _result(execute(*args, **kwargs))
             except BaseException:
                 call.raised_ns = perf_counter_ns()
@@ -241,7 +246,7 @@ class SessionHook:
             if chat is None:
                 return await _result(complete(*args, **kwargs))
             try:
-                with within(chat.step):
+                with as_current(chat.step):
                     response = await _result(complete(*args, **kwargs))
             except BaseException as error:
                 self._returned(chat, {"error": {"type": type(error).__qualname__}})

@@ -207,7 +207,7 @@ def _parent(runner: Any) -> Context | None:
     return set_span_in_context(span, context) if scope.startswith(SCOPE) else context
 
 
-def _answered(executing: _Executing, block: Any) -> Any:
+def _record_result(executing: _Executing, block: Any) -> Any:
     step = executing.step
     with guarded(f"reading the result of {_WHAT}"):
         if step is None:
@@ -228,7 +228,7 @@ def _executes(wrapped: Callable[..., Any], runner: Any, args: Any, kwargs: Any) 
     if executing is None or executing.step is None:
         return wrapped(*args, **kwargs)
     with executing.step:
-        return _answered(executing, wrapped(*args, **kwargs))
+        return _record_result(executing, wrapped(*args, **kwargs))
 
 
 async def _executes_async(wrapped: Callable[..., Any], runner: Any, args: Any, kwargs: Any) -> Any:
@@ -236,7 +236,7 @@ async def _executes_async(wrapped: Callable[..., Any], runner: Any, args: Any, k
     if executing is None or executing.step is None:
         return await wrapped(*args, **kwargs)
     with executing.step:
-        return _answered(executing, await wrapped(*args, **kwargs))
+        return _record_result(executing, await wrapped(*args, **kwargs))
 
 
 # `_generate_tool_call_response`: all calls of an answer
@@ -293,7 +293,7 @@ class _Noting:
             self._executing.error = error
 
 
-def _called(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> Any:
+def _call_tool(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> Any:
     frame = _calling(tool, args, kwargs)
     if frame is None:
         return wrapped(*args, **kwargs)
@@ -329,8 +329,8 @@ PATCHES = (
     Patch(_RUNNER, "BaseAsyncToolRunner._run_tool", _executes_async, optional=True),
     Patch(_RUNNER, "BaseSyncToolRunner._run_toolset_member", _executes, optional=True),
     Patch(_RUNNER, "BaseAsyncToolRunner._run_toolset_member", _executes_async, optional=True),
-    Patch(_TOOLS, "BetaFunctionTool.call", _called),
+    Patch(_TOOLS, "BetaFunctionTool.call", _call_tool),
     Patch(_TOOLS, "BetaAsyncFunctionTool.call", _called_async),
-    Patch(_MEMORY, "BetaAbstractMemoryTool.call", _called, optional=True),
+    Patch(_MEMORY, "BetaAbstractMemoryTool.call", _call_tool, optional=True),
     Patch(_MEMORY, "BetaAsyncAbstractMemoryTool.call", _called_async, optional=True),
 )

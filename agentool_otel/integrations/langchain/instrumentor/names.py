@@ -12,7 +12,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.integrations.langchain.instrumentor.runs import LiveRun, Plumbing
 from agentool_otel.providers.fields import get, is_a, plain_text, string
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 
 __all__ = ["for_whom", "internal", "name_of", "names_in"]
 
@@ -31,7 +31,7 @@ def names_in(metadata: dict[str, Any]) -> dict[str, str]:
     """
     conversations = (_naming(get(metadata, key)) for key in _CONVERSATION)
     conversation = next((item for item in conversations if item is not None), None)
-    return named(conversation, _naming(get(metadata, "user_id")))
+    return names_of(conversation, _naming(get(metadata, "user_id")))
 
 
 def _naming(value: Any) -> Any:

@@ -54,7 +54,9 @@ async def _observe_sent(
     return await request.around(wrapped, args, kwargs)
 
 
-def _sent(wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
+def _record_send(
+    wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
+) -> Any:
     return _observe_sent(wrapped, instance, args, kwargs)
 
 
@@ -83,7 +85,7 @@ def _with_context(args: _Args, kwargs: dict[str, Any]) -> tuple[_Args, dict[str,
     return args, {**kwargs, "request": CarryingRequest(kwargs["request"], carrier)}
 
 
-def _numbered(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
+def _record_id(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
     request_id = wrapped(*args, **kwargs)
     with guarded("reading the id of an MCP request"):
         if (request := current_request()) is not None and request.side == "client":
@@ -107,8 +109,8 @@ PATCHES_2 = (
         Patch("mcp.client.client", f"Client.{name}", client_method(method, target))
         for name, method, target in METHODS
     ),
-    Patch(_SESSION, "ClientSession.send_request", _sent),
+    Patch(_SESSION, "ClientSession.send_request", _record_send),
     Patch(
-        "mcp.shared.jsonrpc_dispatcher", "JSONRPCDispatcher._allocate_id", _numbered, optional=True
+        "mcp.shared.jsonrpc_dispatcher", "JSONRPCDispatcher._allocate_id", _record_id, optional=True
     ),
 )

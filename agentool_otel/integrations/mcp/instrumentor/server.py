@@ -30,7 +30,7 @@ _CANCELLED = "cancelled"
 """`error.type` of a request that its client has cancelled without an exception."""
 
 
-def _handled(
+def _record_handling(
     wrapped: Callable[..., Any], instance: Any, args: _Args, kwargs: dict[str, Any]
 ) -> Any:
     return _observe(wrapped, instance, args, kwargs)
@@ -100,7 +100,9 @@ def _of_http(request: Any) -> tuple[str | None, dict[str, Any], str | None]:
     return headers.get("mcp-session-id"), attributes, "tcp"
 
 
-def _extracted(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
+def _extract_context(
+    wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]
+) -> Any:
     """The SDK's own span of a request, and what it handles, belong below ours, which is below the
     client's already."""
     request = current_request()
@@ -148,7 +150,9 @@ def _start_1(message: Any, req: Any) -> Request | None:
     )
 
 
-def _responded(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]) -> Any:
+def _record_response(
+    wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]
+) -> Any:
     """Record the response that a server of mcp 1 sends."""
     with guarded("reading an MCP response"):
         request = current_request()
@@ -164,9 +168,9 @@ def _responded(wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[st
 
 PATCHES_1 = (
     Patch("mcp.server.lowlevel.server", "Server._handle_request", _handled_by_1),
-    Patch("mcp.shared.session", "RequestResponder.respond", _responded),
+    Patch("mcp.shared.session", "RequestResponder.respond", _record_response),
 )
 PATCHES_2 = (
-    Patch("mcp.server.runner", "ServerRunner._on_request", _handled),
-    Patch("mcp.server._otel", "extract_trace_context", _extracted, optional=True),
+    Patch("mcp.server.runner", "ServerRunner._on_request", _record_handling),
+    Patch("mcp.server._otel", "extract_trace_context", _extract_context, optional=True),
 )

@@ -30,7 +30,7 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation import approvals
 from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.settings import guarded, withholding_content
 from agentool_otel.tracing.spans.suppression import CallsBelow
 
@@ -161,7 +161,7 @@ class AgentRun:
                 id(value): value for value in (self.agent, self.step) if value is not None
             }.values():
                 step.add(lambda: {"output": values.answer(get(result, "final_output"))})
-                approvals.asked(
+                approvals.record_questions(
                     step,
                     lambda: [
                         values.pending_approval(interruption) for interruption in interruptions
@@ -261,8 +261,8 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
             content=lambda: {"input": values.conversation(prompt)},
         )
         if state is not None:
-            approvals.answered(step, lambda: values.decisions(state))
-        step.context = identify(step.context, named(conversation_id))
+            approvals.record_decisions(step, lambda: values.decisions(state))
+        step.context = identify(step.context, names_of(conversation_id))
         return AgentRun(step, prompt)
     return None
 

@@ -56,7 +56,7 @@ from agentool_otel.tracing.instrumentation.step_spans import (
 )
 from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.exceptions import cause_of, error_type_of, str_of
-from agentool_otel.tracing.spans.identity import identify, named
+from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.run import current_run as current_steps
 from agentool_otel.tracing.spans.settings import guarded
 
@@ -88,11 +88,11 @@ class ObservedSpan:
         """The exception that has left it."""
         self.failure: Any = None
         """Its failure, as the SDK reports it; the run may go on."""
-        self.told: BaseException | None = None
+        self.handled_error: BaseException | None = None
         """The exception that was handled when the failure was set."""
         self._token: Any = None
 
-    def inside(self) -> Context | None:
+    def context(self) -> Context | None:
         """Return the context that is to be current while it is the SDK's current span."""
         return None
 
@@ -116,7 +116,7 @@ class ObservedSpan:
 class _Agent(ObservedSpan):
     step: StepSpan | None = None
 
-    def inside(self) -> Context | None:
+    def context(self) -> Context | None:
         if self.run is not None:
             self.step = self.run.agent_started(string(self.data, "name"))
         else:  # outside of the SDK's runner
@@ -144,7 +144,7 @@ class _Tool(ObservedSpan):
     step: StepSpan | None = None
     call_id: str | None = None
 
-    def inside(self) -> Context | None:
+    def context(self) -> Context | None:
         return set_value(_CALL_KEY, self, self.parent)
 
     def called(self, call: Any) -> None:
@@ -192,8 +192,8 @@ class _Tool(ObservedSpan):
         kind = "tool_error"
         if why.endswith(_REJECTED):
             kind = "rejected"
-        elif self.told is not None:  # of which the SDK says nothing by default
-            why, kind = str_of(self.told), error_type_of(self.told)
+        elif self.handled_error is not None:  # of which the SDK says nothing by default
+            why, kind = str_of(self.handled_error), error_type_of(self.handled_error)
         step.set(error_type=kind)
         step.add(lambda: {"result": jsonable(result), "tool_error": why, "error_message": why})
         step.end()
@@ -209,7 +209,7 @@ class _Handoff(ObservedSpan):
     call: Any = None
     """The model's call of the tool."""
 
-    def inside(self) -> Context | None:
+    def context(self) -> Context | None:
         return set_value(_CALL_KEY, self, self.parent)
 
     def finish(self) -> None:
@@ -328,7 +328,7 @@ def started(
         if kind is not None and _open.get(span) is None:
             observed_span = kind(data)
             _open.add(span, observed_span)
-            context = observed_span.inside()
+            context = observed_span.context()
             if _first(args, kwargs, "mark_as_current") is True:
                 observed_span.enter(context)
     return result
@@ -375,7 +375,7 @@ def failed(
     observed_span = _open.get(span)
     if observed_span is not None:
         observed_span.failure = _first(args, kwargs, "error")
-        observed_span.told = sys.exc_info()[1]
+        observed_span.handled_error = sys.exc_info()[1]
     return wrapped(*args, **kwargs)
 
 
@@ -405,14 +405,14 @@ def handoff_answered(
 class _Workflow(ObservedSpan):
     """A trace that the user has opened around several runs."""
 
-    def inside(self) -> Context | None:
+    def context(self) -> Context | None:
         group = string(self.data, "group_id")
         self.step = start_step(
             WorkflowInvocation(workflow_name=string(self.data, "name"), conversation_id=group),
             description="a workflow",
             scope=SCOPE,
         )
-        return set_value(TRACE_KEY, True, identify(self.step.context, named(group)))
+        return set_value(TRACE_KEY, True, identify(self.step.context, names_of(group)))
 
     def finish(self) -> None:
         self.step.end(self.error)
@@ -431,7 +431,7 @@ def trace_started(
         if marked and current_run() is None and _traces.get(trace) is None:
             workflow = _Workflow(trace)
             _traces.add(trace, workflow)
-            workflow.enter(workflow.inside())
+            workflow.enter(workflow.context())
     return result
 
 

@@ -145,7 +145,7 @@ class _Run:
         if is_a(output, import_module("pydantic_ai").DeferredToolRequests):
             for call in (*items(output, "calls"), *items(output, "approvals")):
                 self._leave_open(call)
-            approvals.asked(step, lambda: messages.deferred_calls(output))
+            approvals.record_questions(step, lambda: messages.deferred_calls(output))
             step.end(interrupted="DeferredToolRequests", extra={agentool.STATUS: "in_progress"})
             return
         step.add(lambda: {"output": messages.output_of(output)})
@@ -303,7 +303,7 @@ class _Outside(_Hooks):
             content=lambda: {"input": messages.prompt(get(ctx, "prompt"))},
         )
         if get(ctx, "prompt") is None:
-            approvals.answered(step, lambda: messages.results(run.results))
+            approvals.record_decisions(step, lambda: messages.results(run.results))
         with step:
             try:
                 result = await handler()

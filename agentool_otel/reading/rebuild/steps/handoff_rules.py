@@ -98,7 +98,7 @@ def spelled(target: str | None, node: Node | None) -> str | None:
     """Return an agent's name that was taken from a tool's name in the agent's own spelling."""
     if target is None or node is None:
         return target
-    names = node.lineage.table(_spellings)
+    names = node.lineage.cached(_spellings)
     return names.get((node.lineage.top(node).span.span_id, plain_name(target)), target)
 
 

@@ -393,7 +393,7 @@ def _agree(first: Node, second: Node) -> bool:
 
 def _arguments_of(node: Node, operation: ToolExecution) -> str:
     """Return the arguments of a tool span as text, made once: many may be compared with it."""
-    known = node.lineage.table(_argument_texts)
+    known = node.lineage.cached(_argument_texts)
     text = known.get(node.span.span_id)
     if text is None:
         text = known[node.span.span_id] = arguments_text(operation.arguments)

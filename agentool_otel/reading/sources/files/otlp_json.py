@@ -235,7 +235,7 @@ class JsonReader:
             begun = salvage.rest if len(salvage.rest) < LARGE_LINE else ""
             text = begun + decoder.decode(data)
 
-    def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
+    def from_offsets(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
         id_of, again = self._ids.of, self._again
         passed = 0

@@ -245,7 +245,7 @@ class SpanFiles:
     def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
         """Yield the batches of a file that was counted, from where its spans lie."""
         before = self.bytes_read
-        for batch in json.laid_out(lines, layout.lines()):
+        for batch in json.from_offsets(lines, layout.lines()):
             self.bytes_read = before + lines.tell()
             yield batch
 

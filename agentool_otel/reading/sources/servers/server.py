@@ -135,7 +135,7 @@ class ServerSource(ABC):
         until = -(-self.query.until_ns // step) * step
         return Window(self.query.since_ns // step * step, until)
 
-    def decoded(self, answer: Answer) -> Iterator[SpanRecord]:
+    def decode(self, answer: Answer) -> Iterator[SpanRecord]:
         """Yield the spans of an answer, and close it.
 
         Raises:
@@ -183,7 +183,7 @@ class ServerSource(ABC):
         if (more := len(ordered) - _SERVICES_SHOWN) > 0:
             shown += f" and {more:,} more"
         hint = f"service={quote(ordered[0], safe='')}" if similar else "leave out service= for all"
-        self.refused(
+        self.note_failure(
             self.name,
             SourceError(f"{self.name} has no service {service!r}, it has {shown}; hint: {hint}"),
         )
@@ -201,7 +201,7 @@ class ServerSource(ABC):
         self.seen.add(key)
         return True
 
-    def refused(self, where: str, error: AgentoolError) -> None:
+    def note_failure(self, where: str, error: AgentoolError) -> None:
         """Note that one request failed.
 
         Raises:

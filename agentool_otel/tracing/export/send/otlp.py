@@ -238,7 +238,7 @@ def attempts(
         also: the vocabulary whose names are sent beside ours. What is yielded is without them.
         deadline: by the monotonic clock, when all attempts are over.
     """
-    sent = _with_names_beside(spans, sender.limit) if also else spans
+    sent = _add_vocabulary(spans, sender.limit) if also else spans
     parts = [range(len(spans))]
     accepted, refusals = False, 0
     while parts:
@@ -264,7 +264,7 @@ def attempts(
             return
 
 
-def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
+def _add_vocabulary(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
     """Return requests with names beside ours, where nothing goes wrong with that."""
     with guarded("adding another vocabulary's names"):
         from agentool_otel.tracing.export.second_vocabulary import (

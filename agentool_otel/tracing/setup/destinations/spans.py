@@ -12,7 +12,7 @@ from agentool_otel.tracing.spans.settings import settings
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.pipeline import Pipeline
 
-__all__ = ["THEIRS", "apply", "description_with", "plan", "recorded"]
+__all__ = ["THEIRS", "apply", "description_with", "plan", "recording_plan"]
 
 THEIRS = "the application's own tracer provider"
 
@@ -40,7 +40,7 @@ def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = Fa
     from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
 
     if endpoint is None and theirs:
-        return recorded() if record else Plan("application", THEIRS)
+        return recording_plan() if record else Plan("application", THEIRS)
     if endpoint is None:
         target = target_from_environment(os.environ)
     else:
@@ -49,10 +49,10 @@ def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = Fa
         if also is not None:
             target.also = vocabulary_named(also, "also")
         return plan_to_send(target)
-    return plan_of_variable("traces", os.environ) or recorded()
+    return plan_of_variable("traces", os.environ) or recording_plan()
 
 
-def recorded() -> Plan:
+def recording_plan() -> Plan:
     """Return the plan of recording spans."""
     return Plan("record", str(environment.recordings_folder()))
 
