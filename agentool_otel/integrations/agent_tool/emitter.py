@@ -46,7 +46,7 @@ class AgentToolEmitter:
         emitter = AgentToolEmitter()
         emitter.record(declaration)
         invocation = emitter.record(invocation)      # has telemetry_refs
-        with emitter.within(invocation["invocation_id"]):
+        with emitter.as_current(invocation["invocation_id"]):
             ...                                      # spans in here lie below the tool's
         result = emitter.record(result)
 
