@@ -72,7 +72,8 @@ def agent_traces() -> Iterator[AgentTraces]:
 
 @pytest.fixture(name="assert_trace")
 def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
-    """`agentool_otel.evaluation.assert_trace`: fail with what does not hold, and the steps.
+    """Return `agentool_otel.evaluation.assert_trace`, which fails with the failed assertions and
+    the steps.
 
     Trace id and score become properties of the test in pytest's JUnit report.
     """

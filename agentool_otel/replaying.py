@@ -392,7 +392,7 @@ class _Planner:
         return records
 
     def add_residues(self, natural: dict[str, Any]) -> None:
-        """Add the residues, given what the plan reads back as without them."""
+        """Add the residues, given the document that the plan reads back as without them."""
         read = natural.pop("steps")
         wanted = {key: value for key, value in self._wanted.items() if key != "steps"}
         difference = residue.difference(natural, wanted)

@@ -276,7 +276,7 @@ def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
 
 
 def _file(place: SpanFile) -> os.stat_result | None:
-    """Return what identifies a regular file, None for anything else."""
+    """Return the identity of a regular file, None for anything else."""
     try:
         if place == STDOUT:
             file_stat = os.fstat(sys.stdout.fileno())

@@ -62,7 +62,7 @@ class DifferenceView:
         self._full = full
 
     def print(self, of: Partners, diff: TraceDiff, alone: bool) -> None:
-        """Print what differs between two traces; `alone` where there are no others."""
+        """Print the differences of two traces; `alone` if they are the only pair."""
         for line in self._lines(of, diff, alone):
             line.rstrip()
             self._console.print(line, soft_wrap=True)
@@ -206,7 +206,7 @@ def _place(step: StepChange) -> str:
 
 
 def _summary(step: StepChange) -> Text:
-    """Return what a step does, or only what identifies it if the details follow."""
+    """Return the summary of a step, or only its identity if the details follow."""
     action, result = step.action, step.action.result
     is_call = or_none(action.step.tool_call) is not None
     if step.changes and not is_call:

@@ -82,8 +82,8 @@ class Exported:
         return self._source.problems
 
     def traces(self) -> Iterator[list[ReadableSpan]]:
-        """Yield the spans of one trace after another. Memory holds one trace, or what grouping
-        takes.
+        """Yield the spans of one trace after another. Memory holds one trace, or the grouping's
+        budget.
 
         Raises:
             AgentoolError: as reading them does.

@@ -1,4 +1,4 @@
-"""The frameworks of `doctor`: what is attached to each, and what the others write of themselves."""
+"""The frameworks of `doctor`: our patches, and the spans that others write by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options that name a judge, and the report of what it used."""
+"""The options that name a judge, and the report of its usage."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _CASES = (d.EvalCase, d.Assertion)
 
 
 class Checked(NamedTuple):
-    """The kinds of documents in a file, and what is wrong with them."""
+    """The kinds of documents in a file, and their problems."""
 
     kinds: Counter[str]
     lines: list[str]
@@ -52,7 +52,7 @@ class Checked(NamedTuple):
 
 
 def known_kinds() -> str:
-    """Return what `check_part` knows, for a message."""
+    """Return the kinds that `check_part` knows, for a message."""
     others = [converter.name for converter in _foreign_converters()]
     return (
         "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "

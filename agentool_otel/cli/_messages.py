@@ -1,4 +1,4 @@
-"""Messages on stderr: a line each, of bounded length, and for an error a line with what to do."""
+"""Messages on stderr: one bounded line each, with a hint for an error."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _SHOWN = 20
 
 
 def view() -> Console:
-    """Return the console for what people look at: coloured on a terminal, plain elsewhere."""
+    """Return the console for output to people: coloured on a terminal, plain elsewhere."""
     from agentool_otel.cli._view import View
 
     width = None
@@ -83,7 +83,7 @@ def say(
 
 
 def report(problems: Sequence[Problem]) -> None:
-    """Print what could not be read on stderr."""
+    """Print problems of reading on stderr."""
     for problem in problems[:_SHOWN]:
         say(f"{line(problem.where)}: {line(problem.message)}", label="problem:")
     if len(problems) > _SHOWN:

@@ -21,7 +21,7 @@ _MOST_SERVICES = 3
 
 
 def command_to_read_back(destination: str, services: Collection[str]) -> str:
-    """Return the command that shows what was sent, or that explains how to.
+    """Return the command that shows the sent spans, or that explains how to.
 
     Args:
         destination: an OTLP endpoint. Where it is on this machine, a Jaeger is looked for here.

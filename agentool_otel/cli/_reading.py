@@ -89,8 +89,9 @@ class Reading:
             done += len(group)
 
     def doing(self, activity: str) -> None:
-        """Show on a terminal what is being waited for, until reading continues. Any thread may call
-        this."""
+        """Show the current activity on a terminal, until reading continues. Any thread may call
+        this.
+        """
         bar = self._bar
         if bar is not None:
             bar.update(self._task, description=activity)

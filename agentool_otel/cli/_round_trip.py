@@ -1,4 +1,4 @@
-"""Send a run to an endpoint and read it back: what arrived, and how it differs."""
+"""Send a run to an endpoint, read it back, and compare."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
 
 
 def _differences(document: dict[str, Any], rebuilt: dict[str, Any]) -> Iterator[str]:
-    """Yield what is missing or different, in words."""
+    """Yield missing and different values, as sentences."""
     for key in sorted((document.keys() | rebuilt.keys()) - {"steps"}):
         if document.get(key) != rebuilt.get(key):
             yield f"{key} is {'missing' if key not in rebuilt else 'other'}"

@@ -86,7 +86,7 @@ _OPTIONS = (
 
 
 def selecting(command: _Command) -> _Command:
-    """Add the options; the command receives what they select as `selection`.
+    """Add the options; the command receives the result as `selection`.
 
     Names may be given more than once, and may be shell patterns, as `research*`.
     """

@@ -173,7 +173,7 @@ def _step(
 
 
 def brief(step: Step, names: dict[Any, str]) -> Text:
-    """Return what a step is about, without its content."""
+    """Return the subject of a step, without its content."""
     call, result = or_none(step.tool_call), or_none(step.tool_result)
     if call is not None:
         return Text(_text.line(call.name), "bold")
@@ -186,7 +186,7 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
 
 
 def body(step: Step, names: dict[Any, str]) -> Text:
-    """Return what a step does, on one line; `names` are those of tools by the id of their call."""
+    """Return the content of a step on one line; `names` has the tool of each call id."""
     call, result = or_none(step.tool_call), or_none(step.tool_result)
     if step.type == "tool_call" and call is not None:
         inner = _text.arguments(call.arguments)

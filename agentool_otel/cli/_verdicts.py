@@ -1,4 +1,4 @@
-"""Results for people: what failed and why, what was not evaluated, and a table, worst first."""
+"""Results for people: failures with reasons, unevaluated assertions, and a table, worst first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STYLES = {True: "green", False: "red", None: "yellow"}
 
 
 def print_line(console: Console, line: Text) -> None:
-    """Print a line of the summary; on a terminal, what does not fit on it comes indented below."""
+    """Print a line of the summary; on a terminal, a long line is wrapped and indented."""
     if not console.is_terminal:
         console.print(line, soft_wrap=True)
         return
@@ -59,7 +59,7 @@ class Summary:
                     self._reasons[assertion_result.assertion_type, reason] += 1
 
     def lines(self) -> Iterator[Text]:
-        """Yield what failed, with its steps, and what was not evaluated, with the reasons."""
+        """Yield failures with their steps, and unevaluated assertions with their reasons."""
         for result in self._shown:
             yield from _failure(result)
         more = self.outcomes[False] - len(self._shown)

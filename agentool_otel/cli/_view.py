@@ -1,4 +1,4 @@
-"""The console for what people look at. Apart from the other output, which needs no `rich`."""
+"""The console for output to people. Separate from other output, which needs no `rich`."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class WriteBackOptions(NamedTuple):
 
     @contextmanager
     def open(self, source: Source, named: str | None) -> Generator[WriteBack | None]:
-        """Open what writes results back, None if that was not requested.
+        """Open the writer of results, None if it was not requested.
 
         Args:
             source: what is judged.

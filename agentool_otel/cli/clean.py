@@ -169,7 +169,7 @@ def _size(recordings: Sequence[Recording], texts: Sequence[Path]) -> str:
 
 
 def _list(recordings: Sequence[Recording], texts: Sequence[Path]) -> None:
-    """List the folders, with the number and the size of what would be removed from each."""
+    """List the folders, with the number and the size of the files to remove from each."""
     for folder in sorted({recording.path.parent for recording in recordings}):
         in_folder = [recording for recording in recordings if recording.path.parent == folder]
         own_texts = [text for text in texts if text.parent.parent == folder]

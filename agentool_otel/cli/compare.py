@@ -166,7 +166,7 @@ def _print(groups: list[Group], by: str, cases: int) -> None:
 
 
 def _unsaid(group: Group, cases: int) -> Iterator[str]:
-    """Yield what is not known of a group.
+    """Yield the unknown figures of a group.
 
     Args:
         group: its figures.

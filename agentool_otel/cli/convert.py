@@ -95,7 +95,7 @@ def _of_line(n: int, line: bytes) -> Json:
 
 
 def _line(loss: Difference) -> tuple[str, str]:
-    """Return what happens at a place of the document, in one word and in others."""
+    """Return the outcome at a place of the document, as one word and a sentence."""
     if loss.after is UNSET:
         return "lost:", f"{loss.path} {_short(loss.before)}"
     if loss.before is UNSET:

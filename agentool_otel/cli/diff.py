@@ -1,4 +1,4 @@
-"""`diff`: what differs between the runs of two sources."""
+"""`diff`: compare the runs of two sources."""
 
 from __future__ import annotations
 

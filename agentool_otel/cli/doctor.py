@@ -1,4 +1,4 @@
-"""`doctor`: what is attached, where spans and log records go, and whether a span arrives."""
+"""`doctor`: check patches, destinations of spans and log records, and the arrival of a span."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def _test(route: _Route, source: str | None) -> dict[str, Any]:
 
 
 def _content(network: bool) -> dict[str, Any]:
-    """Return whether content is captured, on what, and why."""
+    """Return whether content is captured, on which signals, and why."""
     requested = capture_requested(os.environ)
     capture = not network if requested is None else requested
     on = places(os.environ)

@@ -86,7 +86,7 @@ class _Outcome:
             self._take(outcome)
 
     def finish(self) -> None:
-        """Wait for the judge, add the cases without a trace, and write what needs all results."""
+        """Wait for the judge, add the cases without a trace, and write reports of all results."""
         for outcome in self._evaluation.rest():
             self._take(outcome)
         for outcome in self._evaluation.untried():
@@ -194,7 +194,7 @@ def command(
     write_back: WriteBackOptions,
     **reports: Path | None,
 ) -> int:
-    """Check recorded runs against CASES: what holds, what does not, what cannot be evaluated.
+    """Check recorded runs against CASES: passed, failed, and not evaluated.
 
     CASES is a file of EvalCases in JSON, JSON Lines or YAML, or an ADK eval set. A run is a try of
     the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone

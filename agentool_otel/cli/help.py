@@ -12,7 +12,7 @@ __all__ = ["command"]
 @click.command()
 @click.argument("topic", required=False, metavar="[TOPIC]")
 def command(topic: str | None) -> int:
-    """Explain a command, or what a SOURCE is.
+    """Explain a command, or the forms of a SOURCE.
 
     TOPIC is a command or `source`. Without one the commands are listed.
     """

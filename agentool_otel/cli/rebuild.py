@@ -223,7 +223,7 @@ class _Output:
 
 
 class _Newest:
-    """Keeps what would be written in a temporary file until the newest runs are known.
+    """Keeps output in a temporary file until the newest runs are known.
 
     A context manager.
     """

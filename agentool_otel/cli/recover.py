@@ -1,4 +1,4 @@
-"""`recover`: complete and send what dead processes left in a folder."""
+"""`recover`: complete and send spans of dead processes in a folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["command", "recover"]
     help="OTLP endpoint for spans that were on their way to one; by default where they were going.",
 )
 def command(folder: Path | None, endpoint: str | None) -> int:
-    """Close and re-send what a dead process left.
+    """Close and re-send spans of a dead process.
 
     Spans that were open when their process died are closed as incomplete and appended to its
     recording, once. Spans that an OTLP endpoint had not taken are sent, with the ids they have.
@@ -132,7 +132,7 @@ def _send(
 def _target_for(
     destination: Destination, target: OtlpTarget | None, own_destination: bool
 ) -> OtlpTarget | None:
-    """Return the target for what was addressed to a destination, None for nowhere.
+    """Return the target for spans of a destination, None for nowhere.
 
     With credentials only if it was named on the command line or in the environment.
     """

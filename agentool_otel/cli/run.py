@@ -301,8 +301,9 @@ def _has_unsent_spans(note: dict[str, Any]) -> bool:
 
 
 def _recover(folder: Path, endpoint: str | None) -> bool:
-    """Close what killed processes left, and send what is for the endpoint of this run; return
-    whether there was anything."""
+    """Recover spans of killed processes, and send those for the endpoint of this run; return
+    whether there was anything.
+    """
     if not any(folder.glob(f"*{JOURNAL}")):
         return False  # loading what recovers takes as long as a small program
     try:
@@ -364,7 +365,7 @@ def _is_off(note: dict[str, Any]) -> bool:
 
 
 def _room_hint(folder: Path) -> str:
-    """Return what to do where spans could not be recorded."""
+    """Return a hint for a folder in which spans could not be recorded."""
     with suppress(OSError):
         if shutil.disk_usage(folder).free < _LITTLE:
             return f"the disk is full; {environment.FOLDER} names a folder on another one"

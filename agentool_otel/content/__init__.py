@@ -1,4 +1,4 @@
-"""The user's values as text: what is captured of them, and in which form it leaves the process.
+"""The user's values as text: capture, and the form in which they leave the process.
 
     policy     what is captured, and the one decision about it
     encoding/  any value to JSON text, without calling anything of the user's

@@ -96,7 +96,7 @@ def places(environ: Mapping[str, str]) -> Places:
 
 
 def label(value: Any) -> str:
-    """Return what names a thing (a session, a key, an agent) as short text without credentials."""
+    """Return the name of a thing (a session, a key, an agent) as short text without credentials."""
     plain = value if type(value) is str else jsonable(value)  # a UUID's text, not its JSON
     name = mask_text(as_text(plain))
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
@@ -137,7 +137,7 @@ def _clean_name(key: str, value: str) -> str:
 
 
 def masked_description(text: str | None) -> str | None:
-    """Return what describes a tool or an agent without credentials."""
+    """Return the description of a tool or an agent without credentials."""
     return None if text is None else mask_text(text)
 
 
@@ -171,8 +171,9 @@ class Policy(msgspec.Struct, frozen=True):
     def fit(
         self, attributes: dict[str, Any], before: Mapping[str, Cut] = NO_CUTS
     ) -> Mapping[str, Cut]:
-        """Shorten what is too large among the attributes of a span or event, in place; return how,
-        and do not do again what was returned before."""
+        """Shorten large attributes of a span or event in place; return the cuts, and keep those in
+        `before`.
+        """
         return fit(attributes, self.sizes, self.store, before)
 
     def encoded(self, attribute: str, value: Any, redacted: list[str] | None = None) -> str | None:

@@ -30,6 +30,6 @@ def jsonable(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """Return text as it is, anything else as JSON text: for what is text by nature."""
+    """Return text as it is, anything else as JSON text."""
     text: str = _encoder().as_text(value)
     return text

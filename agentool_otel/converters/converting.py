@@ -1,4 +1,4 @@
-"""From one format to another: which ones exist, which one a document is in, and what gets lost."""
+"""Conversion between formats: the installed ones, recognition of a document, and losses."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _GROUP = "agentool_otel.converters"
 
 
 class Converter(Protocol):
-    """One format. A converter is pure, and what it reads it writes back: `write(read(x))` is
-    `normal(x)`, unknown members included."""
+    """One format. A converter is pure and writes back everything it reads: `write(read(x))` is
+    `normal(x)`, unknown members included.
+    """
 
     name: str
     lossless: bool

@@ -1,4 +1,4 @@
-"""Dialects: the vocabularies in which SDKs describe what a span means.
+"""Dialects: the vocabularies in which SDKs describe spans.
 
 Those of products are in their folders in `integrations`; here are the kit, and the vocabularies of
 many products. A dialect is pure: one span in, one operation out, no I/O and no look at the tree.

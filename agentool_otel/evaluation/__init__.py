@@ -1,4 +1,4 @@
-"""From trajectories to verdicts: what must hold of a run, and whether it does.
+"""From trajectories to verdicts: conditions on a run, and their results.
 
 verdicts          passed, failed or not evaluated, why, and by which steps
 trace_view        a trace, and what cannot be seen of it

@@ -99,7 +99,7 @@ def as_assertion(value: Any) -> str:
 
 
 def _assertion(word: str, meant: Any) -> dict[str, Any]:
-    """Return an assertion of a type with what is known of its parameters."""
+    """Return an assertion of a type with its known parameters."""
     info = inspect.type_info(assertion_type(word))
     fields = info.fields if isinstance(info, (inspect.StructType, inspect.DataclassType)) else ()
     needed = [field.encode_name for field in fields if field.required]

@@ -60,7 +60,7 @@ def same(expected: Any, actual: Any) -> bool:
 
 
 def equal(expected: Any, actual: Any) -> bool | None:
-    """Return whether a value is the expected one; None where what is hidden in it decides.
+    """Return whether a value is the expected one; None where hidden data decides.
 
     What is visible decides as far as it goes: a member that differs makes the whole differ.
     """
@@ -125,7 +125,7 @@ def hides_members(value: Any) -> bool:
 
 
 def gap_in(value: Any) -> str | None:
-    """Return what is missing from a value by its own marks: masked, shortened, not encodable."""
+    """Return the parts of a value that its own marks show as masked, shortened or not encodable."""
     for note in marks_on(value, "", None):
         return f"is {note.outcome}: {note.rule}"
     return None

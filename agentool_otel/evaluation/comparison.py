@@ -1,4 +1,4 @@
-"""Runs compared by what they were made in: how many hold, how long they take, what they cost.
+"""Compare runs by framework: correctness, duration, cost.
 
 A run with everything inside it counts once: tokens, tool calls and errors of the runs inside are
 its own. So does a run that is added again, from a recording that holds it as well. What its spans
@@ -72,7 +72,7 @@ class Group(NamedTuple):
         return self.passed / evaluated if evaluated else None
 
     def to_dict(self, by: str) -> dict[str, Any]:
-        """Return the figures as a JSON object, the name under what the groups are by."""
+        """Return the figures as a JSON object, with the group's name under `by`."""
         latency = None if self.latency is None else self.latency._asdict()
         cases = None if self.cases is None else len(self.cases)
         figures = {**self._asdict(), "latency": latency, "correct": self.correct, "cases": cases}
@@ -147,7 +147,7 @@ class Comparison:
         return next((value for value in values if isinstance(value, str) and value), None)
 
     def groups(self) -> list[Group]:
-        """Return the figures, by name; what is not known comes last."""
+        """Return the figures, by name; unknown names come last."""
         groups: dict[str, list[list[_Run]]] = {}
         for task in self._tasks():
             name = next((run.name for run in task if run.name is not None), _UNKNOWN)

@@ -236,8 +236,9 @@ class UnitTrace(TraceView):
         return f"runs inside it were not found: {', '.join(missing[:_LISTED])}{more}"
 
     def with_note(self, check: Callable[[], Any]) -> Any:
-        """Return what a check returns. A verdict that depends on what was not looked at has that
-        in its reason."""
+        """Return the result of a check. A verdict that depends on parts left out has them in its
+        reason.
+        """
         self.looked_for_more = False
         verdict = check()
         if self.note is None or not self.looked_for_more or not isinstance(verdict, Verdict):

@@ -50,7 +50,7 @@ def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
 
 
 def _to_dict_of(value: object) -> dict[str, Any] | None:
-    """Return what the `to_dict()` of an object gives, None if it has none."""
+    """Return the result of an object's `to_dict()`, None if it has none."""
     to_dict = getattr(value, "to_dict", None)
     members: Any = to_dict() if callable(to_dict) else None
     return cast("dict[str, Any]", members) if isinstance(members, dict) else None

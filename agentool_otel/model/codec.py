@@ -260,7 +260,7 @@ def _list(read: Callable[[Any], T], expected: str, value: Any) -> list[T]:
 
 
 def describe(value: Any) -> str:
-    """Return what a value is, short, without walking into it."""
+    """Return a short description of a value, without walking into it."""
     if value is None:
         return "null"
     if isinstance(value, (dict, list, tuple)):

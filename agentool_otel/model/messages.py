@@ -101,8 +101,9 @@ def parts_of(message: Message) -> list[Part]:
 
 
 def only_block(content: Any) -> Any:
-    """Return what a block of content holds, text or JSON, where it is the only one, as most results
-    of tools are; else the content itself."""
+    """Return the text or JSON of a block of content that is the only one, as in most results of
+    tools; else the content itself.
+    """
     match content:
         case [{"text": str(value), **rest}] | [{"json": value, **rest}] if rest.keys() <= {"type"}:
             return value

@@ -1,4 +1,4 @@
-"""Traces and verdicts as HTML: what a notebook shows.
+"""Traces and verdicts as HTML, for notebooks.
 
 Plain tables without scripts, styles, links or images. Every text is untrusted: it is made safe to
 print, and then escaped, here and nowhere else.

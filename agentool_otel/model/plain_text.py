@@ -1,4 +1,4 @@
-"""Documents as one line of text each: what `print` shows.
+"""Documents as one line of text each, for `print`.
 
 Contents come from models and tools, so they are made safe to print, and long ones are cut. A member
 that is absent is left out.

@@ -47,8 +47,9 @@ class Step(Protocol):
         """End it, once."""
 
     def as_parent(self) -> Self:
-        """Return what later steps can be put below, when this one has ended: it keeps nothing of
-        what this one holds."""
+        """Return a parent for later steps after this one has ended, without the data of
+        this one.
+        """
         ...
 
 

@@ -42,7 +42,7 @@ class SpanLink(msgspec.Struct, gc=False):
 
 
 class Damage(msgspec.Struct, frozen=True, gc=False):
-    """A value whose bytes were not all UTF-8; U+FFFD stands for what was not."""
+    """A value whose bytes were not all UTF-8; U+FFFD replaces the others."""
 
     where: str
     """Such as `name`, `attributes.KEY`, `events[0].attributes.KEY` or `resource.KEY`."""
@@ -83,7 +83,7 @@ class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
 
 
 def is_fragment(span: SpanRecord) -> bool:
-    """True for what stands for log records of a span, not for the span itself."""
+    """Return whether a record stands for log records of a span, not for the span itself."""
     return span.start_ns is None and span.end_ns is None and not span.name and not span.attributes
 
 

@@ -130,8 +130,8 @@ def same_text(text: str) -> bool:
 
 
 def unsigned_ns(time: object) -> int:
-    """Return a time that a program has set as the unsigned integer of 64 bits that a span has: the
-    nearest one, and 0, which means none, of what is no number.
+    """Return a time from a program as the unsigned 64-bit integer of a span: the nearest one, and
+    0, which means none, if it is no number.
 
     Seconds as `time.time()` gives them are a common mistake; the span matters more than its time.
     """

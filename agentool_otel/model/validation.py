@@ -69,12 +69,12 @@ def identify(data: Mapping[str, Any]) -> type[d.Document] | None:
 
 
 def problems(data: object) -> list[str]:
-    """Return what is wrong with a document as sentences, errors first; nothing when all is well."""
+    """Return the problems of a document as sentences, errors first."""
     return [str(finding) for finding in findings(data)]
 
 
 def findings(data: object, cls: type[d.Document] | None = None) -> list[Finding]:
-    """Return what is wrong with a document: one error, or any number of warnings.
+    """Return the problems of a document: one error, or any number of warnings.
 
     Args:
         data: A JSON object, JSON text or a document.

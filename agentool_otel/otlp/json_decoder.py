@@ -129,7 +129,7 @@ def plain_resource(resource: Json) -> Attributes:
 
 
 def record(span: Span, scope: str, resource: Attributes, trace_id: str | None = None) -> SpanRecord:
-    """Return a span as what it is read to be, with its trace id where that is known already.
+    """Return the record of a decoded span, with its trace id if that is known already.
 
     Raises:
         ValueError: an id or a number is invalid.

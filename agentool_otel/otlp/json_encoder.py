@@ -112,7 +112,7 @@ class _Apart:
         self._texts: list[bytes] = []
 
     def put(self, text: str) -> bytes:
-        """Take a text out of the document; return what stands for it there."""
+        """Take a text out of the document; return its placeholder there."""
         self._texts.append(self._escape(text))
         return _APART
 

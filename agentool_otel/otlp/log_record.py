@@ -15,7 +15,7 @@ __all__ = ["LogRecord"]
 
 
 class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One log record, with what it belongs to. Its values are plain and nobody else's."""
+    """One log record, with its scope and resource. Its values are plain and not shared."""
 
     resource: Resource
     scope: InstrumentationScope

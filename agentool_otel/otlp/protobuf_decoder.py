@@ -61,7 +61,7 @@ def _pair(data: bytes) -> tuple[str, Any]:
 
 
 def _value(data: bytes) -> Any:
-    """Return what an AnyValue holds."""
+    """Return the value of an AnyValue."""
     for number, value in _fields(data):
         if number == _TEXT:
             return value.decode()
@@ -81,7 +81,7 @@ def _value(data: bytes) -> Any:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the fields of a message: their numbers, and what they hold as it is encoded."""
+    """Yield the fields of a message: their numbers and encoded values."""
     at, end = 0, len(data)
     while at < end:
         tag, at = from_bytes(data, at)

@@ -151,7 +151,7 @@ def with_attributes(request: bytes, attributes: Mapping[str, Any]) -> bytes:
 
 
 def _three(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Split the members that a group of spans has here: what they share, they, a schema URL."""
+    """Split a group of spans into shared members, the spans, and a schema URL."""
     first = _end(data, 0)
     second = _end(data, first)
     return data[:first], data[first:second], data[second:]

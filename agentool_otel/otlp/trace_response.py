@@ -39,7 +39,7 @@ def holds_trace(data: bytes) -> bool:
 
 
 def partial_in_protobuf(data: bytes) -> str | None:
-    """Return what is wrong with a trace by the fields that come after it; None if it is whole.
+    """Return the problem of a trace by the fields that come after it; None if it is complete.
 
     Raises:
         ValueError: they are no fields.
@@ -51,7 +51,7 @@ def partial_in_protobuf(data: bytes) -> str | None:
 
 
 def partial_in_json(answer: Json) -> str | None:
-    """Return what is wrong with the trace of an answer; None if it is whole, or none."""
+    """Return the problem of the trace in an answer; None if it is complete, or there is none."""
     if not isinstance(answer, dict) or not isinstance(answer.get("trace"), dict):
         return None
     if answer.get("status") not in ("PARTIAL", _PARTIAL):

@@ -59,7 +59,7 @@ def fields(data: bytes, *, cut_short: bool = False) -> Iterator[Field]:
 
 
 def with_marks_in_texts(data: bytes, descriptor: Any) -> bytes:
-    """Return a message with marks in place of what is no UTF-8 in its texts, at any depth.
+    """Return a message with marks in place of invalid UTF-8 in its texts, at any depth.
 
     Args:
         data: the message.

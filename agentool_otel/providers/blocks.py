@@ -86,8 +86,9 @@ def _untyped_parts(block: Any) -> list[Part] | None:
 
 
 def thoughts_of(block: Any) -> list[Part]:
-    """Return what a model thought: an item of OpenAI's responses, or what LangChain and Vercel's AI
-    SDK make of it. What the provider wants back with it stays with it."""
+    """Return a model's thoughts: an item of OpenAI's responses, or its form in LangChain and
+    Vercel's AI SDK. Data that the provider needs back stays with them.
+    """
     inner = get(block, "reasoning_content")  # LangChain's, of Bedrock
     source = block if inner is None else inner
     summary = items(source, "summary") + items(source, "content")

@@ -1,4 +1,4 @@
-"""Tool calls in messages, and their results: what the APIs of all providers have in common."""
+"""Tool calls in messages, and their results: the common parts of all providers' APIs."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _medium(part: Any, kind: str) -> Part | None:
 
 
 def _other_fields(part: Any, kind: str) -> Part:
-    """Return what else is known of a medium: its name, how much detail a model is to see."""
+    """Return further fields of a medium: its name, and the detail that a model is to see."""
     plain = record(jsonable(part)) or {}
     inner = (record(plain.get(name)) or {} for name in (kind, "source"))
     fields: Part = plain | {k: v for item in inner for k, v in item.items()}

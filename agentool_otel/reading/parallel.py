@@ -76,7 +76,7 @@ def rebuild_in_processes(
     *,
     cost: bool = False,
 ) -> Iterator[T]:
-    """Yield what `finish` makes of every rebuilt trace, in the order of `rebuild_groups`.
+    """Yield the results of `finish` for every rebuilt trace, in the order of `rebuild_groups`.
 
     Args:
         groups: the spans of one OTel trace after another, as
@@ -138,7 +138,7 @@ def _results(done: _Done[T], report: Report | None) -> list[T]:
 def _ahead(
     pool: ProcessPoolExecutor, jobs: int, work: Callable[[Any], T], batches: Iterable[Any]
 ) -> Iterator[T]:
-    """Yield what the workers make of the batches, in order, a bounded number of them ahead."""
+    """Yield the workers' results for the batches, in order, a bounded number of them ahead."""
     waiting: deque[Future[T]] = deque()
     for batch in batches:
         waiting.append(pool.submit(work, batch))

@@ -1,5 +1,5 @@
-"""The generations of the conventions: what the names were called before the baseline, for reading,
-and all that an older generation has, for writing it.
+"""The generations of the conventions: earlier names, for reading, and the full definition of an
+older generation, for writing it.
 
 Spec: semantic-conventions v1.26 to v1.41, then the conventions' own changelog.
 """

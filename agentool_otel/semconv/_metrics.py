@@ -1,4 +1,4 @@
-"""The metrics: instrument, unit, buckets, attributes and what is measured.
+"""The metrics: instrument, unit, buckets, attributes and meaning.
 
 Spec: `model/gen-ai/metrics.yaml`, `token-metrics.yaml` and `model/mcp` of the conventions.
 """

@@ -1,4 +1,4 @@
-"""Marks inside content: what stands where a value, or the rest of one, is not.
+"""Marks inside content in place of a value, or of a part of one.
 
 Spec: this file. A JSON object with a member `$unencodable` or `$truncated` is such a mark or, where
 it has other members too, the part of an object that was kept. A text that was shortened ends in

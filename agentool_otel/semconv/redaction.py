@@ -1,4 +1,4 @@
-"""Redaction markers: what systems write in place of a value, or of a part of one, that they hide.
+"""Redaction markers that systems write in place of a hidden value, or of a part of one.
 
 One table for the readers of spans, the fidelity report, evaluation and judges. A text that is a
 marker as a whole stands for a value that nobody sees; a marker inside a text is a gap in it.
@@ -173,7 +173,7 @@ def has_marker(text: str) -> bool:
 
 
 def cut_end(text: str) -> str | None:
-    """Return what stands in place of the rest of a text; None if nothing does.
+    """Return the marker at the end of a truncated text; None if there is none.
 
     Known are our own ends, those of Gemini CLI and of common loggers, and the replacement character
     of stores that cut in the middle of a character.
@@ -186,7 +186,7 @@ def cut_end(text: str) -> str | None:
 
 
 def visible_parts(text: str) -> list[str]:
-    """Return what stands between the gaps of a text, in order; the text alone if it has no gap.
+    """Return the parts between the gaps of a text, in order; the text alone if it has no gap.
 
     The first part begins where the text began, and the last one ends where the text ended: either
     is empty where a gap is there instead.

@@ -156,7 +156,7 @@ def _has_plugins() -> bool:
 
 
 def _distributions() -> "Iterator[tuple[str, str]]":
-    """Yield folder and name of what is installed, but for this package itself."""
+    """Yield folder and name of installed distributions, without this package itself."""
     for folder in sys.path:
         try:
             names = os.listdir(folder or ".")

@@ -127,7 +127,7 @@ class _Places:
         return MISSING
 
     def _reader(self, cls: type, name: str) -> _Reader | None:
-        """Return what reads an attribute; None where only the object itself can store it."""
+        """Return the reader of an attribute; None where only the object itself can store it."""
         reader: _Reader | None = None
         for base in mro(cls):
             space = class_dict(base)
@@ -148,7 +148,7 @@ class _Places:
         return reader
 
     def _or_default(self, name: str, default: Any) -> _Reader:
-        """Return what reads an attribute that the class has a value for, too."""
+        """Return the reader of an attribute that the class has a value for, too."""
 
         def read(value: Any) -> Any:
             content = self.stored(value, name)

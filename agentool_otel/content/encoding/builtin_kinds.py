@@ -91,7 +91,7 @@ _ZONES = (datetime.timezone, zoneinfo.ZoneInfo)
 
 
 def _moment(cls: Any, parts: list[Any]) -> Look:
-    """Times are put together anew from what they store: their time zone may be the user's code."""
+    """Rebuild a time from its stored parts: its time zone may be the user's code."""
     zone_of = vars(cls)["tzinfo"].__get__
 
     def look(value: Any) -> Any:

@@ -72,7 +72,7 @@ def jsonable(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """Return text as it is, anything else as JSON text: for what is text by nature."""
+    """Return text as it is, anything else as JSON text."""
     if type(value) is str or any(base is str for base in mro(type(value))):
         return plain_text(value)
     return encode(value)
@@ -241,7 +241,7 @@ class _Walk:
         return result[0]
 
     def _copy_small(self, members: Iterator[tuple[Any, Any]], copied: dict[str, Any]) -> None:
-        """Copy what of each member is small: one huge argument must not cost the others."""
+        """Copy the small parts of each member: one huge argument must not cost the others."""
         characters = min(256, self._limits.characters // 64)
         small = Limits(8, 16, characters, self._limits.seconds / 16)
         for key, inner in members:

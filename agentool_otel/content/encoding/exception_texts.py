@@ -70,7 +70,7 @@ def _is_pythons(error: BaseException, name: str) -> bool:
 
 
 def _holds_scalars(error: BaseException) -> bool:
-    """Return whether what `__str__` of Python's own classes shows are texts and numbers."""
+    """Return whether `__str__` of Python's own classes would show only texts and numbers."""
     members = (_member(error, name) for name in _C_MEMBERS)
     return all(_is_plain(arg) for arg in (*_args(error), *members))
 
@@ -94,8 +94,9 @@ def _is_plain(value: Any) -> bool:
 
 
 def _text_of_args(error: BaseException) -> str:
-    """Return what Python would print of an exception, its arguments as JSON where they are objects
-    of the user's."""
+    """Return the text that Python would print, with the user's objects among the arguments
+    as JSON.
+    """
     args = _args(error)
     if len(args) != 1:
         return encode(args)

@@ -51,7 +51,7 @@ def declared_fields(value: Any, base: type) -> Any:
 
 
 def of_libraries() -> dict[int, Look]:
-    """Return what to do with the base classes of libraries that are loaded, by the class's id."""
+    """Return the readers for base classes of loaded libraries, by the class's id."""
     for place in list(_not_yet):
         module, name = place
         base = getattr(sys.modules.get(module), name, None)

@@ -1,4 +1,4 @@
-"""Making the attributes of a span fit: what is too large is shortened, and stored elsewhere whole.
+"""Fit the attributes of a span: large values are shortened, and stored in full elsewhere.
 
 A backend refuses, or cuts in the middle, what is over its limits; a viewer freezes on it. What is
 shortened here stays valid JSON of the same shape with marks in it. `agentool.content.shortened`

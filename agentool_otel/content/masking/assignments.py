@@ -283,8 +283,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _parts(text: str, separators: _Separators) -> list[str] | None:
-    """Return what stands before each separator, None where separators are so many that it costs
-    less to look at all of the text."""
+    """Return the text before each separator, None where separators are so many that searching all
+    of the text is cheaper.
+    """
     parts: list[str] = []
     for sign, with_sign in separators.items():
         if sign in text:

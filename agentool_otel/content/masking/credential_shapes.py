@@ -131,8 +131,9 @@ _BEFORE = (
 
 
 def _shapes() -> Iterator[tuple[str, re.Pattern[str], ValueTest | None]]:
-    """Yield what each begins with, the whole of it, and its judge. What stands before is looked
-    back at: otherwise it would have to be tried at every place."""
+    """Yield prefix, full pattern and test of each shape. Text before a prefix is checked by looking
+    back: otherwise the pattern would be tried at every place.
+    """
     for row in _TABLE:
         for start in row.starts:
             before = _BEFORE.format(re.escape(start))
@@ -146,8 +147,9 @@ _SHAPES = tuple(_shapes())
 
 
 def _gate(sign: str) -> str:
-    """Return an expression for what follows the beginnings of a sort, behind the sign that they end
-    in: one search for a single character instead of one for each beginning."""
+    """Return an expression for the text after the prefixes of a sort, behind the sign that they end
+    in: one search for a single character instead of one for each prefix.
+    """
     ends = {start[-3:-1] for start, _, _ in _SHAPES if start.endswith(sign)}
     return rf"(?<=(?:{'|'.join(sorted(ends))}){re.escape(sign)}){_TOKEN}{{10}}"
 

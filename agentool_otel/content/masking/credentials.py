@@ -214,7 +214,7 @@ def mask_any(text: str) -> str:
 
 
 def mask_json(text: str, depth: int = 0) -> str:
-    """Mask JSON text that is suspicious; what is not JSON after all as the plain text it is.
+    """Mask suspicious JSON text; text that turns out to be no JSON is masked as plain text.
 
     Args:
         text: that may be JSON.

@@ -29,7 +29,7 @@ _Span = tuple[int, int]
 
 
 def _to(pattern: str) -> Callable[[str, int], _Span | None]:
-    """Return what reads a value of such characters."""
+    """Return the reader of a value of such characters."""
     run = re.compile(pattern)
 
     def read(text: str, at: int) -> _Span | None:

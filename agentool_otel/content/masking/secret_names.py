@@ -248,8 +248,9 @@ def names_secret(name: str) -> bool:
 
 
 def value_test(name: str) -> ValueTest | None:
-    """Return what decides whether a value under a name is a credential, None where none is. JSON
-    inside of JSON leaves a backslash."""
+    """Return the test of values under a name; None if the name is not secret. JSON inside of JSON
+    leaves a backslash.
+    """
     ending = name.rstrip("\\")[-_LONGEST_ENDING:].rstrip("\n")
     folded = ending.casefold()
     if folded.endswith(_ENDINGS):

@@ -103,7 +103,7 @@ def error_below(path: str, error: DecodeError) -> DecodeError:
 
 
 def describe(value: Json) -> str:
-    """Return what a value is, in a few words."""
+    """Return a short description of a value."""
     if value is UNSET:
         return "nothing"
     if value is None:

@@ -1,4 +1,4 @@
-"""One object of a format and one of the spec, without losing what either lacks.
+"""Translate an object of a format to one of the spec, without losing members that either lacks.
 
 A format says how its own members and those of the spec translate into each other; the rest follows.
 What an object holds besides is kept as a patch of what its translation would give: in `metadata` of
@@ -73,8 +73,9 @@ class Translation:
         return put(spec, self._kept_at, difference) if difference else spec
 
     def _with_kept(self, spec: Object, difference: Any) -> Object:
-        """Return the format's object with what was kept of it, as far as that does not contradict
-        the spec's: someone may have edited one and not the other."""
+        """Return the format's object with the kept difference, as far as it does not contradict the
+        spec's: someone may have edited one and not the other.
+        """
         plain = self._write(spec)
         if not isinstance(difference, dict):
             return plain
@@ -103,7 +104,7 @@ def _candidates(plain: Object, difference: Object) -> Iterator[Object]:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """Return what stands at a path, None if nothing does."""
+    """Return the value at a path, None if there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -240,7 +240,7 @@ class GenAI:
 
 
 def _first_upgrade(span: Reader) -> None:
-    """Load what reads older generations, which is not needed to write spans."""
+    """Load the reader of older generations, which is not needed to write spans."""
     global _upgrade
     from agentool_otel.dialects.gen_ai.older import upgrade
 
@@ -252,7 +252,7 @@ _upgrade: Callable[[Reader], None] = _first_upgrade
 
 
 def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
-    """Return the fields of an operation, with what every operation shares; usage as `Usage`.
+    """Return the fields of an operation, including the common ones; usage as `Usage`.
 
     Goes through the attributes there are rather than through those there could be.
     """

@@ -22,8 +22,7 @@ _MESSAGE = "message"
 
 
 def unwrap_payload(span: Reader, values: dict[str, Any]) -> None:
-    """Bring arguments, result and message among the fields of an operation back to what they were,
-    in place."""
+    """Restore arguments, result and message among the fields of an operation, in place."""
     arguments = values.get("arguments")
     if isinstance(arguments, str):
         values["arguments"] = _parsed_twice(arguments)
@@ -40,7 +39,7 @@ def unwrap_payload(span: Reader, values: dict[str, Any]) -> None:
 
 
 def _message_in(arguments: Any) -> str | None:
-    """The message of a handoff, from what was put into its arguments."""
+    """Return the message of a handoff from its arguments."""
     if isinstance(arguments, LazyObject):
         arguments = arguments.member(_MESSAGE)
     elif isinstance(arguments, dict):
@@ -58,8 +57,9 @@ def _parsed_twice(text: str) -> Any:
 
 
 def write_message(op: ToolExecution, attributes: Attributes) -> list[str]:
-    """Put the message of a handoff where backends look for what a tool was called with, unless its
-    arguments are known; return what was put into an object."""
+    """Put the message of a handoff into the tool's arguments, where backends look for it, unless
+    the arguments are known; return the message if it was wrapped into an object.
+    """
     if op.transfer_message is None or op.arguments is not UNSET:
         return []
     attributes[gen_ai.TOOL_CALL_ARGUMENTS] = dumps({_MESSAGE: op.transfer_message})

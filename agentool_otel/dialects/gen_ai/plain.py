@@ -166,7 +166,7 @@ def _field_list(fields: dict[str, str]) -> str:
 
 
 def _getter(places: list[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return what gets the values at some places, as a tuple however many they are."""
+    """Return a function that gets the values at some places, always as a tuple."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda values: tuple(values[place] for place in places)

@@ -102,7 +102,7 @@ class Markers(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Names in a vocabulary that hold what people, models and tools wrote.
+    """Names in a vocabulary whose values are texts of people, models and tools.
 
     Where content is off, nothing under these names leaves, whichever vocabulary a span is in: the
     list used then is made of these declarations (`semconv/_content_names.py`). A name that ends in
@@ -139,7 +139,7 @@ class AgentTools(NamedTuple):
 
 
 class WrittenSpan(NamedTuple):
-    """An operation written in one dialect: what goes on the span."""
+    """The attributes, name and kind of an operation in one dialect."""
 
     name: str
     kind: str
@@ -221,13 +221,14 @@ class LinkingDialect(Dialect, Protocol):
     """
 
     def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
-        """Return what links an OTel trace to others; None for a trace that stands alone."""
+        """Return the links of an OTel trace to others; None for a trace that stands alone."""
         ...
 
     def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
         """Return the spans of a run, from one trace or several, each below its parent and completed
-        with what the other spans record about it. `spans` is sorted by start. None may be missing
-        or new: a run of which that is so is left out, as one for which this raises."""
+        with data of the other spans. `spans` is sorted by start. The result must have the same
+        spans: otherwise, or if this raises, the run is left out.
+        """
         ...
 
 

@@ -77,7 +77,7 @@ def members(items: Any, wrapper: str) -> list[dict[str, Any]]:
 
 
 def flatten(prefix: str, value: Any, into: Attributes) -> None:
-    """Write a value under dotted, indexed names; None, and what is empty, leaves no attribute."""
+    """Write a value under dotted, indexed names; None and empty values leave no attribute."""
     if isinstance(value, dict):
         for name, inner in value.items():
             flatten(f"{prefix}.{name}", inner, into)

@@ -1,4 +1,4 @@
-"""Read attributes leniently: undoes, for all dialects, what stores do to types."""
+"""Read attributes leniently: undo, for all dialects, the changes of stores to types."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ they name themselves (None), or as that one without any guessing ("")."""
 
 
 def read_around(span: Reader, prefixes: tuple[str, ...], read_own: ReadOwn) -> Operation:
-    """Read a span by the vocabulary inside, and what that lacks by the store's own attributes.
+    """Read a span by the vocabulary inside, and fill its gaps by the store's own attributes.
 
     Args:
         span: the span.
@@ -75,7 +75,7 @@ def _read_inside(span: Reader, attributes: dict[str, Any]) -> Operation | None:
 
 
 def _fill_gaps(inner: Operation, outer: Operation) -> Operation:
-    """The inner reading, with what it leaves open from the outer one."""
+    """Return the inner reading, with gaps filled from the outer one."""
     changes: dict[str, Any] = {"extra": {**inner.extra, **outer.extra}}
     theirs = set(outer.__struct_fields__)
     for field in inner.__struct_fields__:

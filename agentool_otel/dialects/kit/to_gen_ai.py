@@ -340,7 +340,9 @@ _BLOCK = re.compile(r'\{\s*"(?:reasoningContent"|type"\s*:\s*"(?:redacted_)?thin
 
 
 def mend_thoughts(span: Reader) -> None:
-    """Make text that is the JSON of a thought one: what an SDK did not know, it has encoded."""
+    """Turn text that is the JSON of a thought into a thought: an SDK that does not know the part
+    encodes it.
+    """
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
         value = span.rest.get(key)
         if not isinstance(value, str) or not ("reasoningContent" in value or "thinking" in value):

@@ -1,1 +1,1 @@
-"""OpenInference, and what its instrumentors of each framework add."""
+"""OpenInference, and the additions of its instrumentors of each framework."""

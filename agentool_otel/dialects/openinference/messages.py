@@ -220,8 +220,9 @@ def write_tools(prefix: str, tools: Iterable[Any], into: Attributes) -> None:
 
 
 def write_documents(prefix: str, documents: Iterable[Any], into: Attributes) -> None:
-    """Write documents; content and metadata that are not text become JSON text, what is null is
-    left out, and what is no object is content."""
+    """Write documents; content and metadata that are not text become JSON text, null values are
+    left out, and a value that is no object is content.
+    """
     for n, document in enumerate(documents):
         fields: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
         for key, value in fields.items():

@@ -171,7 +171,7 @@ def _document(document: Any) -> Any:
 
 
 def _memory(op: MemoryOperation) -> Any:
-    """Return what was written, under its key where it has one."""
+    """Return the written value, under its key if it has one."""
     if op.content is UNSET or op.record_id is None:
         return op.content
     return {"key": op.record_id, "content": op.content}

@@ -68,7 +68,7 @@ _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
 
 def drop(span: Reader, key: str) -> None:
-    """Leave out a value that repeats what has been read."""
+    """Remove a value that repeats others."""
     span.rest.pop(key, None)
     span.rest.pop(_MIME[key], None)
 

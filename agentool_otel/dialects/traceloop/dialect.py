@@ -311,7 +311,7 @@ def _with_content(operation: Any, inputs: Any, outputs: Any) -> Any:
 
 
 def _content(span: Reader) -> tuple[Any, Any]:
-    """Take what went into an agent or a workflow and what came out, as messages."""
+    """Read input and output of an agent or a workflow, as messages."""
     input_value = entities.envelope(span, tl.ENTITY_INPUT)
     output_value = entities.envelope(span, tl.ENTITY_OUTPUT)
     crew = span.text(_CREW_RESULT)

@@ -1,4 +1,4 @@
-"""`traceloop.entity.input` and `.output`: values in the envelopes of what was instrumented.
+"""`traceloop.entity.input` and `.output`: values in envelopes of the instrumented library.
 
 Source: OpenLLMetry 0.62.4, langchain `callback_handler.py` (`{"inputs", "input_str", "kwargs"}`
 and `{"output"}` or `{"outputs"}`), mcp `instrumentation.py` (`{"tool_name", "arguments"}` and
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def envelope(span: Reader, *keys: str) -> Any:
-    """Take the value of an entity, parsed, and drop what repeats it; UNSET if there is none."""
+    """Take the value of an entity, parsed, and drop its copies; UNSET if there is none."""
     first: Any = UNSET
     for key in keys:
         value = span.json(key) if key in span.rest else UNSET

@@ -8,7 +8,7 @@ __all__ = ["check_pattern"]
 
 
 def check_pattern(pattern: str, name: str) -> None:
-    """Refuse what is no regular expression. One that cannot be compiled in time passes here: its
+    """Refuse an invalid regular expression. One that cannot be compiled in time passes here: its
     check is not evaluated, with the reason.
 
     Raises:

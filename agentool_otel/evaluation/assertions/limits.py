@@ -1,4 +1,4 @@
-"""Limits on what a run used: time, tokens, money."""
+"""Limits on the usage of a run: time, tokens, money."""
 
 from __future__ import annotations
 

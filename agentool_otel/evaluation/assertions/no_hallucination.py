@@ -1,4 +1,4 @@
-"""The claims of the output are supported by what the run retrieved.
+"""The claims of the output are supported by the run's evidence.
 
 Evidence is what the run was told from outside: tool results, what was read from memory, documents
 that were retrieved. What the agent thought, and what it asked its tools, is none.
@@ -25,7 +25,7 @@ _CRITERION = "Each claim of fact in the output is supported by the evidence, whi
 
 
 class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
-    """The claims of the output are supported by what the run retrieved.
+    """The claims of the output are supported by the run's evidence.
 
     The score is the share of its claims that are supported. It holds where none is contradicted and
     that share is large enough. The claims are a further member of the result, `claims`.

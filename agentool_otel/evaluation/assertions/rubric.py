@@ -19,8 +19,9 @@ _MEMBERS = ("content", "to_agent", "message", "query", "results", "key")
 
 
 class Rubric(JudgeCheck, frozen=True, kw_only=True):
-    """The run meets a rubric, described in words. The judge sees the whole run, and a list of what
-    is hidden."""
+    """The run meets a rubric, described in words. The judge sees the whole run, and a list of the
+    hidden parts.
+    """
 
     rubric: Prose
     """The rubric, as sentences for the judge."""

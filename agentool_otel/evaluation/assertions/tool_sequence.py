@@ -99,7 +99,7 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     def _wrong(
         self, expected: Sequence[ExpectedCall], calls: Sequence[Call], fits: _Fits
     ) -> _Wrong | None:
-        """Return what is not as expected; None if everything is."""
+        """Return the first difference from the expected calls; None without any."""
         number, of = len(expected), len(calls)
         words = (
             f"{'exactly ' * (self.mode == 'exact')}{list_words(map(str, expected)) or 'no tool'}"

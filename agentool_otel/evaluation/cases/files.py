@@ -145,8 +145,9 @@ def _parse(parts: Iterator[Part]) -> CaseFile:
 
 
 def entries_of(value: Any) -> Iterator[Entry]:
-    """Yield what may be a case or an assertion: a value, or the items of a list, of `cases` and of
-    eval sets."""
+    """Yield candidates for cases and assertions: a value, or the items of a list, of `cases` and of
+    eval sets.
+    """
     if isinstance(value, list):
         for n, item in enumerate(value):
             yield from _expand(item, (n,))
@@ -176,7 +177,7 @@ def _is_meant(entry: Entry) -> bool:
 
 
 def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
-    """Add the cases and assertions of an entry to a file, or what is wrong with them."""
+    """Add the cases and assertions of an entry to a file, or its problems."""
     case_id = entry.value.get("case_id") if isinstance(entry.value, dict) else None
     named = f"case {case_id!r}: " if isinstance(case_id, str) else ""
     if entry.left_out is not None:
@@ -197,7 +198,7 @@ def read_entry(entry: Entry, part: Part, file: CaseFile) -> None:
 
 
 def _faults(entry: Entry) -> Iterator[tuple[Path, str]]:
-    """Yield what is wrong with the assertions of an entry, and where."""
+    """Yield the problems of an entry's assertions, with their places."""
     for path, assertion in _assertions(entry):
         try:
             check_of(assertion)

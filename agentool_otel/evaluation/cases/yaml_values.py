@@ -83,7 +83,7 @@ def yaml_parts(stream: BinaryIO) -> Iterator[Part]:
 
 
 def _problem(error: Any) -> str:
-    """Return what is wrong with a text and in which column, in one line."""
+    """Return the problem of a text and its column, in one line."""
     problem = getattr(error, "problem", None)
     mark, begin = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if problem is None or mark is None:
@@ -103,8 +103,9 @@ def _hint(problem: str) -> str:
 
 
 def _line_of(node: Any, path: Path) -> int:
-    """Return the line, from 1, of a member or an item below a node; where the path leads nowhere,
-    the line of what is around it."""
+    """Return the line, from 1, of a member or an item below a node; the line of its parent if the
+    path leads nowhere.
+    """
     line: int = node.start_mark.line + 1
     for step in path:
         at, child = None, None

@@ -61,7 +61,7 @@ _Found = tuple[Any, dict[str, Any]]
 
 
 def _by_sample(results: Any) -> dict[str, dict[str, _Found]]:
-    """Return what each metric has found of each sample."""
+    """Return the values of each metric for each sample."""
     by_sample: dict[str, dict[str, _Found]] = {}
     for sample, metric, value, details in _rows(results):
         by_sample.setdefault(str(sample), {})[str(metric)] = jsonable(value), record(details) or {}

@@ -116,7 +116,9 @@ class AgentToolEmitter:
         return read
 
     def _lock_of_process(self) -> RLock:
-        """Return the lock, in this process: what was under way before a fork ends in the parent."""
+        """Return the lock, in this process: invocations that were open before a fork end in the
+        parent.
+        """
         if self._process != os.getpid():
             self._process = os.getpid()
             self._lock = RLock()
@@ -182,8 +184,9 @@ def _flush_all() -> None:
 
 
 def _as_json(item: Any) -> tuple[dict[str, Any] | None, int]:
-    """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
-    has no form for, and of what is nested very deeply, what is known."""
+    """Return a copy of an object as JSON, and its length in characters. Values without a JSON form,
+    and very deep ones, are replaced by markers.
+    """
     if is_a(item, Versioned):
         item = item.to_dict()
     if not any(is_a(item, kind) for kind in (dict, MappingProxyType, UserDict)):

@@ -74,7 +74,7 @@ class LiveTool:
         self._execute = execute
 
     async def execute(self, input: Object) -> Any:
-        """Execute the tool and return what the function does: a ToolResult of Amplifier's."""
+        """Execute the tool and return the function's result: a ToolResult of Amplifier's."""
         return await self._execute(input)
 
 

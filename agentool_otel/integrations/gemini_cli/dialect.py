@@ -98,7 +98,7 @@ class GeminiCLI:
 
 
 def _read_messages(span: Reader) -> None:
-    """Bring Google's messages, or bare text, to parts; what was cut in the middle stays unread."""
+    """Turn Google's messages, or bare text, into parts; truncated text stays unread."""
     for key, role in ((gen_ai.INPUT_MESSAGES, "user"), (gen_ai.OUTPUT_MESSAGES, "assistant")):
         value = span.rest.get(key)
         if isinstance(value, str):

@@ -170,7 +170,9 @@ class Jaeger(ServerSource):
         return len(trace_ids) >= _DEPTH
 
     def _search_answer(self, service: str, window: Window, more: str) -> Answer | None:
-        """Return what a search finds, None for nothing, in the spelling that the server knows."""
+        """Return the result of a search, None for nothing, in the spelling that the server
+        knows.
+        """
         if self._spelling == "camelCase":
             query = [(_camel(key), value) for key, value in self._query(service, window)]
             answer = self.http.get("/api/v3/traces", query, more=more)

@@ -1,4 +1,4 @@
-"""Jaeger's own JSON: what the UI downloads, `/api/traces` answers, and Elasticsearch stores.
+"""Jaeger's own JSON, from downloads of the UI, `/api/traces` and Elasticsearch.
 
     {"data": [{"traceID", "spans": [...], "processes": {"p1": {"serviceName", "tags"}}}]}
 

@@ -1,4 +1,4 @@
-"""LlamaIndex's own OpenTelemetry spans: methods by name, and what they did as events.
+"""LlamaIndex's own OpenTelemetry spans: methods by name, with their work as events.
 
 Source: run-llama/llama_index `llama-index-observability-otel` 0.7, `base.py`; the events in
 `llama_index/core/instrumentation/events`. What an event holds is flattened with dots. The output of

@@ -167,7 +167,7 @@ class OpenClaw:
         return others[-1] if others else None
 
     def _turns(self, session: str, event: Object, run: SpanRecord | None) -> Iterator[SpanRecord]:
-        """Yield the model calls of a history that are new, each with what is new to it.
+        """Yield the new model calls of a history, each with its new messages.
 
         They belong to a run unless they are older: then their own run was not recorded.
         """

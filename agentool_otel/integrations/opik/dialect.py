@@ -1,4 +1,5 @@
-"""Comet Opik: ids of its own traces and spans on spans of any vocabulary, and what its API keeps.
+"""Comet Opik: ids of its own traces and spans on spans of any vocabulary, and spans from
+its API.
 
 Source: opik 2.2.122 `integrations/otel/attributes.py`; the names that
 `integrations/opik/store.py` gives to the fields of its traces and spans. The ids replace

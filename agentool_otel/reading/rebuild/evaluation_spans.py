@@ -1,4 +1,4 @@
-"""Judgements of a run in its OTel trace, which are not part of what the run did.
+"""Evaluations of a run in its OTel trace, which are not part of the run's work.
 
 A judgement is the span of an evaluation, in any dialect, or the conventions' event
 `gen_ai.evaluation.result`. The spans below it, such as the calls of a judge, are the evaluator's

@@ -58,7 +58,7 @@ def framework_of(nodes: Iterable[Node]) -> str | None:
 
 
 def _without_framework(nodes: list[Node]) -> str | None:
-    """Return what a program without a framework goes by; None for a run of anybody else."""
+    """Return the label of a program without a framework; None for any other run."""
     runs = [node.span for node in nodes if isinstance(node.operation, _RUNS)]
     if any(run.scope != _OURS or agentool.SCHEMA_VERSION in run.attributes for run in runs):
         return None

@@ -65,8 +65,9 @@ class _Field(NamedTuple):
 
 
 def _field(field: _Field, root: Node | None, nodes: list[Node], calls: list[Node]) -> FieldValue:
-    """Return a field of a run, going from run to run inside: thousands may be nested, and what is
-    found is that of all on the way."""
+    """Return a field of a run, searching nested runs: thousands may be nested, and the result is
+    stored for all on the way.
+    """
     value = field.own(root, calls)
     if value is not None:
         return value

@@ -102,7 +102,7 @@ class Lineage:
         return up
 
     def cached(self, build: Callable[[Sequence[Node]], _T]) -> _T:
-        """Return what a function makes of all spans of the trace, made once."""
+        """Return the result of a function of all spans of the trace, computed once."""
         if build not in self._tables:
             self._tables[build] = build(self._nodes)
         table: _T = self._tables[build]

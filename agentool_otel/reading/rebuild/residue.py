@@ -1,4 +1,4 @@
-"""Residues: what ordinary attributes of spans cannot carry of a document.
+"""Residues: parts of a document that ordinary attributes of spans cannot carry.
 
 A replayed trace is read back from ordinary attributes: names, ids, times, messages. Where the
 result would differ from the document (a time written with `+00:00`, an unknown member, a null), the

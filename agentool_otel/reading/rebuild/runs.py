@@ -166,7 +166,7 @@ class DeferredWork:
         return self._loose.runs(self._answered)
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
-        """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
+        """Add the deferred parts of an OTel trace whose runs are rebuilt elsewhere."""
         self._room = 0  # such runs are rebuilt elsewhere, too
         ordered, judgements = separate_evaluations(spans)
         runs, loose = _split(ordered)
@@ -245,7 +245,7 @@ def _defer(
     gathered: bool,
     prices: Prices | None = None,
 ) -> bool:
-    """Put aside what has to wait, and return whether that is the whole trace."""
+    """Defer the parts that have to wait, and return whether that is the whole trace."""
     part = None if gathered else _part(spans, ordered, runs)
     if part is not None:
         defer(part)

@@ -32,7 +32,7 @@ _REFUSED = frozenset({"refusal", "content_filter"})
 
 
 class Status(NamedTuple):
-    """A status, and what it was concluded from."""
+    """A status, and the evidence for it."""
 
     value: str
     node: Node | None = None
@@ -145,12 +145,12 @@ def _longest_row(values: list[Any]) -> int:
 
 
 def _seen(holder: dict[str, Any], member: str) -> Any:
-    """Return what a value is compared by; where nobody has seen the value, it equals no other."""
+    """Return the key that a value is compared by; a missing value equals no other."""
     return _key(holder[member]) if member in holder else object()
 
 
 def _whole(key: Any) -> Any:
-    """Return what a value is compared by; a value of which a part is hidden equals no other."""
+    """Return the key that a value is compared by; a partly hidden value equals no other."""
     if not isinstance(key, str):
         return key
     return object() if _SHORTENED in key or len(visible_parts(key)) > 1 else key

@@ -92,7 +92,7 @@ class Rebuilt:
         self._cost = add_cost(run.nodes, self._document, prices) if prices is not None else []
 
     def _add_hidden(self, run: RunSpans) -> None:
-        """Keep in the document what its spans show to be not whole."""
+        """Note missing data of its spans in the document."""
         try:
             gaps = gaps_of(report_on(run, self._document))
         except Exception:  # the trace is good without its report, but nothing of it counts as whole

@@ -1,4 +1,4 @@
-"""The members of a trace: who ran, when, in which conversation, and what became of it."""
+"""The members of a trace: agent, times, conversation and outcome."""
 
 from __future__ import annotations
 
@@ -69,8 +69,9 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
 def _metadata(
     run: RunSpans, status: Status, inferences: list[Node], children: list[str]
 ) -> dict[str, Any] | None:
-    """Return the user's own metadata, the labels and what is known of the run beside its members;
-    None if there is none of them."""
+    """Return the user's own metadata, the labels and further facts about the run; None if there are
+    none.
+    """
     root, nodes = run.root, run.nodes
     metadata = (
         json_or(root.span.attributes.get(agentool.METADATA), None) if root is not None else None

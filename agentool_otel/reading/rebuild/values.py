@@ -73,7 +73,9 @@ def text(value: Any) -> str | None:
 
 
 def number(value: Any) -> int | float | None:
-    """A number, also one that a store made text; None for what JSON has no number for."""
+    """Return a number, also one that a store made text; None for numbers that JSON cannot
+    represent.
+    """
     if isinstance(value, str):
         try:
             value = int(value) if value.lstrip("-").isdecimal() else float(value)
@@ -93,7 +95,9 @@ def index(node: Node, key: str) -> int | None:
 
 
 def json_or(value: Any, default: Any) -> Any:
-    """The value of JSON text, `default` for text that is none; what is no text stays as it is."""
+    """Return the value of JSON text, `default` for text that is none; any other value stays as it
+    is.
+    """
     if isinstance(value, str):
         try:
             return loads(value)

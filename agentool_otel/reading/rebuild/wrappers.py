@@ -90,7 +90,7 @@ class _Runs:
         self._now: dict[Node, Node] = {}
 
     def join(self, gone: Node, run: Node) -> None:
-        """Note that what was directly in one run is in another."""
+        """Note that the direct children of one run are now in another."""
         self._now[gone] = run
 
     def above(self, run: Node) -> Node | None:
@@ -251,7 +251,7 @@ def _is_tool(node: Node) -> bool:
 
 
 def _fill(outer: Node, inner: Node) -> None:
-    """Complete a run with what another tracer recorded of it, whose span is plumbing then."""
+    """Complete a run with another tracer's data about it, whose span is plumbing then."""
     outer.operation = replace(outer.operation, **_missing(outer, inner))
     inner.operation = Unclassified(extra=inner.operation.extra)
     inner.is_run = False

@@ -70,7 +70,7 @@ class Contents:
     def merged(
         self, built: Iterable[_Built], trace_ids: Callable[[_Built], Iterable[str]]
     ) -> Iterator[ReasoningTrace | _Built]:
-        """Yield the documents, and what is built from the spans, each trace once.
+        """Yield the documents, and the traces built from spans, each trace once.
 
         Documents before the first span come as they are read, the others at the end.
 

@@ -104,7 +104,7 @@ def _text(note: dict[str, Any]) -> str | None:
 
 
 def _candidates(digest: str, size: int) -> Iterator[bytes]:
-    """Yield what stands under a hash in each place where a text of that size may be."""
+    """Yield the contents under a hash in each place where a text of that size may be."""
     ours = environment.value(environment.OFFLOAD).rstrip("/")
     if "://" in ours:
         yield from _of_url(f"{ours}/{digest}", size)

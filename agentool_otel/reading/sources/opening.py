@@ -1,4 +1,4 @@
-"""From what a person writes, a path or a URL, to the source that reads it.
+"""From a path or URL of a user to the source that reads it.
 
 Everything that reads a place comes through here, so that what one command reads the others do.
 """
@@ -78,8 +78,9 @@ def _open(place: str) -> Source | AgentoolError:
 
 
 def _remote(scheme: str, where: str) -> Source:
-    """Return the source that an entry point is named for; what follows `+` in a scheme, such as
-    `https`, is how the source gets there, and its own matter."""
+    """Return the source of an entry point; the part after `+` in a scheme, such as `https`, is
+    passed to the source.
+    """
     if meant := _server_meant(where):
         raise SourceError(f"{printable_place(where)} is no SOURCE; hint: {meant}")
     plugin_names = plugins("agentool_otel.sources")

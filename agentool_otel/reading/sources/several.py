@@ -49,7 +49,7 @@ class SeveralSources:
 
     @property
     def files(self) -> list[SpanFile]:
-        """The files and streams among what is read."""
+        """Return the files and streams among the sources."""
         return [file for _, source in self._sources for file in files_of(source)]
 
     @property

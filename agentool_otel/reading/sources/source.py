@@ -33,7 +33,7 @@ class SpanReader(Protocol):
 
 
 class Source(SpanReader, Protocol):
-    """A reader, and what else commands want to know of it."""
+    """A reader with further data for commands."""
 
     name: str
     """The name of the place in messages."""

@@ -35,7 +35,7 @@ _DELTA = AggregationTemporality.DELTA
 def collect_sums(
     sums: Sums, reader: MetricReader, provider: MeterProvider, exporter: MetricExporter
 ) -> bool:
-    """Have a reader collect sums with what its provider has; False where that is not possible.
+    """Have a reader collect sums along with its provider's data; False if that is not possible.
 
     That is so for aggregations and exemplars that were chosen by variables and are not known here.
 
@@ -80,7 +80,7 @@ class _Points:
         self._histograms = temporality.get(sdk.Histogram, _CUMULATIVE)
 
     def added_to(self, data: MetricsData | None, resource: Any) -> MetricsData | None:
-        """Return what was collected with the sums beside it; None where there is nothing."""
+        """Return the collected data with the sums added; None if there is none."""
         now_ns = time_ns()
         scopes: dict[Any, list[Metric]] = {}
         with self._sums.collected() as collected:

@@ -55,7 +55,7 @@ _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", 
 
 
 def check(signals: Iterable[Signal]) -> None:
-    """Read what is read later of some signals, so that what is refused is known from the start."""
+    """Read the later variables of some signals, so that invalid ones are known from the start."""
     for signal in signals:
         for setting in ("ENDPOINT", "HEADERS", "INSECURE"):
             otlp_settings.value(setting, signal)

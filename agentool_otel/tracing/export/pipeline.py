@@ -90,7 +90,7 @@ class Pipeline(SpanProcessor):
     # ------------------------------------------------------------------------- where spans go
 
     def record(self, folder: str | os.PathLike[str], journal: bool = True) -> None:
-        """Record into a folder. What processes that are dead by now left open there is closed."""
+        """Record into a folder. Spans that dead processes left open there are closed."""
         still_open = self._leave()
         place = RecordingDir(folder)
         store = RecordingExporter(place)
@@ -103,7 +103,7 @@ class Pipeline(SpanProcessor):
         self._reopen(still_open)
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
-        """Send to an OTLP receiver; None for the folder keeps what waits in memory only."""
+        """Send to an OTLP receiver; None for the folder keeps the queue in memory only."""
         from agentool_otel.tracing.export.send.outbox import Outbox
 
         still_open = self._leave()
@@ -254,7 +254,7 @@ class Pipeline(SpanProcessor):
             self._log_internal_error(error)
 
     def begin(self) -> None:
-        """Do what is to be done once, when there is something to keep."""
+        """Start the store once, when there is something to keep."""
         if self.at_first is not None:
             first, self.at_first = self.at_first, None
             try:
@@ -263,7 +263,7 @@ class Pipeline(SpanProcessor):
                 self._log_internal_error(error)
 
     def opened(self, span_id: int) -> None:
-        """Note in the journal a span that has started, now that it holds what is known of it."""
+        """Note in the journal a span that has started, with its attributes so far."""
         span = self._undescribed.pop(span_id, None)
         journal = self._journal
         if span is None or journal is None:
@@ -372,7 +372,7 @@ class Pipeline(SpanProcessor):
                 put(close_document(line, now), now)
 
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
-        """Bring everything where it belongs and let go of the store; return what is still open."""
+        """Deliver everything and close the store; return the spans that are still open."""
         deadline = time.monotonic() + CLOSING_S
         store, journal, place = self._store, self._journal, self._place
         self._store = self._journal = self._place = self.target = None

@@ -72,7 +72,7 @@ class AgentoolSpanExporter(SpanExporter):
         return self._pipeline.force_flush(timeout_millis)
 
     def shutdown(self) -> None:
-        """Bring what is left where it belongs; three seconds at most. Again, it does nothing."""
+        """Deliver the remaining spans; three seconds at most. A second call does nothing."""
         with self._lock:
             if self._shut_down:
                 return

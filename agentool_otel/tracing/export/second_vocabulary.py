@@ -40,7 +40,9 @@ def add_vocabulary(request: bytes, most: int) -> bytes:
 
 
 def _fit_names(names: Attributes, room: int) -> Attributes:
-    """Shorten texts until all fit, in this order: what is too long by itself, documents, values."""
+    """Shorten texts until all fit, in this order: texts that are too long by themselves, documents,
+    values.
+    """
     texts = {key: value for key, value in names.items() if isinstance(value, str)}
     if sum(map(len, texts.values())) * 4 + _ROOM <= min(room, SIZES.attribute):
         return names

@@ -26,7 +26,7 @@ def record_questions(step: StepSpan, calls: Calls) -> None:
 
 
 def record_decisions(step: StepSpan, calls: Calls) -> None:
-    """Make what became of calls that waited the input of the run that goes on."""
+    """Make the decisions on waiting calls the input of the run that goes on."""
     _put(step, agentool.INPUT, calls)
 
 

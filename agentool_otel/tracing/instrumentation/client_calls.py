@@ -80,8 +80,9 @@ class Ending:
         return self._live.context
 
     def returned(self, result: Any) -> Any:
-        """Take the result of the call; return what the caller gets: the result, or a proxy of it
-        that looks the same, where more is still to come."""
+        """Handle the result of the call; return the caller's result: the same object, or a proxy of
+        it that looks the same, where more is still to come.
+        """
         self._last_ns = time_ns()
         if not self._live.recording:
             self.finish()
@@ -133,7 +134,7 @@ class Ending:
         self.finish(interrupted="closed")
 
     def collected(self, content: bytes | None = None) -> None:
-        """End what nobody holds any more, at the time something last came."""
+        """End a call whose result nobody holds any more, at the time of its last item."""
         if not self._done:
             when_safe(self._abandon, content)
 
@@ -149,7 +150,7 @@ class Ending:
         end_ns: int | None = None,
         interrupted: str | None = None,
     ) -> None:
-        """End the span with what is known now."""
+        """End the span with the data known now."""
         if self._done:
             return
         self._done = True
@@ -167,7 +168,7 @@ class Ending:
 def observe(
     wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
 ) -> Any:
-    """Make a call inside its span, and return what the caller gets."""
+    """Make a call inside its span, and return the caller's result."""
     token = attach(ending.context)
     try:
         result = wrapped(*args, **kwargs)

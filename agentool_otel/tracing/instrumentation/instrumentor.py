@@ -29,7 +29,7 @@ Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"
 
 
 class Patch(NamedTuple):
-    """One function of a framework and what stands around it.
+    """One function of a framework and its wrapper.
 
     `optional` marks a target that some supported versions do not have.
     """
@@ -61,7 +61,7 @@ class _Place(NamedTuple):
 
 
 class AgentInstrumentor:
-    """Base of all instrumentors; also what `opentelemetry-instrument` finds as an entry point.
+    """Base of all instrumentors; also the entry point for `opentelemetry-instrument`.
 
     Source of the entry-point contract: opentelemetry-instrumentation, `BaseInstrumentor`; only
     `instrument`, `uninstrument` and `instrumentation_dependencies` are called on one.
@@ -160,7 +160,8 @@ class AgentInstrumentor:
         return parse_options(self.options, type(self).__name__, options)
 
     def uninstrument(self, **options: Any) -> None:
-        """Put back what nobody has wrapped since; other wrappers stay and let every call pass.
+        """Restore functions that nobody has wrapped since; other wrappers stay and let every call
+        pass.
 
         Raises:
             ConfigurationError: an option is not known; nothing is changed then.
@@ -175,7 +176,7 @@ class AgentInstrumentor:
                 self.attached[name] = Attached(name, "detached")
 
     def _attach_again(self) -> None:
-        """Attach what was put back, and what other tools have taken away with their own wrapper."""
+        """Attach patches that were restored, or removed by other tools with their own wrapper."""
         for patch in self.patches:
             name = _name(patch)
             place = self._places.get(name)
@@ -229,8 +230,9 @@ class AgentInstrumentor:
         return "attached", ""
 
     def _unwrapped(self, function: Any) -> Any:
-        """Return what a function was before us: a class may hold a copy of a function of another
-        class, wrapped as it was when the copy was made."""
+        """Return the original of a function: a class may hold a copy of a function of another
+        class, wrapped as it was when the copy was made.
+        """
         source = getattr(function, "_self_parent", None)
         return next(
             (place.original for place in self._places.values() if place.wrapper is source), function

@@ -112,7 +112,9 @@ def _add_event(
 
 
 class LiveRecorder:
-    """Starts spans: below their step, else below what is current where the event was sent."""
+    """Starts spans: below their step, else below the span that is current where the event
+    was sent.
+    """
 
     def __init__(self, system: str, scope: str, *, free_text: bool):
         """

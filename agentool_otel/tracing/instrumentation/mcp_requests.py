@@ -109,8 +109,9 @@ class Request:
             self.step.add(lambda: _content(result, failed))
 
     def failed(self, error: BaseException) -> bool:
-        """Take what ended it. Returns whether the exception is left out of the span: its text may
-        be what the other side sent."""
+        """End with an exception. Returns whether the exception is left out of the span: its text
+        may come from the other side.
+        """
         with guarded("reading an MCP error"):
             if self.side == "server" and type(error).__name__ == "ValidationError":
                 self.refused(_INVALID_PARAMS, "Invalid request parameters")

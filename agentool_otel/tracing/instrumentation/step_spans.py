@@ -128,7 +128,7 @@ class StepSpan:
         return self.recording and self.live is not None and self.live.policy.capture
 
     def open(self, content: Content | None = None) -> None:
-        """Write what is known before the work begins. `start_step` has done so."""
+        """Write the attributes known before the work begins. `start_step` has done so."""
         if self.recording and self.live is not None:
             self.add(content)
             with guarded(f"recording {self._what}"):
@@ -268,7 +268,7 @@ class OpenSpans(Generic[S]):
             self._drop(each)
 
     def get(self, key: Hashable | None) -> S | None:
-        """Return what is under way, None where nothing is known of it."""
+        """Return the open span of a key, None if there is none."""
         entry = None if key is None else self._open.get(key)
         return None if entry is None else entry[0]
 
@@ -282,7 +282,7 @@ class OpenSpans(Generic[S]):
                     self._open.move_to_end(key)
 
     def take(self, key: Hashable) -> S | None:
-        """Return what ends, and forget it."""
+        """Return and remove the span of a key."""
         with self._lock:
             entry = self._open.pop(key, None)
         return None if entry is None else entry[0]

@@ -51,7 +51,9 @@ def is_stream(result: Any) -> bool:
 
 
 def is_raw(result: Any) -> bool:
-    """True for what `with_raw_response` and `with_streaming_response` of a client give."""
+    """Return whether a result is of `with_raw_response` or `with_streaming_response` of a
+    client.
+    """
     return _has(result, "parse") and hasattr(result, "http_response")
 
 
@@ -85,7 +87,7 @@ def raw(result: Any, ending: Ending) -> Any:
 def manager(
     result: Any, enter: Callable[[Any], Any], enter_async: Callable[[Any], Awaitable[Any]]
 ) -> Any:
-    """Return a proxy of a context manager that is entered by what it is given.
+    """Return a proxy of a context manager that is entered by the given functions.
 
     Args:
         result: the manager.

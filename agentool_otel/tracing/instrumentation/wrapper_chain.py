@@ -18,7 +18,7 @@ _DEEPEST = 32
 
 
 def layers(function: Any) -> Iterator[Any]:
-    """Yield a function and what it wraps, outermost first."""
+    """Yield a function and the functions it wraps, outermost first."""
     for _ in range(_DEEPEST):
         yield function
         function = getattr(function, "__wrapped__", None)
@@ -45,7 +45,9 @@ def foreign_wrappers(module: str, target: str) -> list[str]:
 
 
 def _home(layer: Any) -> str | None:
-    """Return the module whose code a layer is; `__module__` is copied from what is wrapped."""
+    """Return the module that a layer's code is from; `__module__` is copied from the wrapped
+    function.
+    """
     wrapper = getattr(layer, "_self_wrapper", layer)  # what a wrapt wrapper calls
     while isinstance(wrapper, functools.partial):
         wrapper = wrapper.func

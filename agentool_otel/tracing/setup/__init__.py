@@ -1,4 +1,4 @@
-"""One call that records: configuration, providers, pipeline, and what is in force.
+"""One call that records: configuration, providers, pipeline, and status.
 
     runtime            `instrument()`, `uninstrument()`, `flush()`, `status()`: what is in force
     status             the record that `status()` returns

@@ -1,4 +1,4 @@
-"""The content policy that `instrument()` applies, and what it reports about it."""
+"""The content policy that `instrument()` applies, and its notices."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def policy(
 
 
 def check(environ: Mapping[str, str]) -> None:
-    """Read every variable of content, so that what is refused is known."""
+    """Read every variable of content, so that invalid ones are known."""
     rules.requested(environ)
     Sizes.requested(environ)
     _store(environ, None)
@@ -104,7 +104,7 @@ def _default_notice(capture: bool, destination: str | None) -> str:
 
 
 def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
-    """Return what may be captured while one policy replaces another.
+    """Return the policy for the time while one policy replaces another.
 
     The destination changes meanwhile, and what only one of the two is to have may go to either.
     """

@@ -37,7 +37,7 @@ _THREADS = "threads"
 
 
 class Decision(NamedTuple):
-    """Everything that is to take effect; later, what the next decision is compared with."""
+    """The complete effect of a configuration; later, the base for comparing the next decision."""
 
     spans: Plan
     logs: Plan
@@ -131,7 +131,7 @@ def decide(
 
 
 def check_variables() -> None:
-    """Read every variable, so that what is refused is known."""
+    """Read every variable, so that invalid ones are known."""
     import_sdk()
     from agentool_otel.tracing.export.otlp_variables import check
     from agentool_otel.tracing.export.send.connection import files_usable
@@ -235,7 +235,7 @@ def _spans_plan(
 
 
 def _target_of_other_signals(spans: Plan) -> SpansTarget:
-    """Return what the plans of log records and metrics need to know about that of spans."""
+    """Return the target of spans as the plans of log records and metrics need it."""
     if spans.target is not None:
         return spans.target
     if spans.way == "application":

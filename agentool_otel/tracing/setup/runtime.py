@@ -1,4 +1,4 @@
-"""`instrument()` and what is in force: one `Runtime` object for the process."""
+"""`instrument()` and its state: one `Runtime` object for the process."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def instrument(
 
 
 def instrument_for_run(**options: Any) -> None:
-    """Do what `instrument()` does, for `agentool-otel run` before the program begins.
+    """Call `instrument()` for `agentool-otel run` before the program begins.
 
     Args:
         options: those of `run`, named as `instrument()` names them. They hold until the program
@@ -138,7 +138,7 @@ def instrument_for_run(**options: Any) -> None:
 
 
 def uninstrument() -> None:
-    """Stop recording and let every call pass untouched again; what was recorded is written out.
+    """Stop recording and let every call pass unchanged again; recorded spans are written out.
 
     No span that starts from here on is recorded or sent by this package, whoever makes it, nor are
     log records and metrics. Spans that are open by now are kept when they end. A tracer provider
@@ -160,7 +160,7 @@ def flush(timeout_s: float = 5.0) -> bool:
 
 
 def status() -> Status:
-    """Return what is attached, where spans, log records and metrics go and how many have passed.
+    """Return attached instrumentors, destinations of spans, log records and metrics, and counts.
 
     It never raises: what cannot be read is left out.
     """
@@ -215,7 +215,7 @@ class Runtime:
             self._notice_overruled(call)
 
     def uninstrument(self) -> None:
-        """Stop recording, detach from everything, and write out what there is."""
+        """Stop recording, detach from everything, and write out all spans."""
         with self.lock:
             self.explicit = self.from_cli
             attach((), threads=False)
@@ -227,7 +227,7 @@ class Runtime:
         self.flush(5.0)
 
     def flush(self, timeout_s: float) -> bool:
-        """Write out or send what has ended; False if that took longer."""
+        """Write out or send ended spans; False if that took longer."""
         millis = int(timeout_s * 1000)
         done = self.pipeline is None or self.pipeline.force_flush(millis)
         provider_flush = getattr(settings.provider, "force_flush", None)
@@ -236,7 +236,7 @@ class Runtime:
         return done
 
     def status(self) -> Status:
-        """Return what is in force and what has passed."""
+        """Return the current state and counts."""
         decision, pipeline = self.decision, self.pipeline
         joined = self._application is not None
         return Status(
@@ -259,7 +259,9 @@ class Runtime:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Return of the status what `agentool-otel run` sums up, without loading instrumentors."""
+        """Return the part of the status that `agentool-otel run` sums up, without loading
+        instrumentors.
+        """
         decision, pipeline = self.decision, self.pipeline
         joined = self._application is not None
         return {
@@ -342,7 +344,7 @@ class Runtime:
         application: trace.TracerProvider | None,
         service_name: str | None,
     ) -> None:
-        """Change what differs from the decision in force."""
+        """Apply the differences from the current decision."""
         before, self.decision = self.decision, None  # what fails half-way is done by the next call
         if decision.dialect is not None:
             settings.configure(dialect=decision.dialect)
@@ -464,8 +466,9 @@ class Runtime:
                 self._notice_unused_name(self._service_name)
 
     def _name_service(self, service_name: str | None) -> None:
-        """Apply the configured service name, or the default one, to what our own providers create
-        from here on."""
+        """Apply the configured service name, or the default one, to new spans of our own
+        providers.
+        """
         if service_name == self._service_name:
             return
         self._service_name = service_name
@@ -516,8 +519,9 @@ class Runtime:
 
 
 def _record_uncaught_at_exit() -> None:
-    """Record the exception that ends the program, before the provider in force shuts down: what is
-    registered last runs first."""
+    """Record the exception that ends the program, before the provider shuts down: the function
+    registered last runs first.
+    """
     atexit.unregister(record_uncaught)
     atexit.register(record_uncaught)
 

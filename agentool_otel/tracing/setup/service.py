@@ -64,7 +64,7 @@ def service_of(provider: Any) -> str | None:
 
 
 def rename(provider: Any, service_name: str) -> None:
-    """Change the service name on what a tracer or meter provider of ours creates from here on.
+    """Change the service name of new spans or metrics of a provider of ours.
 
     Where the SDK keeps no list of its tracers, those that libraries hold keep the name that they
     were made with.

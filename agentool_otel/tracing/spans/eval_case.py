@@ -22,8 +22,9 @@ _NONE: Mapping[str, str] = {}
 
 
 def case_attributes(context: Context) -> Mapping[str, str]:
-    """Return what a span that starts in a context carries of its case: nothing inside a run, which
-    names the case for all that happens in it."""
+    """Return the case attributes of a span that starts in a context: none inside a run, which has
+    the case of all its work.
+    """
     if context.get(RUN_KEY) is not None:
         return _NONE
     case_id = baggage.get_baggage(agentool.CASE_ID, context) or settings.case_id

@@ -120,7 +120,7 @@ class LogOnly(NamedTuple):
 
 
 def log_only_content() -> LogOnly | None:
-    """Return what would be lost with the log records of this process."""
+    """Return the content that would be lost with the log records of this process."""
     policy = settings.policy
     hint = f"{environment.exporter_variable('logs')}=none"
     if policy.capture and not policy.on_spans:

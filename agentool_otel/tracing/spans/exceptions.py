@@ -38,7 +38,7 @@ class Signals(NamedTuple):
 
 
 def signals(environ: Mapping[str, str]) -> Signals:
-    """Return what the environment opts into: `logs`, `logs/dup`, or spans alone."""
+    """Return the choice of the environment: `logs`, `logs/dup`, or spans alone."""
     read = values.options("logs", "logs/dup")
     none: frozenset[str] = frozenset()
     options = environment.usable(environment.EXCEPTIONS, read, none, environ)
@@ -79,7 +79,7 @@ def is_new(span: trace.Span, parent_id: int, error: BaseException) -> bool:
 
 
 def forget(span: trace.Span) -> None:
-    """Let go of what children of a span have recorded: it ends without an exception."""
+    """Forget the exceptions that children of a span have recorded: it ends without one."""
     if _seen:
         _seen.pop(span.get_span_context().span_id, None)
 

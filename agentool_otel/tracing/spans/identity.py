@@ -34,7 +34,7 @@ def names_of(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]
 
 
 def identify(context: Context, names: Mapping[str, str]) -> Context:
-    """Return the context in which work belongs to others; what `names` leaves out stays.
+    """Return a context with another identity; names that are missing in `names` stay.
 
     Args:
         context: the context around.
@@ -64,7 +64,7 @@ def agent_of(context: Context) -> str | None:
 
 
 def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
-    """Return what the span of an operation carries for what is around it.
+    """Return the identity attributes of an operation's span from its context.
 
     A span that is called after an agent carries that agent's name, or none.
     """

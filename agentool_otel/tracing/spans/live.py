@@ -127,8 +127,8 @@ class LiveSpan:
         return policy_in(self.context)
 
     def opened(self, operation: Operation, extra: dict[str, Any] | None = None) -> bool:
-        """Set what is known before the user's code runs: an open span is found with it after a
-        kill. `end` does not encode the same content again.
+        """Set the attributes known before the user's code runs: an open span has them after a kill.
+        `end` does not encode the same content again.
 
         Args:
             operation: the operation as far as it is known.
@@ -156,7 +156,7 @@ class LiveSpan:
         end_ns: int | None = None,
         extra: dict[str, Any] | None = None,
     ) -> None:
-        """End the span with what is known of the operation now.
+        """End the span with the operation as known now.
 
         Args:
             operation: the whole operation; it replaces what was written at the start.
@@ -200,7 +200,7 @@ class LiveSpan:
     def _fitted(
         self, attributes: dict[str, Any], policy: Policy
     ) -> tuple[dict[str, Any], Mapping[str, Cut]]:
-        """Return the attributes of start and end, masked and fitted, and what was shortened."""
+        """Return the attributes of start and end, masked and fitted, and their cuts."""
         at_start = self._at_start
         policy.clean(attributes)
         if at_start is None:
@@ -274,7 +274,7 @@ class LiveSpan:
             self._end_tool(run, operation, name, operation.call_id, attributes, end_ns)
 
     def _rolled_up(self, operation: AgentInvocation) -> AgentInvocation:
-        """Return a run with the sums of what is below, and add them to the run around it."""
+        """Return a run with the sums of its children, and add them to the parent run."""
         run, outer = self.run, self._outer_run
         if run is None or run is outer:
             return operation

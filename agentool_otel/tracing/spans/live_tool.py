@@ -144,7 +144,9 @@ class ToolSpan:
             self._open()
 
     def _open(self) -> None:
-        """Set what is known before the user's code runs: an open span is found with it."""
+        """Set the attributes known before the user's code runs: an open span has them after
+        a kill.
+        """
         attributes = {} if self._direct else self._attributes.copy()
         policy = settings.policy
         if self._redacted:
@@ -161,7 +163,7 @@ class ToolSpan:
             self._attributes[agentool.INTERRUPTED] = why
 
     def encoded_result(self, value: Any) -> str | None:
-        """Return what the tool gave back as the content policy wants it."""
+        """Return the tool's result encoded under the content policy."""
         return settings.policy.encoded(gen_ai.TOOL_CALL_RESULT, value, self._redacted)
 
     def end(self, result: str | None, error: BaseException | None) -> None:

@@ -1,4 +1,4 @@
-"""Values of metrics, added up until they are collected: what an SDK instrument does, for less.
+"""Values of metrics, added up until they are collected: an SDK instrument's work, for less.
 
 An SDK instrument looks at views, hashes the attributes and asks a reservoir for every value: as
 much as half a span. Here the series of a value is looked up once by its caller, and a value is one
@@ -139,7 +139,7 @@ class Sums:
         return found
 
     def put(self, series: Series, value: float, context: Context) -> None:
-        """Take a value, and the span of a context as what was measured; none below zero."""
+        """Add a value, with the span of a context for exemplars; none below zero."""
         if value < 0:
             return
         span = get_current_span(context).get_span_context()
@@ -160,7 +160,7 @@ class Sums:
             yield [(item, list(known.values())) for item, known in list(self._series.items())]
 
     def _add_up(self) -> None:
-        """Add up what waits. To be called under the lock, which keeps the order of values."""
+        """Add up the queue. To be called under the lock, which keeps the order of values."""
         queue = self._queue
         try:
             while True:

@@ -152,7 +152,7 @@ class _Meters:
         self._sites: dict[object, _Site] = {}
 
     def site(self, operation: Operation, context: Context) -> _Site:
-        """Return what takes the values of operations like this one."""
+        """Return the recorder of values for operations like this one."""
         cls = type(operation)
         about: object = None
         if cls is ToolExecution:
@@ -171,8 +171,9 @@ class _Meters:
         return site
 
     def put(self, metric: str, attributes: _Attributes) -> _Put:
-        """Return what takes the values of a metric of the baseline, under the name that it has in
-        this generation and with those of the attributes that belong to it."""
+        """Return the recorder of values of a baseline metric, under the name that it has in this
+        generation and with its attributes.
+        """
         try:
             named = self._named[metric]
         except KeyError:
@@ -230,7 +231,7 @@ class _Site:
         self._puts: dict[tuple[str, _Extra], _Put] = {}
 
     def put(self, metric: str, extra: _Extra = None) -> _Put:
-        """Return what takes the values of a metric."""
+        """Return the recorder of values of a metric."""
         key = (metric, extra)
         put = self._puts.get(key)
         if put is None:
@@ -255,13 +256,13 @@ def configure(provider: otel.MeterProvider | None = None) -> None:
 
 
 def add_up(provider: otel.MeterProvider, sums: Sums) -> None:
-    """Have the values for a provider added up, for whoever collects them with what it has."""
+    """Have the values for a provider added up, for the reader that collects them with its data."""
     global _own
     _own = (provider, sums)
 
 
 def provider() -> otel.MeterProvider | None:
-    """Return what is used instead of the global meter provider, None where that is."""
+    """Return the provider that replaces the global meter provider, None if there is none."""
     return _provider
 
 
@@ -338,8 +339,8 @@ def record(operation: Operation, duration_s: float, run: Run | None, context: Co
 
 
 def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None] | None:
-    """Return what takes the seconds from each chunk of a streamed answer to the next; None where
-    they go nowhere.
+    """Return the recorder of seconds between chunks of a streamed answer; None if there is no
+    destination.
 
     Args:
         operation: the call as far as it is known.
@@ -374,8 +375,9 @@ def _attributes_of(operation: Operation, context: Context) -> _Attributes:
 
 
 def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
-    """Return a count of tokens by their modality. What the provider has not broken down is
-    unknown, and so is all of it where the parts exceed the whole."""
+    """Return a count of tokens by their modality. A part that the provider does not report is
+    unknown, and so is all of it where the parts exceed the whole.
+    """
     total = getattr(usage, field, None) or 0
     parts = [
         (modality, count)
@@ -389,7 +391,7 @@ def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
 
 
 def _of_inference(operation: Inference) -> Iterator[tuple[str, _Extra, float]]:
-    """Yield metric, attribute and value of what is measured of a model call beside its duration."""
+    """Yield metric, attribute and value of a model call's measurements besides its duration."""
     if operation.time_to_first_chunk_s is not None:
         yield gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, None, operation.time_to_first_chunk_s
     usage = operation.usage

@@ -93,7 +93,7 @@ class Run:
             self.output_tokens = (self.output_tokens or 0) + output_tokens
 
     def rolled_up(self, operation: AgentInvocation, with_usage: bool) -> AgentInvocation:
-        """Return the operation of this run with what the model calls below add up to.
+        """Return the operation of this run with the sums of the model calls below.
 
         Values that the operation has already stay.
 

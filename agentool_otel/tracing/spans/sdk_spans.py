@@ -175,7 +175,7 @@ def _own(span: Any) -> FastSpan | None:
 
 
 def _most_important(attributes: dict[str, Any], most: int) -> dict[str, Any]:
-    """Return so many attributes, identity and usage last: the SDK drops what was set first."""
+    """Return so many attributes, identity and usage last: the SDK drops the first ones."""
     ranked = sorted(attributes, key=_importance)
     kept = ranked[max(0, len(ranked) - most) :]
     return {key: attributes[key] for key in kept}

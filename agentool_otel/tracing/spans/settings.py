@@ -165,7 +165,7 @@ class Settings:
         policy: Policy | None = None,
         dialect: GenAI | None = None,
     ) -> None:
-        """Replace settings; what is not given stays. Tracers and loggers are made anew.
+        """Replace settings; missing arguments keep theirs. Tracers and loggers are made anew.
 
         Does nothing where the settings are fixed.
         """
@@ -229,7 +229,7 @@ def withholding_content(context: otel_context.Context) -> otel_context.Context:
 
 
 def policy_in(context: otel_context.Context) -> Policy:
-    """Return what happens to the content of a span in a context."""
+    """Return the content policy for a span in a context."""
     policy = settings.policy
     if policy.capture and context.get(_WITHHELD_KEY):
         return msgspec.structs.replace(policy, capture=False)

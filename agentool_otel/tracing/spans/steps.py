@@ -105,7 +105,7 @@ class Timeline:
                 return
 
     def flush(self) -> None:
-        """Write what is pending: on the agent's span first, then on continuation spans."""
+        """Write pending events: on the agent's span first, then on continuation spans."""
         pending, self._pending = self._pending, []
         if not pending:
             return

@@ -127,7 +127,7 @@ def tool(component: Any, call_id: str | None) -> ToolExecution:
 
 
 def inference(config: Any, generation: Any = None) -> Inference:
-    """Return what is known of a model call before its answer, without content.
+    """Return the request of a model call, without content.
 
     Args:
         config: an `LlmConfig`.
@@ -184,7 +184,7 @@ def as_message(role: str, values: Any) -> list[Message] | None:
 
 
 def conversation(prompt: Iterable[Any]) -> list[Message]:
-    """Return the messages of a prompt, which have text only; what is none becomes JSON text."""
+    """Return the messages of a prompt, which have text only; other values become JSON text."""
     return [
         message(string(item, "role") or "user", [text(_content(item) or "")]) for item in prompt
     ]

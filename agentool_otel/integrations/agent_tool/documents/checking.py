@@ -79,7 +79,7 @@ def read(
 
 
 def findings(data: Mapping[str, Any], cls: type[o.Versioned] | None = None) -> list[Finding]:
-    """Return what is wrong with an object: one error, or any number of warnings.
+    """Return the problems of an object: one error, or any number of warnings.
 
     Args:
         data: the JSON object.

@@ -1,4 +1,4 @@
-"""The end of an invocation: what is known of it is written, without what must not leave."""
+"""Write an invocation at its end, without withheld data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MCP = {
 
 
 def end(call: Call[Any], tool: Tool) -> Withheld:
-    """Write what is known of an invocation, end its step, and return what must not leave of it."""
+    """Write an invocation, end its step, and return its withheld data."""
     try:
         return _Ending(call, tool).write()
     finally:  # whatever could not be written
@@ -93,7 +93,7 @@ class _Ending:
             call.step.mark(self._put("Result", call.result, content=call.withheld is None))
 
     def _put(self, kind: str, members: Object, *, content: bool) -> dict[str, Any]:
-        """Return the attributes of an object, without what must not leave."""
+        """Return the attributes of an object, without withheld data."""
         content = content and not self._sealed
         shown = members if content else facts_of(members)
         return put_object(kind, self._guard.remove_from(shown, kind), content=content)
@@ -181,7 +181,7 @@ class _Ending:
         return "present" if any(item not in (None, "", [], {}) for item in payloads) else "empty"
 
     def _native(self) -> dict[str, Any]:
-        """Return what it is in MCP, in the words of the conventions."""
+        """Return its MCP call in the words of the conventions."""
         attributes: dict[str, Any] = {}
         for mapping in self._call.mappings(self._tool):
             for member, name in _MCP.items():

@@ -98,7 +98,7 @@ def _is_word(name: str, holder: str, of_anything: bool) -> bool:
 
 
 def _of_held(value: Any) -> Any:
-    """Return the facts of what may be an object: content if they do not show that it is one."""
+    """Return the facts of a possible object; a value that is none is content."""
     cls = held_type(value)
     facts = facts_of(value) if cls is not None else {}
     return facts if cls is not None and held_type(facts) is cls else _CONTENT
@@ -120,8 +120,9 @@ def _of_holder(value: Any, name: str, of_anything: bool) -> Any:
 
 
 def _of_reference(value: Any) -> Any:
-    """Return the facts in a reference, or in a list of them; one that holds what it refers to, as
-    `data:` does, is content."""
+    """Return the facts in a reference, or in a list of them; one that has its target inline, as
+    `data:` does, is content.
+    """
     if isinstance(value, Mapping):
         facts = facts_of(value, "reference", of_anything=True)
         return {name: fact for name, fact in facts.items() if not _holds_data(fact)}

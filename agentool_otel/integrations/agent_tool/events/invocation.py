@@ -1,4 +1,4 @@
-"""One invocation: what is known of it, until its step ends.
+"""One invocation: its objects until its step ends.
 
 Its objects are kept and written when it ends, because it may turn out only then which data is
 withheld: a result may be redacted, a tool may be declared late.
@@ -149,13 +149,13 @@ class Call(Generic[S]):
         members_.update(members)
 
     def take_persistence(self, members: Object) -> None:
-        """Note what becomes of its result."""
+        """Note the persistence of its result."""
         size = members.get("original_size_bytes")
         self._original_size = size if type(size) is int else None
         self.withhold(withheld_by(members))
 
     def take_decision(self, members: Object, at_ns: int) -> None:
-        """Note what was decided about it."""
+        """Note a decision about it."""
         behavior = members.get("behavior")
         if behavior == "ask":
             self.enter("awaiting_approval", at_ns)
@@ -229,7 +229,7 @@ class Call(Generic[S]):
         return self._payload_size
 
     def mappings(self, tool: Tool) -> Iterator[Object]:
-        """Yield what it is in native protocols."""
+        """Yield its mappings in native protocols."""
         mappings = self.invocation.get("external_mappings")
         own_mappings = mappings if isinstance(mappings, (list, tuple)) else ()
         for mapping in (*tool.mappings, *own_mappings, self.invocation.get("external_mapping")):

@@ -87,7 +87,7 @@ class Tools:
             self._profiles_forgotten |= _keep(self._profiles, profile_id, required)
 
     def tool(self, tool_id: object) -> Tool:
-        """Return what is known of a tool; of an unknown one its id is its name."""
+        """Return the facts about a tool; an unknown one has its id as its name."""
         name = tool_id if isinstance(tool_id, str) and tool_id else "unknown"
         tool = self._tools.get(name)
         if tool is None:

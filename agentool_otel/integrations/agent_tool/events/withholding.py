@@ -137,7 +137,7 @@ class Withheld:
             self.overfull = True
 
     def remove_from(self, value: Any, kind: str | None = None) -> Any:
-        """Return a JSON value without what must not leave; the same one if nothing was in it.
+        """Return a JSON value without withheld data; the same object if it has none.
 
         Args:
             value: a JSON value.
@@ -184,7 +184,7 @@ class Withheld:
         return cleaned
 
     def _field(self, name: str, value: Any, of_schema: bool = False) -> Any:
-        """Return what is left of the field of a payload.
+        """Return the visible rest of a payload's field.
 
         Args:
             name: its name.
@@ -227,8 +227,9 @@ class Withheld:
 
 @cache
 def _members_of(cls: type[Document]) -> Mapping[str, type[Document] | None]:
-    """Return the members that the specification gives an object, and what those are that are
-    objects themselves."""
+    """Return the members that the specification gives an object, with the types of those that are
+    objects themselves.
+    """
     return {field.name: field.document for field in fields_of(cls)}
 
 
@@ -253,7 +254,7 @@ def _fields(value: Any, kind: str | None) -> Iterator[tuple[str, Any]]:
 
 
 def _in_data(data: Any) -> Iterator[tuple[Any, type[Document] | None]]:
-    """Yield what is in the `data` of an event, each with the object that it is."""
+    """Yield the objects in the `data` of an event, each with its type."""
     whole_type = held_type(data)
     if not isinstance(data, Mapping) or whole_type is not None:
         yield data, whole_type

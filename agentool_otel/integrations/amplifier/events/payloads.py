@@ -97,13 +97,13 @@ def tool_input(data: Data) -> Any:
 
 
 def input_key(data: Data) -> str:
-    """Return what calls with equal arguments share."""
+    """Return the key that calls with equal arguments share."""
     value = tool_input(data)
     return "" if value is UNSET else canonical(value)
 
 
 def tool_result(data: Data) -> tuple[Any, str | None]:
-    """Return what a tool gave, and its error text where it reports that it failed.
+    """Return the result of a tool, and its error text if it reports a failure.
 
     The result is `UNSET` where the event has none. Of `{success, output, error}`, a ToolResult, the
     output is the result; a plain value, as loop-basic sends it, is the result itself.
@@ -139,7 +139,7 @@ def usage_of(data: Data) -> Usage | None:
 
 
 def cost_of(data: Data) -> float | None:
-    """Return what a call cost in US dollars; Amplifier writes a decimal number as text."""
+    """Return the cost of a call in US dollars; Amplifier writes a decimal number as text."""
     for members in (_members(data.get("usage")), data):
         value = members.get("cost_usd")
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):

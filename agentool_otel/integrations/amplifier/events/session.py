@@ -26,8 +26,9 @@ _WELL = frozenset({"success", "ok", "completed"})
 
 
 class Chat(Generic[S]):
-    """A model call. What the model wrote comes in events after the call's end, so that its step
-    ends when something else happens, with the time at which the call ended."""
+    """A model call. Events with the model's output come after the call's end, so its step ends with
+    the next other event, at the time at which the call ended.
+    """
 
     __slots__ = ("end_ns", "finish_reason", "parts", "provider", "request_id", "requested", "step")
 
@@ -210,7 +211,7 @@ class Session(Generic[S]):
             self._settled = chat
 
     def add_part(self, part: Part) -> None:
-        """Add what the model wrote to its call, once: thoughts come as two events."""
+        """Add a part of the model's output to its call, once: thoughts come as two events."""
         if self._settled is not None and part not in self._settled.parts[-1:]:
             self._settled.parts.append(part)
 

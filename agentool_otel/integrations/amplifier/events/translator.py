@@ -99,7 +99,7 @@ class AmplifierEvents(Generic[S]):
             session.end_turn(session.last_ns)
 
     def end_call(self, session: Session[S], chat: Chat[S], response: Data, at_ns: int) -> None:
-        """End a model call whose provider sent no event for it, with what it returned."""
+        """End a model call whose provider sent no event for it, with its return value."""
         if chat in session.chats:
             self._report(chat, response)
             kind, words = payloads.error_of(response)

@@ -63,7 +63,7 @@ def wrap(owner: Any, name: str, wrapping: Around) -> Callable[[], None] | None:
 
 
 def _place(owner: Any, name: str) -> Any:
-    """Return what defines a method of an object: the object itself, or one of its classes."""
+    """Return the definer of an object's method: the object itself, or one of its classes."""
     if name in getattr(owner, "__dict__", ()):
         return owner
     return next((item for item in type(owner).__mro__ if name in vars(item)), None)

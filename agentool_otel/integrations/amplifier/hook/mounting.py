@@ -63,7 +63,7 @@ async def mount(
 
 
 async def on_session_ready(coordinator: Any) -> None:
-    """Look at what other modules have mounted and announced."""
+    """Inspect the modules that are mounted and the events they announced."""
     hook = _hooks.get(id(coordinator))
     if hook is not None:
         await hook.ready()

@@ -122,7 +122,7 @@ class SessionHook:
             self._undo.append(undo)
 
     async def ready(self) -> None:
-        """Register for the events that modules announce, and wrap what they have mounted."""
+        """Register for the events that modules announce, and wrap the mounted modules."""
         with guarded("reading the events of Amplifier's modules"):
             for names in await self._coordinator.collect_contributions(_CHANNEL):
                 if isinstance(names, (list, tuple, set, frozenset)):
@@ -138,16 +138,18 @@ class SessionHook:
         return []
 
     def _wrap(self, owner: Any, name: str, wrapper: Around) -> None:
-        """Wrap a method of what is mounted. One that takes no wrapper is recorded by events alone,
-        and one that another session has mounted too, by that one."""
+        """Wrap a method of a mounted module. One that cannot be wrapped is recorded by events only,
+        and one that another session has mounted too, by that one.
+        """
         with guarded(f"wrapping {name} of a module of Amplifier"):
             undo = wrap(owner, name, wrapper)
             if undo is not None:
                 self._undo.append(undo)
 
     def remove(self) -> None:
-        """Take everything back, and end what is under way. A wrapper that others have wrapped
-        stays, and does nothing."""
+        """Remove all hooks, and end open steps. A wrapper that others have wrapped stays, and does
+        nothing.
+        """
         self._left = True
         while self._undo:
             with guarded("leaving a session of Amplifier"):
@@ -280,7 +282,7 @@ _AFTER_TOOLS = frozenset({
 
 
 def _plain(data: Any) -> Data:
-    """Return what an event has as JSON: itself, unless there are objects in it."""
+    """Return the data of an event as JSON: itself, unless it has objects."""
     if look(data) is not None:
         return cast("Data", data)
     return record(jsonable(data)) or {}

@@ -1,4 +1,4 @@
-"""The tool runner: a run of it is the invocation of an agent, what it executes are tools.
+"""The tool runner: its run is the invocation of an agent, and its executions are tools.
 
 The run is an `invoke_agent` without a name: a loop of model and tools until there is an answer is
 what the conventions call an agent in this process, and what the SDK calls its own span of it.
@@ -135,7 +135,7 @@ def _run_async(wrapped: Callable[..., Any], runner: Any, args: Any, kwargs: Any)
 
 
 class _Executing:
-    """Calls of the model that are executed now; it is in the context of what executes them."""
+    """The model's calls that are being executed; in the context of their execution."""
 
     __slots__ = ("calls", "error", "step")
 
@@ -151,7 +151,7 @@ class _Executing:
 
     @staticmethod
     def now(arguments: Any) -> tuple[_Executing | None, Any]:
-        """Return what is executed with these very arguments, and the call."""
+        """Return the execution with these same arguments, and its call."""
         present: Any = get_value(_EXECUTING)
         calls = present.calls if isinstance(present, _Executing) else ()
         call = next((call for call in calls if get(call, "input") is arguments), None)
@@ -270,7 +270,7 @@ async def _responds_async(wrapped: Callable[..., Any], runner: Any, args: Any, k
 
 
 def _calling(tool: Any, args: Any, kwargs: Any) -> AbstractContextManager[Any] | None:
-    """Return what stands around the call: a step of its own, unless the runner's has begun."""
+    """Return the wrapper of the call: a step of its own, unless the runner's has begun."""
     with guarded(f"starting the span of {_WHAT}"):
         arguments = args[0] if args else kwargs.get("input")
         executing, call = _Executing.now(arguments)
@@ -281,7 +281,7 @@ def _calling(tool: Any, args: Any, kwargs: Any) -> AbstractContextManager[Any] |
 
 
 class _Noting:
-    """Notes what a tool raises."""
+    """Records the exception of a tool."""
 
     def __init__(self, executing: _Executing):
         self._executing = executing

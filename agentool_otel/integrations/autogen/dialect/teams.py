@@ -306,7 +306,7 @@ def _response(message: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _answer(message: dict[str, Any]) -> list[Any]:
-    """Return what an agent answers, or a team in its place."""
+    """Return the answer of an agent, or of a team in its place."""
     if (response := _response(message)) is not None:
         return [response.get("chat_message")]
     match message:

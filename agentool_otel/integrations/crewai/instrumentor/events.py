@@ -273,7 +273,7 @@ class Listener:
         self._calls = OpenSpans[ModelCall](ModelCall.abandon)
 
     def emitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Take what `emit(source, event)` was called with."""
+        """Handle the arguments of `emit(source, event)`."""
         with guarded("reading an event of CrewAI"):
             arguments = dict(zip(("source", "event"), args, strict=False)) | kwargs
             source, event = arguments.get("source"), arguments.get("event")
@@ -354,7 +354,7 @@ def _exception(event: Any) -> BaseException | None:
 
 
 def _error_text(error: Any) -> str:
-    """Return what an event has as its error: a text, most often, or the exception."""
+    """Return the error of an event: a text, most often, or the exception."""
     return str_of(error) if is_a(error, BaseException) else as_text(error)
 
 

@@ -53,7 +53,7 @@ class OpenStep:
             attach(detached(context))
 
     def leave(self) -> None:
-        """Put back what was current before, where this step still is."""
+        """Restore the previous context if this step is still current."""
         if self._frame is not None and self in self._frame.steps:
             self._frame.steps.remove(self)
         if self in _steps(get_current()):

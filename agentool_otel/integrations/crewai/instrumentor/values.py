@@ -101,7 +101,7 @@ def _comparable(name: str) -> str:
 
 
 def memory_record(match: Any) -> dict[str, Any]:
-    """Return what a search of the memory has found."""
+    """Return a result of a memory search as a record."""
     held = get(match, "record")
     source = match if held is None else held
     content = string(source, "content")

@@ -40,8 +40,8 @@ def questions(error: BaseException) -> dict[str, Any]:
 
 
 def graph_input(inputs: Any) -> Any:
-    """Return what a graph is called with: of a `Command` the answer of a human, or else what it
-    puts into the state; None if it has neither.
+    """Return the input of a graph: for a `Command` the answer of a human, or else its update of the
+    state; None if it has neither.
 
     Answers to several questions stay by the ids of these; one alone needs none.
     """

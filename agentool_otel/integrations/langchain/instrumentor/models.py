@@ -1,4 +1,4 @@
-"""Model calls of LangChain: what was requested and what came back, as fields of an inference.
+"""Model calls of LangChain: request and response as fields of an inference.
 
 Source: langchain-core language_models/chat_models.py (`_get_ls_params`, `_get_invocation_params`)
 and outputs at 1.0 and 1.7; parameter names as the provider packages have them.
@@ -44,7 +44,7 @@ _ADDRESSES = ("openai_api_base", "base_url", "azure_endpoint", "anthropic_api_ur
 def request_fields(
     serialized: Any, metadata: Mapping[str, Any], params: Mapping[str, Any], model: Any
 ) -> dict[str, Any]:
-    """Return what is known of the request, without content."""
+    """Return the fields of the request, without content."""
     address, port = server_of_model(model)
     if address is None:
         address, port = _server(get(serialized, "kwargs"))
@@ -142,7 +142,7 @@ def offered_tools(params: Mapping[str, Any]) -> list[Any] | None:
 
 
 def response_fields(result: Any) -> dict[str, Any]:
-    """Return what a model gave, an `LLMResult`: its choices, or as far as a stream got."""
+    """Return the fields of an `LLMResult`: its choices, as far as a stream got."""
     fields: dict[str, Any] = {}
     reasons: list[str] = []
     output: list[Message] = []

@@ -35,7 +35,7 @@ def names_in(metadata: dict[str, Any]) -> dict[str, str]:
 
 
 def _naming(value: Any) -> Any:
-    """Return what can name somebody, None for anything else."""
+    """Return a usable name, None for any other value."""
     kinds = any(is_a(value, kind) for kind in _NAMING)
     return value if kinds and plain_text(value) != "" else None
 

@@ -153,7 +153,7 @@ def _abandon(run: LiveRun | Plumbing) -> None:
 
 
 def context_below(run: LiveRun | None) -> Context:
-    """Return the context for what happens inside a run.
+    """Return the context for work inside a run.
 
     The current one where it is the run's own, with whatever the user has put on top of it.
     """

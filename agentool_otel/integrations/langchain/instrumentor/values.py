@@ -52,7 +52,7 @@ def targets(value: Any, parent: bool = False) -> list[str]:
 
 
 def reply(output: Any, call_id: str | None) -> Any:
-    """Return what a tool gave: its message where a command carries one, UNSET for no reply."""
+    """Return the result of a tool: the message in a command, UNSET for no reply."""
     commands_ = commands(output)
     if not commands_:
         return output
@@ -65,7 +65,7 @@ def reply(output: Any, call_id: str | None) -> Any:
 
 
 def arguments(inputs: Any) -> Any:
-    """Return the arguments a model gave, without what LangGraph has put in beside them."""
+    """Return the arguments from the model, without LangGraph's additions."""
     kinds = tuple(
         kind
         for module, name in (

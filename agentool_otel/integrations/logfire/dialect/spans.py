@@ -100,7 +100,7 @@ def _is_answered_elsewhere(span: Reader) -> bool:
 
 
 def _read_call(span: Reader) -> None:
-    """The Logfire SDK around a provider's client: what was sent and what came, as JSON."""
+    """Read a span of the Logfire SDK around a provider's client: request and response as JSON."""
     request = span.json(_REQUEST, keep_text=False)
     if isinstance(request, dict):
         onto.put(span, gen_ai.REQUEST_MODEL, request.get("model"))

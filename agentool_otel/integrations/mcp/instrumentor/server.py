@@ -85,8 +85,7 @@ def _start_handling(
 
 
 def _of_http(request: Any) -> tuple[str | None, dict[str, Any], str | None]:
-    """Return the id of the session, what is known of the client, and the transport, of a request
-    that came by HTTP."""
+    """Return session id, client data and transport of a request that came by HTTP."""
     headers = get(request, "headers")
     if headers is None:
         return None, {}, None
@@ -103,8 +102,9 @@ def _of_http(request: Any) -> tuple[str | None, dict[str, Any], str | None]:
 def _extract_context(
     wrapped: Callable[..., Any], _: Any, args: _Args, kwargs: dict[str, Any]
 ) -> Any:
-    """The SDK's own span of a request, and what it handles, belong below ours, which is below the
-    client's already."""
+    """Make the SDK's own span of a request, and its handling, children of ours, which is below the
+    client's already.
+    """
     request = current_request()
     if request is not None and request.side == "server":
         return None

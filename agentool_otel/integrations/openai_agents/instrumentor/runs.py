@@ -150,7 +150,7 @@ class AgentRun:
 
     # ---- its end
     def returned(self, result: Any) -> None:
-        """End with what the runner returns."""
+        """End with the runner's return value."""
         with guarded("reading the result of an agent"):
             interruptions = items(result, "interruptions")
             awaiting = (
@@ -175,13 +175,13 @@ class AgentRun:
         self._end(error)
 
     def failed(self, error: BaseException) -> None:
-        """End with what the runner raises."""
+        """End with the runner's exception."""
         with guarded("finishing a run of an agent"):
             self.settle()
             self._end(error)
 
     def completed(self, result: Any, task: Any) -> None:
-        """End with what came of a streamed run."""
+        """End with the outcome of a streamed run."""
         with guarded("finishing a streamed run of an agent"):
             # `exception()` would count as having seen to it, and asyncio would not log it.
             error = get(result, "_stored_exception")

@@ -107,10 +107,10 @@ class ObservedSpan:
             restore(token)
 
     def finish(self) -> None:
-        """Record what is known now."""
+        """Record the data known now."""
 
     def drop(self) -> None:
-        """End what nobody has finished."""
+        """End a span that was not finished."""
 
 
 class _Agent(ObservedSpan):

@@ -29,7 +29,7 @@ def conversation(prompt: Any) -> list[Message] | None:
 
 
 def answer(final_output: Any) -> list[Message] | None:
-    """Return what a run came to: a text, or a value of the agent's output type."""
+    """Return the final output of a run: a text, or a value of the agent's output type."""
     if final_output is None:
         return None
     return [message("assistant", [text(as_text(final_output))], "stop")]
@@ -43,7 +43,7 @@ def pending_approval(item: Any) -> dict[str, Any]:
 
 
 def decisions(state: Any) -> list[dict[str, Any]]:
-    """Return what has been decided on the tool calls that a state waits for.
+    """Return the decisions on the tool calls that a state waits for.
 
     Source: openai-agents run_state.py and run_context.py at 0.24; before 0.8 there are none.
     """

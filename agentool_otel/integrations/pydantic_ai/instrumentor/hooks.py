@@ -92,7 +92,7 @@ def first_chunk_came(seconds: Any) -> None:
 
 
 def _with_fields(operation: _O, fields: Callable[[], dict[str, Any]]) -> _O:
-    """Return an operation with what can be read of it."""
+    """Return an operation with the fields that can be read."""
     with guarded("reading a step of pydantic-ai"):
         return replace(operation, **fields())
     return operation

@@ -140,7 +140,7 @@ def _file(file: Any) -> Part:
 
 
 def answer(response: Any) -> Message:
-    """Return what a model has answered."""
+    """Return the model's answer as a message."""
     parts = [
         part for item in items(response, "parts") if (part := _part_of_answer(item)) is not None
     ]
@@ -179,8 +179,9 @@ def _part_of_answer(item: Any) -> Part | None:
 
 
 def instructions(request_context: Any) -> list[Part] | None:
-    """Return what an agent's instructions are in one request; prompts of the system that are a
-    part of the history are messages."""
+    """Return the instructions of an agent in one request; system prompts in the history are
+    messages.
+    """
     parts = get(get(request_context, "model_request_parameters"), "instruction_parts")
     texts = [string(part, "content") for part in items(parts)]
     if not texts:
@@ -192,7 +193,7 @@ def instructions(request_context: Any) -> list[Part] | None:
 
 
 def result_of(value: Any) -> Any:
-    """Return a tool's result: what the model is shown, where it is more to the program."""
+    """Return a tool's result: the part for the model, where the program gets more."""
     returned = string(value, "kind") == "tool-return"
     return jsonable(get(value, "return_value") if returned else value)
 

@@ -85,7 +85,7 @@ def identity(model: Any) -> dict[str, Any]:
 
 
 def request_fields(request_context: Any) -> dict[str, Any]:
-    """Return what is known of a request, without content."""
+    """Return the fields of a request, without content."""
     model = tried_in_turn(get(request_context, "model"))[0]
     settings = {
         **(record(get(model, "settings")) or {}),
@@ -161,7 +161,7 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def attempt_fields(attempt: Any) -> tuple[Inference, int, int]:
-    """Return what is known of an attempt that another followed, when it began and when it ended."""
+    """Return the fields of an attempt that another followed, its start and its end."""
     error = string(attempt, "error")
     name, _, words = (error or string(attempt, "outcome") or "error").partition(": ")
     operation = Inference(

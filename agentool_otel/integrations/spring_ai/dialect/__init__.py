@@ -1,1 +1,1 @@
-"""Spring AI, and what it logs of content."""
+"""Spring AI, and the content in its logs."""

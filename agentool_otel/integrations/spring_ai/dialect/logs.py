@@ -28,7 +28,7 @@ _ROLE = re.compile(r'(system|user|assistant|tool)":"(.*)', re.DOTALL)
 
 
 def entries(span: Reader, title: str) -> Iterator[str]:
-    """Yield what stands below a title in the log records that belong to a span."""
+    """Yield the entries below a title in the log records that belong to a span."""
     for event in span.span.events:
         body = event.attributes.get("body")
         if isinstance(body, str) and body.startswith(f"{title}:\n"):

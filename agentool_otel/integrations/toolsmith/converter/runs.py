@@ -104,7 +104,7 @@ def write_run(documents: Sequence[Document]) -> Object:
 
 
 def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
-    """Return what a trace knows of its run, and its place in it."""
+    """Return a trace's data about its run, and its index in it."""
     value = value_at(trace.metadata, ("toolsmith_run",))
     if not isinstance(value, dict):
         description = "a trace without it, which is from elsewhere"

@@ -1,4 +1,4 @@
-"""Formats: what one is, which ones exist, and how their values become a file."""
+"""Formats: their protocol, the installed ones, and files of their values."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class Writer:
         self.put(dumps(value).encode(), losses)
 
     def put(self, value: bytes, losses: Iterable[Loss] = ()) -> None:
-        """Write a trace that is in this format already, as JSON, and what of it was lost."""
+        """Write a trace that is in this format already, as JSON, and note its losses."""
         self._out.write(self._between + value + b"\n")
         self._between = self._framing.between
         self.kinds.update((loss.outcome, loss.member, loss.reason) for loss in losses)
 
     def finish(self) -> None:
-        """Write what stands behind the last trace."""
+        """Write the end of the file."""
         if self._framing.tail:
             self._out.write(self._framing.tail + b"\n")
 

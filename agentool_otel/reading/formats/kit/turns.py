@@ -1,4 +1,4 @@
-"""Steps as turns: what chat-shaped formats are made of.
+"""Steps as turns, for chat-shaped formats.
 
 A turn is one answer of the model: its thoughts, the tools it requests, and their results. A trace
 does not show where one answer ends, so a thought after a call, and a call after a result, begin the

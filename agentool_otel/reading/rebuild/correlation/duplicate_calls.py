@@ -43,7 +43,7 @@ class Answered(NamedTuple):
 
 
 def answered(node: Node) -> Answered | None:
-    """Return what identifies a call; None where that is not known."""
+    """Return the key that identifies a call; None if unknown."""
     operation = node.operation
     if type(operation) is not Inference or operation.response_id is None:
         return None

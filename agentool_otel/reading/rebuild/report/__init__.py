@@ -1,4 +1,4 @@
-"""The fidelity report: where each field of a trace came from, and what is missing.
+"""The fidelity report: the origin of each field of a trace, and missing data.
 
 fidelity        the report and its notes
 trace_report    the report on one trace

@@ -1,4 +1,4 @@
-"""The members of a rebuilt trace that may not be what they were, and why.
+"""The members of a rebuilt trace that may have lost data, and why.
 
 The fidelity report has a note for each attribute that is not whole. A gap is the same for a member
 of the trace or of a step, found by the words in the name of the attribute.
@@ -86,8 +86,7 @@ def gaps_of(fidelity: Fidelity) -> Gaps:
 
 
 def everything_in(document: dict[str, Any]) -> Gaps:
-    """Return gaps for all members of a trace: its spans may hide something, and nobody knows
-    what."""
+    """Return gaps for all members of a trace: its spans may hide something unknown."""
     why = "may be incomplete: its spans cannot be explained"
     gaps: Gaps = {(None, member): why for member in sorted(_OF_TRACE)}
     for step in document["steps"]:
@@ -115,7 +114,7 @@ def _entry(gap: tuple[tuple[str | None, str], str]) -> dict[str, str]:
 
 
 def hidden_in(metadata: dict[str, Any]) -> Gaps:
-    """Return the gaps that the metadata of a trace has; what has another form is left out."""
+    """Return the gaps in the metadata of a trace; entries of another form are left out."""
     gaps: Gaps = {}
     hidden = metadata.get(HIDDEN)
     for item in hidden if isinstance(hidden, list) else ():

@@ -1,4 +1,4 @@
-"""Members of a trace whose value is only a part, or a mask, of what it was.
+"""Members of a trace whose value is truncated or masked.
 
 An attribute that a store has cut or a Collector has masked hides the members that are read from it.
 Which ones those are is found by reading the span once more with something else in its place, so

@@ -112,8 +112,9 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
 
 
 def _model_call_notes(root: Node | None, inferences: list[Node]) -> Iterator[Note]:
-    """Yield a note where the model calls of a run without an agent were put together without
-    knowing what they were sent."""
+    """Yield a note where the model calls of a run without an agent were grouped without their
+    messages.
+    """
     unknown = [node for node in inferences if not has_messages(node)]
     if root is not None or len(unknown) < 2:
         return

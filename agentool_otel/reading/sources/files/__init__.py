@@ -1,1 +1,1 @@
-"""Files of spans: framings, compression, JSON, protobuf, CSV, and what is left of damaged ones."""
+"""Files of spans: framings, compression, JSON, protobuf, CSV, and the recovery of damaged ones."""

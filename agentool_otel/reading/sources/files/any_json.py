@@ -42,7 +42,7 @@ EXPECTED = "spans or trace documents"
 
 
 class AnyJson:
-    """Reads the JSON values of one file, and notes what kinds they were."""
+    """Reads the JSON values of one file, and notes their kinds."""
 
     def __init__(
         self,
@@ -268,7 +268,7 @@ def _resource(resource: Json) -> Attributes:
 
 
 def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecord:
-    """Return the record of a span of OTLP/JSON with normal keys, without what is damaged in it.
+    """Return the record of a span of OTLP/JSON with normal keys, without damaged values.
 
     Raises:
         ValueError: a field, an id or a number of it is invalid.

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Interned(Generic[T]):
-    """A dict that forgets all when it would take too much memory: what comes often comes again."""
+    """A dict that clears itself above a memory limit: frequent values come again."""
 
     def __init__(self) -> None:
         self.known: dict[bytes, T] = {}

@@ -57,7 +57,8 @@ def _limit_of(packed: int) -> int:
 
 
 class Feed(io.RawIOBase):
-    """Counts the bytes that pass and takes a read error for the end, so that what came is used.
+    """Counts the bytes that pass and takes a read error for the end, so that earlier bytes are
+    used.
 
     Args:
         read: gives the bytes.
@@ -126,7 +127,7 @@ def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:
 
 
 def unzstd(stream: BinaryIO) -> io.BufferedReader[Any]:
-    """Return a stream of what zstd frames, one after the other, hold.
+    """Return a stream of the contents of consecutive zstd frames.
 
     Raises:
         MissingDependencyError: no library for it is installed.

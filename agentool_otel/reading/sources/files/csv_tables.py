@@ -67,7 +67,7 @@ def looks_like_table(head: bytes) -> bool:
 
 
 def _separator(head: bytes) -> str | None:
-    """Return what is between the names of a header with a column for the trace."""
+    """Return the separator in a header that has a column for the trace."""
     line = head[:_HEADER].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     if b"{" in line:
         return None
@@ -138,8 +138,9 @@ def _rows(
 
 
 def _unescaped(cell: str) -> Json:
-    """Return what a cell of ClickHouse's TSV holds. Texts inside its maps and lists are escaped as
-    Python's are."""
+    """Return the value of a cell of ClickHouse's TSV. Texts inside its maps and lists are escaped
+    as Python's are.
+    """
     if cell.startswith(_PRINTED):
         return _printed(cell)
     if "\\" not in cell:

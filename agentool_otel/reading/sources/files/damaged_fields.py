@@ -22,7 +22,7 @@ _NUMBERS = ("intValue", "doubleValue", "bytesValue")
 
 
 class Whole(NamedTuple):
-    """A span without its damaged fields, and what those were."""
+    """A span without its damaged fields, and a note on each."""
 
     span: _Object
     lost: tuple[Damage, ...]

@@ -39,7 +39,7 @@ class Foreign(ValueError):
 
 
 class Piece(NamedTuple):
-    """An object, and what it is."""
+    """An object and its type."""
 
     value: Object
     what: Container | type[LogReader] | Kind
@@ -215,7 +215,7 @@ def scope_name(scope: Json) -> str:
 
 
 def short(value: Json) -> str:
-    """Return in a few words what a value is."""
+    """Return a short description of a value."""
     if value.__class__ is dict:
         return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing in it'}"
     if value.__class__ is list:

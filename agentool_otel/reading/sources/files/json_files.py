@@ -14,7 +14,7 @@ __all__ = ["Item", "expanded", "items", "opened"]
 
 
 class Item(NamedTuple):
-    """One JSON value of a file, or what stands in its place."""
+    """One JSON value of a file, or a problem in its place."""
 
     where: str
     value: Any

@@ -179,7 +179,7 @@ class LargeJson:
         self._text, self._at = "".join(parts), 0
 
     def _within(self, value: Json) -> Json:
-        """Return a value inside what has been entered."""
+        """Return a value inside the members that were entered."""
         for frame in reversed(self._frames):
             frame.delivered = True
             value = {**frame.members, frame.key: value} if frame.is_object else [value]

@@ -1,4 +1,4 @@
-"""Lines of one span each: what stands around the span is the same for most of a file.
+"""Lines of one span each: the text around the span is the same for most of a file.
 
 A line that begins and ends as one before it, with one JSON value between, means what that one
 meant. So the value is all that has to be looked at.

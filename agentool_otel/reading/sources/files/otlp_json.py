@@ -191,7 +191,7 @@ class JsonReader:
         return spans
 
     def _left_over(self, block: LineBlock, last: int) -> list[SpanRecord]:
-        """Return what can be read of the lines of a block that are no document together."""
+        """Return the readable spans in lines of a block that are no document together."""
         where = block.where(last)
         return self._pieces(block.take(), where)
 
@@ -215,8 +215,9 @@ class JsonReader:
     def _salvaged(
         self, remaining_data: bytes, stream: Pushback, salvage: Salvage, where: str
     ) -> Batches:
-        """Yield what can be read of the rest of a damaged document, and of those behind it that
-        have been taken from the stream with it."""
+        """Yield the readable spans in the rest of a damaged document, and in those behind it that
+        were taken from the stream with it.
+        """
         decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
         text = decoder.decode(remaining_data)
         while True:
@@ -394,7 +395,7 @@ class JsonReader:
         return list(self._values.spans(_value(data), where))
 
     def _pieces(self, data: bytes | str, where: str) -> list[SpanRecord]:
-        """Return what can be read from text that is several documents, or a damaged one."""
+        """Return the readable spans in text that is several documents, or a damaged one."""
         text = data.decode("utf-8-sig", MARKING) if isinstance(data, bytes) else data
         passed = 0
         spans: list[SpanRecord] = []
@@ -436,7 +437,7 @@ class JsonReader:
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError
     ) -> list[SpanRecord]:
-        """Return the spans of text that is not JSON, and report what became of it."""
+        """Return the spans of text that is not JSON, and report the rest."""
         if isinstance(error, RecursionError):
             self.report(where, f"nested too deeply to be read, after character {at}")
             return []

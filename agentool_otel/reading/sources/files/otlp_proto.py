@@ -127,7 +127,7 @@ class ProtoReader:
                 )
 
     def _parts(self, stream: BinaryIO, where: str, *, cut: bool = False) -> Iterator[bytes]:
-        """Yield what the fields 1 of a message hold.
+        """Yield the values of a message's fields 1.
 
         Args:
             stream: the message.
@@ -158,7 +158,7 @@ class ProtoReader:
                 return
 
     def _report_partial(self, fields: bytes, where: str) -> None:
-        """Report what follows a trace of Tempo, if it marks the trace as partial."""
+        """Report a trace that Tempo has marked as partial after its spans."""
         try:
             partial = partial_in_protobuf(fields)
         except ValueError as error:
@@ -188,7 +188,7 @@ class ProtoReader:
 
 
 def _parse(kind: type[_Message], data: bytes, *, marked: bool = False) -> _Message | None:
-    """Return a message, where `marked` with marks for what is no UTF-8; None for no message."""
+    """Return a message, with marks for invalid UTF-8 if `marked`; None for no message."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
 
     try:
@@ -277,7 +277,7 @@ def _value(value: AnyValue) -> Any:
 
 
 def _take(stream: BinaryIO, size: int) -> bytes:
-    """Return `size` bytes, or what is left; a length that is damage costs no memory."""
+    """Return `size` bytes, or the rest; a damaged length costs no memory."""
     chunks: list[bytes] = []
     while size and (chunk := stream.read(min(size, _CHUNK))):
         chunks.append(chunk)

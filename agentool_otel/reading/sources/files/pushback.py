@@ -1,4 +1,4 @@
-"""A stream that takes back what was read of it."""
+"""A stream that takes read bytes back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pushback:
             yield line
 
     def push(self, data: bytes) -> None:
-        """Put bytes before what comes next."""
+        """Put bytes back before the next read."""
         self._ahead = io.BytesIO(data + self._ahead.read())
         self.read, self.readline = self._read, self._readline
 

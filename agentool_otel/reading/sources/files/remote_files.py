@@ -123,8 +123,9 @@ def _file(system: Any, place: str, path: str, file_path: str, secrets: Sequence[
 
 @contextmanager
 def _errors_with_place(place: str, secrets: Sequence[str]) -> Generator[None]:
-    """Turn what a file system raises, which may quote the URL, into an error that names the place
-    and has none of the secrets."""
+    """Turn an error of a file system, which may quote the URL, into an error that names the place
+    and has none of the secrets.
+    """
     try:
         yield
     except AgentoolError:

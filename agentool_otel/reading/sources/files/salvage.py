@@ -61,7 +61,7 @@ class Salvage:
         self._patience = 0
 
     def take_context(self, members: dict[str, Json]) -> None:
-        """Take the resource and the scope from members of the objects around what comes next."""
+        """Take the resource and the scope from the parents of the next value."""
         for name, value in members.items():
             self._enter(name, value)
 

@@ -162,7 +162,7 @@ class SpanFiles:
             yield from batch
 
     def _all_batches(self, undecoded: bool) -> Batches:
-        """Yield the batches of all files; what is in `_documents` then comes before the batch."""
+        """Yield the batches of all files; documents in `_documents` come before the batch."""
         self.problems.clear()
         self.bytes_read = self.skipped = 0
         self.loses = ()

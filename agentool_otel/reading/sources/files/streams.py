@@ -75,8 +75,8 @@ def unpacked_bytes(file: SpanFile) -> Generator[io.BufferedReader[Any]]:
 
 
 def head(file: SpanFile, size: int) -> bytes:
-    """Return how a file begins, without its compression, in at most `size` bytes. What was looked
-    at of standard input is still there to be read.
+    """Return the beginning of a file, without its compression, in at most `size` bytes. Bytes of
+    standard input can still be read afterwards.
 
     Raises: as `unpacked_bytes`, except for damage.
     """
@@ -87,7 +87,7 @@ def head(file: SpanFile, size: int) -> bytes:
 
 
 def name_of(file: SpanFile) -> str:
-    """Return what to call a file in messages."""
+    """Return the name of a file for messages."""
     if isinstance(file, Path):
         return printable_place(file)
     return STDIN if file is _standard_input() else str(getattr(file, "name", "input"))
@@ -108,7 +108,7 @@ def stdin() -> io.BufferedReader[Any]:
 
 
 def _standard_input() -> object:
-    """Return what `stdin` has returned, if anything."""
+    """Return the last result of `stdin`, if any."""
     raw = getattr(sys.stdin, "buffer", None)
     buffer = _buffers.get(0)
     return buffer[1] if buffer is not None and buffer[0] is raw else raw

@@ -173,8 +173,9 @@ def complete_spans(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanReco
 
 
 def _copies(spans: list[SpanRecord]) -> int:
-    """Count the spans that are there again. A fragment is joined, and no copy; nor is what judges a
-    trace a part of it, however often it was written."""
+    """Count the duplicate spans. A fragment is joined, and no duplicate; an evaluation is none
+    either, however often it was written.
+    """
     span_ids = [
         span.span_id
         for span in spans
@@ -212,7 +213,7 @@ def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
 
 
 def _damage_among(record: SpanRecord, events: list[SpanEvent]) -> Iterator[Damage]:
-    """Yield what is damaged in a record, by where its events are among all of them now."""
+    """Yield the damage of a record, by the present positions of its events."""
     for damage in record.damaged:
         of_event = _OF_EVENT.match(damage.where)
         if of_event is None:

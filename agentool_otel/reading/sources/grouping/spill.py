@@ -157,7 +157,7 @@ class Spill:
         return spans
 
     def _encode(self, spans: list[_Span]) -> list[bytes]:
-        """Return what is decoded at once, and then what is cut into pieces."""
+        """Return the parts to decode at once, and then the ones to cut into pieces."""
         numbers: dict[int, int] = {}
         resources: list[msgspec.Raw] = []
         undecoded: list[_UndecodedRow] = []

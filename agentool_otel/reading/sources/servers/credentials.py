@@ -20,7 +20,8 @@ _SHORTEST = 4
 
 
 class Credentials:
-    """The headers by which a server knows us, with what keeps them out of messages.
+    """The headers that authenticate us to a server, with a filter that keeps them out of
+    messages.
 
     Args:
         store: the kind of server, as in the names of its variables, such as `Tempo`.

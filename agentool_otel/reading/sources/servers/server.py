@@ -1,4 +1,4 @@
-"""The common part of sources that read a server: each trace once, with reports of what is missing.
+"""The common part of sources that read a server: each trace once, with reports of missing data.
 
 A refused request loses only what it was for. Where the server is gone, or denies access, reading
 stops, and what was read until then is kept. An error is raised only if nothing could be read.

@@ -71,7 +71,7 @@ def record(o: Object, scope: str = "", resource: Attributes | None = None) -> Sp
 
 
 def payload(attributes: Json, body: Json) -> Attributes:
-    """Return attributes and body as one: what both name differently is kept under `body.`."""
+    """Return attributes and body as one: a name that both have is kept under `body.`."""
     merged = v.attributes(attributes)
     if body is None:
         return merged

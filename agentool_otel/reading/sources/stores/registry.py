@@ -23,6 +23,6 @@ def store_of(value: Object) -> Container | None:
 
 
 def unwrap(value: Json) -> Json:
-    """Return what a store has wrapped an object or a list around; None if it is not wrapped."""
+    """Return the object or list inside a store's wrapper; None if it is not wrapped."""
     unwrapped = (store.inside(value) for store in stores() if store.inside is not None)
     return next((item for item in unwrapped if item is not None), None)

@@ -131,7 +131,8 @@ _Place = tuple[Literal["named", "attribute", "map", "in group", "loose", "member
 
 @lru_cache(4096)
 def _place(column: str) -> _Place:
-    """Return what a column is, the member of a span object that it belongs to, and its name there.
+    """Return the meaning of a column, the member of a span object that it belongs to, and its name
+    there.
 
     The columns of all rows are the same, mostly.
     """

@@ -355,7 +355,7 @@ def array(value: Json) -> list[Json]:
 
 
 def put(attributes: Attributes, name: str, value: Json) -> None:
-    """Set an attribute to what is there; a structure as JSON text, as exporters write it."""
+    """Set an attribute; a structure as JSON text, as exporters write it."""
     if value in (None, "", {}, []):
         return
     value = bounded_value(value)

@@ -81,7 +81,7 @@ class Masking:
         return self._fixed or settings.policy
 
     def counts(self) -> dict[str, int]:
-        """Return how much has passed, and what was changed of it."""
+        """Return how much has passed, and how much of it was changed."""
         return {
             "passed": self.passed,
             "changed": self.changed,
@@ -95,7 +95,7 @@ class Masking:
         return masks.masked
 
     def __call__(self, span: ReadableSpan) -> ReadableSpan:
-        """Return the span, or a copy without what must not leave."""
+        """Return the span, or a copy without forbidden data."""
         self.passed += 1
         try:
             clean = self._span(span)
@@ -148,7 +148,7 @@ class Masking:
         on_span: bool = False,
         marked: bool = False,
     ) -> _Attributes | None:
-        """Return attributes without what must not leave; the same object if that is nothing.
+        """Return attributes without forbidden data; the same object if there is none.
 
         Args:
             attributes: whoever set them.
@@ -233,8 +233,8 @@ class Masking:
         return content or key in _REDACTED or (self.offers_all and _has_text(value))
 
     def name(self, kind: str, name: str) -> str:
-        """Return what names something without credentials, and as `redact` wants it where that is
-        offered everything. What it leaves out is masked: nothing can be without a name.
+        """Return a name without credentials, and changed by `redact` if that is called for
+        everything. A name that it leaves out is masked: nothing can be without a name.
 
         Args:
             kind: the name under which `redact` is given it.
@@ -247,7 +247,7 @@ class Masking:
         return redacted if isinstance(redacted, str) else MASK
 
     def _events(self, events: Sequence[Event], trusted: bool) -> Sequence[Event]:
-        """Return events without what must not leave.
+        """Return events without forbidden data.
 
         Args:
             events: whoever added them.
@@ -285,8 +285,9 @@ class Masking:
         return Link(context, attributes)
 
     def _context(self, context: SpanContext) -> SpanContext:
-        """Return a context without credentials in its trace state, of which what is masked is left
-        out: a vendor's entry is of no use in part."""
+        """Return a context without credentials in its trace state, which loses masked entries: a
+        part of a vendor's entry is of no use.
+        """
         state = context.trace_state
         entries = [(key, value) for key, value in state.items() if self._is_clean(f"{key}={value}")]
         if len(entries) == len(state):
@@ -332,8 +333,9 @@ class Masking:
         return changes
 
     def content(self, name: str, value: Any) -> Any:
-        """Return what is not an attribute without credentials and as `redact` wants it; None where
-        nothing is left. The same object if nothing was to be changed."""
+        """Return content outside of attributes without credentials and changed by `redact`; None if
+        nothing is left. The same object if nothing changed.
+        """
         return self._redact(name, _mask_value("", value))
 
     @property

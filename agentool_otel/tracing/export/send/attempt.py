@@ -1,4 +1,4 @@
-"""One attempt to send one OTLP request, and what the receiver made of it.
+"""One attempt to send one OTLP request, and its outcome at the receiver.
 
 The official exporters repeat attempts by themselves, log each of them in the user's program, and
 do not report whether a request was too large, came too soon or was accepted in part. What follows

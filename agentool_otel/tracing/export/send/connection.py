@@ -107,7 +107,7 @@ def files_usable(signal: Signal) -> bool:
 
 
 def _trust_usual(context: ssl.SSLContext) -> None:
-    """Trust what browsers do where the system has no certificates, as in many containers."""
+    """Trust the usual authorities where the system has no certificates, as in many containers."""
     try:
         import certifi
     except ImportError:
@@ -132,7 +132,7 @@ def split(url: str) -> SplitResult | None:
 
 
 class Route(NamedTuple):
-    """A connection that is not open yet, and what requests need on it."""
+    """A connection that is not open yet, and the data that requests need on it."""
 
     connection: TimedConnection
     path: str

@@ -60,7 +60,7 @@ class TimedConnection(http.client.HTTPConnection):
         super().send(data)
 
     def _hurry(self) -> None:
-        """Give the next step on the socket what is left; a send of it is one step."""
+        """Limit the next step on the socket to the remaining time; a send of it is one step."""
         if self.sock is not None:
             self.sock.settimeout(self.deadline.left())
 
@@ -97,7 +97,7 @@ def _file(of: socket.socket, deadline: Deadline, *_: object) -> io.BufferedReade
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads a socket; each read may take what is left of the time."""
+    """Reads a socket; each read may take the remaining time."""
 
     def __init__(self, of: socket.socket, deadline: Deadline):
         self._socket = of

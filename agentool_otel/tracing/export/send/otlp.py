@@ -226,7 +226,7 @@ def attempts(
     also: str | None = None,
     deadline: float | None = None,
 ) -> Iterator[tuple[Sequence[bytes], Answer]]:
-    """Send spans and yield, in order, what became of them part by part.
+    """Send spans and yield, in order, the outcome of each part.
 
     What is refused for what it holds or for its size is halved until the span at fault is alone.
     Once the answer is `later` it stands for all the rest.

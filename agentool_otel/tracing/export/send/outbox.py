@@ -181,7 +181,7 @@ class Outbox:
         return delivered
 
     def rest(self, resting: bool) -> None:
-        """Have the thread end once nothing waits to be sent, or stay for what comes.
+        """Have the thread end once the queue is empty, or stay for new spans.
 
         While it rests, whatever is put starts a thread for itself.
         """
@@ -190,7 +190,7 @@ class Outbox:
             self._wake.set()
 
     def close(self, timeout_s: float) -> None:
-        """Send what can be sent in that time and keep the rest in the spool."""
+        """Send as much as possible in that time and keep the rest in the spool."""
         deadline = self._closing_by = time.monotonic() + timeout_s
         if self._spool.waiting or self._leftovers_likely():
             if self._thread is None:
@@ -274,7 +274,7 @@ class Outbox:
             self._recover(deadline)
 
     def _send_all(self, deadline: float | None) -> bool:
-        """Send what waits; False once the receiver does not take it.
+        """Send the queue; False once the receiver does not accept it.
 
         Without a deadline, what comes meanwhile waits for the next pass unless it is much: else a
         busy program would send a request for every few spans.
@@ -395,7 +395,7 @@ class Outbox:
         )
 
     def _truncate(self) -> None:
-        """Remove what was sent from disk once that is much, and from the journal first."""
+        """Remove sent spans from disk once they are many, and from the journal first."""
         if self._spool.consumed_bytes < _CUT:
             return
         with self._journal.lock if self._journal is not None else self._lock, self._lock:
@@ -421,8 +421,9 @@ class Outbox:
         )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver. It is a favour: nothing that
-        goes wrong with it stops the sending of what this process has."""
+        """Send spans of dead processes for the same receiver. An error in this never stops the
+        sending of this process's spans.
+        """
         self._recovered = True
         if self._place is None or self._sender is None or self._beside:
             return
@@ -498,7 +499,7 @@ class Outbox:
         )
 
     def _forked(self) -> None:
-        """Begin anew in a child: thread, connection and what waits are the parent's."""
+        """Start empty in a child: thread, connection and queue belong to the parent."""
         self._spool.abandon()
         self._sender = None
         self._reported_late = self._reported_unreadable = False

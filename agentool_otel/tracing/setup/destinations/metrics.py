@@ -85,7 +85,7 @@ def apply(pipeline: Pipeline, decided: Plan, masking: Masking | None) -> None:
 
 
 def pause(pipeline: Pipeline) -> None:
-    """Send what has been collected and nothing more, until a plan is put into force again."""
+    """Send the collected metrics and nothing more, until a plan is applied again."""
     apply(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
 
 
