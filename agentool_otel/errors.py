@@ -65,8 +65,8 @@ class DecodeError(AgentoolError, ValueError):
         path: JSON path of the offending value, `$` for the whole document.
         expected: what should stand there.
         actual: what does, shortened.
-        where: the file or record it happened in, None where it is not known.
-        hint: what the user can do, None where nothing general helps.
+        where: the file or record it happened in, None if it is not known.
+        hint: what the user can do, None if nothing general helps.
     """
 
     def __init__(

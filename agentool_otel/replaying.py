@@ -478,7 +478,7 @@ def _ns(value: Any) -> int | None:
 
 
 def _plain(value: Any) -> str | None:
-    """A text an attribute can hold as it is: one that is valid Unicode."""
+    """Return text that an attribute can carry as it is: valid Unicode."""
     if not isinstance(value, str):
         return None
     try:

@@ -48,9 +48,9 @@ def data_files(
     such as a pipe or a device, is written directly.
 
     Args:
-        places: by option, the file that it names; `STDOUT`, or None where it is not given.
-        inputs: what the command reads: files, and folders of which all recordings are read. None
-            of it has to be open.
+        places: by option, the file that it names; `STDOUT`, or None if it is not given.
+        inputs: what the command reads: files, and folders of which all recordings are read. None of
+            it has to be open.
 
     Raises:
         ConfigurationError: a file is one of the inputs or would be the next time, is named twice,

@@ -220,7 +220,7 @@ def _summary(step: StepChange) -> Text:
 
 
 def _excerpts(a: str, b: str, room: int) -> tuple[str, str]:
-    """Return the text around the first difference of two texts, as much as fits."""
+    """Return an excerpt around the first difference of two texts, as much as fits."""
     same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
     start = max(same - _BEFORE, 0) if max(len(a), len(b)) > room else 0
     return _excerpt(a, start, room), _excerpt(b, start, room)

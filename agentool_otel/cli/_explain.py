@@ -19,7 +19,7 @@ _ID = 8
 
 
 def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
-    """Yield where each field of a trace came from, line by line."""
+    """Yield the origin of each field of a trace, line by line."""
     fidelity = rebuilt.fidelity
     yield Text(f"trace {_text.line(fidelity.trace_id)}", "bold")
     dialects = ", ".join(fidelity.dialects) or "none recognised"

@@ -125,8 +125,9 @@ def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
 
 
 def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
-    """Yield the list line by line. Sessions stand in order of their last run, so that the newest
-    run is in the last lines. A list may have runs without the run around them."""
+    """Yield the list line by line. Sessions are ordered by their last run, so that the newest run
+    is in the last lines. A list may have runs without their parent.
+    """
     groups = _groups(runs)
     widths = _widths(runs, width)
     yield _line([*map(Text, _NAMES), Text("input")], widths, "bold")

@@ -229,7 +229,7 @@ def _unpack_option() -> click.Option:
 )
 @click.version_option(__version__, prog_name="agentool-otel")
 def main() -> None:
-    """Record what agents do through OpenTelemetry, and read their steps back."""
+    """Record agents through OpenTelemetry, and read their steps back."""
 
 
 main.params.append(_debug_option())

@@ -23,7 +23,7 @@ class Place(NamedTuple):
     parent_id: str | None
     """Trace id of the run that it is inside of."""
     started_ns: int | None
-    """None where it is not known: after all others, as they are read."""
+    """None if it is not known: after all others, as they are read."""
 
 
 def place_of(trace: ReasoningTrace) -> Place:
@@ -57,14 +57,15 @@ def newest(places: Sequence[Place], count: int) -> list[int]:
 
 
 def outermost(places: Sequence[Place]) -> list[int]:
-    """Return for every run the position of the outermost one around it, which may be itself."""
+    """Return for every run the position of its outermost ancestor, which may be itself."""
     heads = outermost_of(places, [True] * len(places))
     return [position if head is None else head for position, head in enumerate(heads)]
 
 
 def outermost_of(places: Sequence[Place], selected: Sequence[bool]) -> list[int | None]:
-    """Return for every run the position of the outermost selected one around it, which may be
-    itself; None where neither it nor one around it is selected."""
+    """Return for every run the position of its outermost selected ancestor, which may be itself;
+    None if none is selected.
+    """
     positions: dict[str, int] = {}
     for position, place in enumerate(places):
         positions.setdefault(place.trace_id, position)

@@ -41,7 +41,7 @@ def view() -> Console:
 
 
 class _ToTerminal(io.RawIOBase):
-    """Data on a terminal: JSON, in which characters that are not seen stand as its escapes."""
+    """Data on a terminal: JSON with invisible characters escaped."""
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode

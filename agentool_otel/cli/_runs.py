@@ -39,7 +39,7 @@ _TRACE = re.compile(rf"\d{{1,{_DIGITS}}}|[0-9a-f]{{4,32}}(:[0-9a-f]*)?")
 class Run(NamedTuple):
     trace: ReasoningTrace
     rebuilt: Rebuilt | None
-    """None where it was read as a document."""
+    """None if it was read as a document."""
 
 
 class Runs:

@@ -35,7 +35,7 @@ def print_line(console: Console, line: Text) -> None:
 
 
 class Summary:
-    """Counts results as they come; holds counts, and the first of those that did not pass."""
+    """Counts results as they arrive; keeps counts, and the first failures."""
 
     def __init__(self, by: str):
         self._slices = Slices(by)

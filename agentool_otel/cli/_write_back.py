@@ -161,7 +161,7 @@ class WriteBack:
         Args:
             result: the result.
             trace: the trace.
-            rebuilt: the same with its spans; None where it was read as a document.
+            rebuilt: the same with its spans; None if it was read as a document.
         """
         if trace is None:
             return

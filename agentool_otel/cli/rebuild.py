@@ -136,7 +136,7 @@ def command(
     cost: bool,
     jobs: int,
 ) -> int:
-    """Turn spans, and documents of traces beside them, into ReasoningTrace JSON Lines.
+    """Turn spans and trace documents into ReasoningTrace JSON Lines.
 
     Several sources are read as one, so that a run that is spread over them comes out whole. Data
     that another format cannot represent is listed on stderr, and per trace in the fidelity reports.

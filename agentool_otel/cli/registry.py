@@ -11,7 +11,7 @@ __all__ = ["command"]
 
 @click.command()
 def command() -> int:
-    """Print the names beside the conventions as a registry file of OpenTelemetry Weaver.
+    """Print our own names as a registry file of OpenTelemetry Weaver.
 
     Spans hold the names of the GenAI conventions and some of ours, `agentool.*` and, of calls of
     Agent Tool, `agenttool.*`. A live check calls those unknown until it reads this file:

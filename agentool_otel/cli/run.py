@@ -173,7 +173,8 @@ def _program_meant(name: str) -> str:
 
 def _name_of(arguments: Sequence[str]) -> str | None:
     """Return the name of the program that a command line runs: that of its script, module or
-    command; None where it is given as text, as by `python -c`."""
+    command; None if it is given as text, as by `python -c`.
+    """
     name, *remainder = arguments
     if not _PYTHON.fullmatch(Path(name).name):
         return Path(name).stem

@@ -179,7 +179,7 @@ class Policy(msgspec.Struct, frozen=True):
     def encoded(self, attribute: str, value: Any, redacted: list[str] | None = None) -> str | None:
         """Return a user's value as the text of a content attribute: encoded, masked, redacted.
 
-        None where it is not captured or `redact` leaves it out.
+        None if it is not captured or `redact` leaves it out.
 
         Args:
             attribute: its name.

@@ -209,7 +209,7 @@ def _of_value(error: str, kind: type, parameters: dict[str, Any], word: str) -> 
 
 
 def _closed_set(info: inspect.Type, path: Path) -> Iterator[Any]:
-    """Yield the words of a closed set that may stand at a path."""
+    """Yield the allowed words at a path."""
     match info:
         case inspect.Metadata():
             yield from _closed_set(info.type, path)

@@ -33,7 +33,7 @@ class Match(NamedTuple):
     """Result of comparing a value with the expected one."""
 
     holds: bool | None
-    """None where the arguments are unknown."""
+    """None if the arguments are unknown."""
     detail: str = ""
     """The actual arguments, worded for a reason."""
     differences: tuple[Difference, ...] = ()
@@ -60,7 +60,7 @@ def same(expected: Any, actual: Any) -> bool:
 
 
 def equal(expected: Any, actual: Any) -> bool | None:
-    """Return whether a value is the expected one; None where hidden data decides.
+    """Return whether a value is the expected one; None if hidden data decides.
 
     What is visible decides as far as it goes: a member that differs makes the whole differ.
     """

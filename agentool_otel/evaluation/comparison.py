@@ -51,7 +51,7 @@ class Group(NamedTuple):
     not_evaluated: int
     """Of the results of cases: 0 of all three where none were given."""
     cases: frozenset[str] | None
-    """The ids of the cases that were tried; None where none were given."""
+    """The ids of the cases that were tried; None if none were given."""
     caseless: int
     """Runs that are a try of no case; 0 where none were given."""
     latency: Latency | None

@@ -34,7 +34,7 @@ def check_schema(schema: dict[str, Any], name: str) -> None:
 
 
 def violation(schema: dict[str, Any], value: Any) -> str | None:
-    """Return what does not match a schema, with its JSON path; None if everything does.
+    """Return the first violation of a schema, with its JSON path; None without any.
 
     Raises:
         MissingDependencyError: the library is not installed.

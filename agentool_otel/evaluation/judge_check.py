@@ -37,8 +37,9 @@ class JudgeCheck(Check, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def verdict(self, question: Question, answer: Answer) -> Verdict:
-        """Return the verdict on the assertion. What was left out of the question need not be
-        considered here: it is added to the reason."""
+        """Return the verdict on the assertion. Parts left out of the question need not be
+        considered here: they are added to the reason.
+        """
         return verdict_from(answer, None)
 
 
@@ -63,7 +64,7 @@ def verdict_from(answer: Answer, min_score: float | None) -> Verdict:
 
 
 def input_of(trace: TraceView) -> tuple[Any, str | None]:
-    """Return the input, and what cannot be seen of it."""
+    """Return the input, and a note on its hidden parts."""
     value = trace.trace.input
     if value is UNSET:
         return None, f"the input {trace.why_missing('input')}"

@@ -42,7 +42,7 @@ class EvalResults(Generator[EvalResult, None, None]):
         tb: TracebackType | None = None,
         /,
     ) -> EvalResult:
-        """Raise an exception where the computation stands."""
+        """Raise an exception at the present point of the computation."""
         error = typ if val is None and tb is None else _exception(typ, val, tb)
         try:
             return self._count(self._results.throw(error))
@@ -51,7 +51,7 @@ class EvalResults(Generator[EvalResult, None, None]):
             raise
 
     def close(self) -> None:
-        """Drop what is not computed yet."""
+        """Drop results that are not computed yet."""
         if self._state == "more may come":
             self._state = "closed"
         self._results.close()

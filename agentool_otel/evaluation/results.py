@@ -40,10 +40,10 @@ def result_of(
 
     Args:
         case: the case.
-        trace_id: the trace that was judged; None where there is none.
+        trace_id: the trace that was judged; None if there is none.
         verdicts: one per assertion of the case.
         min_evaluated: the share of the assertions that is enough, 0 to 1. One there has to be.
-        judge_model: who gave one of the verdicts; None where no judge did.
+        judge_model: who gave one of the verdicts; None if no judge did.
         extra: further members of the result.
     """
     scores = [verdict.score or 0.0 for verdict in verdicts if verdict.passed is not None]

@@ -1,4 +1,4 @@
-"""`evaluate`: results for cases and traces, as they come."""
+"""`evaluate`: results for cases and traces, as they arrive."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class TraceResults(NamedTuple):
     one."""
 
     source: _Trace | None
-    """The outermost run, the first of a session; None where no run was a try of the case."""
+    """The outermost run, the first of a session; None if no run was a try of the case."""
     results: list[EvalResult]
     why_none: str | None = None
-    """Why there is no case for the trace; None where there is one."""
+    """Why there is no case for the trace; None if there is one."""
     judged: TraceView | None = None
     """The view of the trace that the checks received."""
 
@@ -278,7 +278,7 @@ class Evaluation:
 
 
 def _about(unit: Unit) -> Mapping[str, Any]:
-    """Return what a result has about the runs that it is about."""
+    """Return the members of a result about its runs."""
     about: dict[str, Any] = {}
     if len(unit.runs) > 1:
         about["runs"] = len(unit.runs)

@@ -1,4 +1,4 @@
-"""Runs put together to what is evaluated: a run with the runs inside it, a run alone, a session.
+"""Group runs for evaluation: a run with the runs inside it, a run alone, a session.
 
 The runs inside a run are those whose `metadata.parent_trace_id` names it, or that its
 `metadata.sub_traces` lists. Runs rebuilt from the same spans are complete once the last of them
@@ -45,11 +45,11 @@ class Unit(NamedTuple):
     runs: tuple[Run, ...]
     """An outermost run comes before the runs inside it."""
     above: tuple[int | None, ...] = (None,)
-    """Of each run the place of the run around it; None where that is not among them."""
+    """Of each run the place of its parent run; None if that is not among them."""
     left_out: int = 0
     """Runs inside it that are not looked at."""
     parent: str | None = None
-    """The id of the run around it, which has not come."""
+    """The id of its parent run, which has not come."""
     missing: tuple[str, ...] = ()
     """The ids of runs inside it that have not come."""
     is_session: bool = False
@@ -61,7 +61,7 @@ def document_of(run: Run) -> ReasoningTrace:
 
 
 def parent_of(run: Run) -> str | None:
-    """Return the id of the run around a run; None if it names none."""
+    """Return the id of a run's parent; None if it names none."""
     above = (or_none(document_of(run).metadata) or {}).get("parent_trace_id")
     return above if isinstance(above, str) else None
 
@@ -119,7 +119,7 @@ class _Group(NamedTuple):
     """Units that belong to one selected run or session."""
 
     started_ns: int | None
-    """When it started; None where that is not known."""
+    """When it started; None if that is not known."""
     units: list[Unit]
 
 
@@ -362,7 +362,7 @@ def _children(entries: Sequence[_Entry]) -> Mapping[int, Sequence[int]]:
 
 
 def _parents(entries: Sequence[_Entry]) -> list[int | None]:
-    """Return the place of the run around each run, None where it is not there."""
+    """Return the place of each run's parent, None if it is missing."""
     first: dict[str, int] = {}
     listed: dict[str, int] = {}
     for place, entry in enumerate(entries):

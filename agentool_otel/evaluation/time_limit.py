@@ -56,7 +56,7 @@ _reached: Counter[Any] = Counter()
 
 
 class TimeLimit(EvaluationError):
-    """A pattern or a schema came to no end within the limit, or cannot be run."""
+    """A pattern or a schema exceeded the time limit, or cannot be run."""
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def one_check() -> Generator[None]:
 
 
 def compiles(pattern: str) -> str | None:
-    """Return why a pattern is no regular expression; None if it is one.
+    """Return why a pattern is not a regular expression; None if it is one.
 
     Raises:
         TimeLimit: that takes too long.
@@ -101,7 +101,7 @@ def replace(patterns: list[tuple[str, int]], placeholder: str, text: str) -> str
 
 
 def violation(schema: str, value: str) -> str | None:
-    """Return what of a value does not match a schema, both JSON text; None if everything does.
+    """Return the first violation of a schema by a value, both JSON text; None without any.
 
     Raises:
         TimeLimit: that takes too long.
@@ -112,7 +112,7 @@ def violation(schema: str, value: str) -> str | None:
 
 
 def schema_fault(schema: str) -> str | None:
-    """Return why a JSON text is no JSON Schema that can be used; None if it is one.
+    """Return why a JSON text is not a usable JSON Schema; None if it is one.
 
     Raises:
         TimeLimit: that takes too long.
@@ -122,7 +122,7 @@ def schema_fault(schema: str) -> str | None:
 
 
 def _run(subject: str, work: str, kind: str, *arguments: Any) -> Any:
-    """Return what the process makes of a request.
+    """Return the process's answer to a request.
 
     Args:
         subject: kind of thing that it runs, for messages.

@@ -29,7 +29,7 @@ _DATA = ("const", "default", "enum", "examples")
 
 
 def compiles(pattern: str) -> str | None:
-    """Return why a pattern is no regular expression; None if it is one."""
+    """Return why a pattern is not a regular expression; None if it is one."""
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -51,7 +51,7 @@ def replace(patterns: list[tuple[str, int]], placeholder: str, text: str) -> str
 
 
 def violation(schema: str, value: str) -> str | None:
-    """Return what does not match a schema, with its JSON path; None if everything does.
+    """Return the first violation of a schema, with its JSON path; None without any.
 
     Raises:
         ValueError: the schema is none.
@@ -64,7 +64,7 @@ def violation(schema: str, value: str) -> str | None:
 
 
 def schema_fault(text: str) -> str | None:
-    """Return why a text is no JSON Schema that can be used; None if it is one."""
+    """Return why a text is not a usable JSON Schema; None if it is one."""
     try:
         _validator(text)
     except ValueError as error:
@@ -88,7 +88,7 @@ def schema_fault(text: str) -> str | None:
 
 
 def _references(schema: Any) -> Iterator[str]:
-    """Yield what a schema refers to."""
+    """Yield the references of a schema."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()

@@ -1,4 +1,4 @@
-"""A trace as checks see it: tool calls with their results, and what cannot be seen.
+"""A trace as checks see it: tool calls with their results, and notes on hidden data.
 
 Two places show which data is missing. Content has marks where it was masked or shortened, by
 `semconv.marks` and `semconv.redaction`. For a trace that was rebuilt from spans, its fidelity
@@ -57,7 +57,7 @@ class Call(NamedTuple):
     name_gap: str | None
     """Why the tool may have another name; None without a sign of it."""
     result: Any
-    """A ToolResult; None where there is none."""
+    """A ToolResult; None if there is none."""
     result_step_id: str | None
 
     def __repr__(self) -> str:
@@ -270,8 +270,8 @@ class TraceView:
         return self.gap(field, step_id) or gap_in(value)
 
     def replaced(self, value: Any, field: str, step_id: str | None = None) -> str | None:
-        """Return why nothing of a member that is present may be as it was, which is so where
-        something else stands there and no marker shows where; None without a sign of it.
+        """Return why a member that is present may be a replacement, without a marker that shows
+        where; None without a sign of it.
         """
         why = self.gap(field, step_id)
         if why is None or not why.startswith(HIDING["redacted"]):

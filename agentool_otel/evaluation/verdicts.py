@@ -33,9 +33,9 @@ class Verdict(NamedTuple):
     """The outcome of one assertion on one trace."""
 
     passed: bool | None
-    """None where it could not be evaluated."""
+    """None if it could not be evaluated."""
     score: float | None
-    """0 to 1; None where it could not be evaluated."""
+    """0 to 1; None if it could not be evaluated."""
     reason: str
     """Why, naming the steps it rests on and what was found there."""
     step_ids: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
-    """Return the verdict that an assertion holds."""
+    """Return the verdict that an assertion passed."""
     return Verdict(True, 1.0, reason, tuple(step_ids))
 
 
@@ -62,7 +62,7 @@ def failed(
     failing: Iterable[str] | None = None,
     differences: Sequence[Difference] = (),
 ) -> Verdict:
-    """Return the verdict that an assertion does not hold.
+    """Return the verdict that an assertion failed.
 
     Args:
         reason: why, in one sentence.

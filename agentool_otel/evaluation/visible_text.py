@@ -1,4 +1,4 @@
-"""Search a text of which parts may be hidden: what is found there has to be visible as a whole."""
+"""Search a text with hidden parts: a match has to be visible as a whole."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def texts_of(value: Any) -> list[str]:
 
 
 def json_text(value: Any) -> str:
-    """Return a value as JSON in which a redaction marker is in place of what is hidden."""
+    """Return a value as JSON with a redaction marker in place of hidden parts."""
     return json_codec.dumps(_with_one_marker(value))
 
 
@@ -66,7 +66,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def find(pattern: str, text: str, ends: bool = True) -> str | None:
-    """Return what a regex matches in a text; None if what it matches may depend on what is hidden.
+    """Return the match of a regex; None if it may depend on hidden parts.
 
     In a text with gaps, a match counts only if it has a character, lies in one visible part, and
     tests nothing beyond that part.

@@ -1,5 +1,5 @@
-"""Every environment variable that this package reads: what it does, its default, its source. Those
-of OTLP, which every signal has again, are in `otlp_settings`.
+"""Every environment variable that this package reads: its effect, default and source. Those of
+OTLP, which every signal has again, are in `otlp_settings`.
 
 Other modules call the functions here and spell no name. A function takes the environment, that of
 the process by default. White space around a value never counts, and an empty variable is unset. An
@@ -343,7 +343,7 @@ def usable(
     environ: Mapping[str, str] | None = None,
     instead: str = "it counts as unset",
 ) -> _T | _U:
-    """Return what a variable means: the default if it is unset, or refused.
+    """Return the parsed value of a variable: the default if it is unset or invalid.
 
     `read` raises ValueError, or an error of ours, with words that follow `NAME=text`; `instead` is
     what holds then.
@@ -373,7 +373,7 @@ def refused() -> dict[str, str]:
 
 
 def notice(sentence: str) -> None:
-    """Log once what a user must know of the configuration of this process."""
+    """Log a notice about the configuration of this process, once."""
     _notices.log(sentence, quiet())
 
 
@@ -391,7 +391,9 @@ def strict(environ: Mapping[str, str] | None = None) -> bool:
 
 
 def record_wanted(environ: Mapping[str, str] | None = None) -> bool:
-    """Return whether spans are to be recorded beside the application's own tracer provider."""
+    """Return whether spans are to be recorded in addition to the application's own tracer
+    provider.
+    """
     return usable(RECORD, values.switch, False, environ)
 
 
@@ -453,7 +455,7 @@ def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def pairs(name: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the `key=value` pairs of a variable, separated by commas, without what is none."""
+    """Return the `key=value` pairs of a variable, separated by commas, without invalid ones."""
     text, is_complete = values.pairs(value(name, environ))
     if not is_complete:
         refuse(name, "has entries that are no key=value pairs; they are left out", environ)

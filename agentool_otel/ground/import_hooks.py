@@ -84,7 +84,7 @@ def _make(name: str, calls: Iterable[Callable[..., object]], *module: Any) -> No
 
 
 class _Finder:
-    """Finds what the other finders find, and puts a loader of ours around it."""
+    """Finds modules through the other finders, and wraps their loaders."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name in _first:
@@ -108,7 +108,7 @@ class _Finder:
 
 
 class _Loader:
-    """The loader of a module that somebody waits for."""
+    """The loader of a module that a callback waits for."""
 
     def __init__(self, loader: Any):
         self._loader = loader

@@ -36,7 +36,7 @@ def install_command(extra: str, *libraries: str) -> str:
 
 
 def _place(extra: str) -> str | None:
-    """Return what pip is given to install from the same place; None where that is not known."""
+    """Return the argument for pip that installs from the same place; None if unknown."""
     origin = _origin()
     url = str(origin.get("url", ""))
     if isinstance(directory := origin.get("dir_info"), dict):

@@ -24,7 +24,7 @@ class Library(NamedTuple):
 
     distribution: str
     own_spans: OwnSpans | None = None
-    """Whether it writes OpenTelemetry spans by default. None where we instrument it."""
+    """Whether it writes OpenTelemetry spans by default. None if we instrument it."""
     switch: str | None = None
     """The setting that changes this, in a phrase; None without one."""
     traced_by: str | None = None
@@ -78,7 +78,7 @@ def integrations() -> dict[str, Integration]:
 
 
 def installed_version(distribution: str) -> str | None:
-    """Return the version of a distribution, None where it is not installed."""
+    """Return the version of a distribution, None if it is not installed."""
     import importlib.metadata
 
     try:

@@ -69,7 +69,7 @@ def _exactly(value: Json, *, sort_keys: bool) -> str:
 
 
 def _bytes_as_text(value: object) -> str:
-    """Bytes come out of collected attributes; OTLP/JSON writes them as base64 too."""
+    """Return bytes as base64, as OTLP/JSON does; collected attributes may have them."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

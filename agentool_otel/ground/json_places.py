@@ -35,8 +35,9 @@ def parse_path(text: str) -> Path:
 
 
 def line_of(text: str, path: Path) -> int:
-    """Return the line, from 1, of a member or an item in a JSON text; where the path leads nowhere,
-    the line of what is around it."""
+    """Return the line, from 1, of a member or an item in a JSON text; the line of its parent if the
+    path leads nowhere.
+    """
     line_at = at = _after_blanks(text, 0)
     try:
         for step in path:

@@ -15,8 +15,8 @@ _ALIKE = 0.75
 
 
 def instead_of(path: Path, *, folders: bool = True, files: bool = True) -> str:
-    """Return a question that names what is in the folder of a path under the nearest name; "" where
-    nothing there is near.
+    """Return a question with the entry of the path's folder that has the nearest name; "" if none
+    is near.
 
     Args:
         path: leads nowhere.

@@ -71,7 +71,7 @@ _READERS = {
 def protocol(
     signal: Signal, environ: Mapping[str, str] | None = None
 ) -> Literal["http/protobuf", "grpc"] | None:
-    """Return the protocol for a signal, None where no variable names one."""
+    """Return the protocol for a signal, None if no variable names one."""
     if named := value("PROTOCOL", signal, environ):
         return "grpc" if named.lower() == "grpc" else "http/protobuf"
     exporter = environment.value(environment.exporter_variable(signal), environ)

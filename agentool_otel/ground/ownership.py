@@ -1,4 +1,4 @@
-"""Opening files in folders into which others may put files, too.
+"""Open files in folders to which other users can write.
 
 A name that ends like ours proves nothing: a link, a pipe or somebody else's file may stand under
 it, brought by a clone, an archive or another user of the folder. And a descriptor number proves
@@ -49,7 +49,7 @@ class Identity(NamedTuple):
 
 
 def identity(file: int) -> Identity | None:
-    """Return what is open under a descriptor number; None if nothing is."""
+    """Return the identity of the file open under a descriptor number; None if there is none."""
     try:
         status = os.fstat(file)
     except OSError:
@@ -103,7 +103,8 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def why_untrusted(folder: Path) -> str | None:
-    """Return why what is in a folder may be anybody's doing; None if it may not, or is not there.
+    """Return why files in a folder may be from another user; None if they cannot be, or the folder
+    is missing.
 
     In a folder that everybody may write to, files can be exchanged for others, unless it is sticky.
     """

@@ -55,7 +55,7 @@ def line(text: str, most: int = _LONGEST) -> str:
 
 
 def in_json(text: str) -> str:
-    """Return JSON text of the same value, where such characters stand as escapes of JSON."""
+    """Return JSON text of the same value, with such characters as JSON escapes."""
     return _unseen.sub(_json_escape, text)
 
 

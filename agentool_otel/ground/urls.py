@@ -1,4 +1,4 @@
-"""URLs of servers: with a path put on, and without what only the server is to know.
+"""URLs of servers: paths added, and credentials removed.
 
 A user name, a password and query parameters are credentials, or may be: they are used, and neither
 shown nor stored.
@@ -51,7 +51,7 @@ def without_credentials(url: str) -> str:
 
 
 def printable_place(place: str | Path) -> str:
-    """Return a path as it is, and what begins as a URL without its credentials."""
+    """Return a path as it is, and anything that begins as a URL without its credentials."""
     text = str(place)
     begins = _SCHEME.match(text) or _USER_INFO.match(text)
     return without_credentials(text) if begins else text
@@ -96,6 +96,6 @@ def with_path(url: str, path: str) -> str:
 
 
 def without_path(url: str, path: str) -> str:
-    """Return a URL without a path at the end of its own, where it has that."""
+    """Return a URL without a path at the end of its own, if it has that."""
     head, sign, query = url.partition("?")
     return f"{head.rstrip('/').removesuffix(path)}{sign}{query}"

@@ -64,7 +64,7 @@ class Notices:
 
 
 def _printable_value(name: str, text: str) -> str:
-    """Return `=text`, but for what may hold a credential."""
+    """Return `=text`, without parts that may be a credential."""
     secret = _SECRET.search(f"{name} {text}".upper())
     return f"={text}" if _PLAIN.fullmatch(text) and not secret else ", as it is set,"
 

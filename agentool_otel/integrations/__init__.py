@@ -1,4 +1,4 @@
-"""Products: what is particular to one framework, client, store, server, agent or specification.
+"""Products: code for one framework, client, store, server, agent or specification each.
 
 A folder is a product: what changes when one vendor releases. It holds roles, modules or packages of
 fixed names, each of which is found by its entry point and knows no other product:

@@ -65,7 +65,7 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
 
 
 def embedded_in(value: Json) -> list[dict[str, Any]]:
-    """Return the trajectories of subagents that a trajectory holds itself."""
+    """Return the trajectories of subagents inside a trajectory."""
     return _objects(_object(value).get(_EMBEDDED))
 
 
@@ -199,7 +199,7 @@ def _metrics(final: _Object, steps: list[_Object]) -> _Object:
 
 
 def _content(value: Any) -> Any:
-    """Return a message: text, or parts where it has others than text."""
+    """Return a message: text, or parts if it has any other than text."""
     parts = _objects(value)
     if parts and all(part.get("type") == "text" for part in parts):
         return "\n".join(str(part.get("text", "")) for part in parts)

@@ -66,7 +66,7 @@ def decode(cls: type[D], data: object, *, where: str | None = None) -> D:
 
 
 def encode(document: Document) -> dict[str, Any]:
-    """Return a document as the JSON object it stands for."""
+    """Return a document as a JSON object."""
     members: dict[str, Any] = {}
     for name, write in _layout(type(document)).writers:
         value = getattr(document, name)

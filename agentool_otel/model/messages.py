@@ -112,7 +112,7 @@ def only_block(content: Any) -> Any:
 
 
 def call_id_of(part: Part, place: int) -> str | None:
-    """Return the id of a tool call, or of the response to one; None where it has none.
+    """Return the id of a tool call, or of the response to one; None if it has none.
 
     Google's models give their calls no ids. Tracers write an empty one then, or, as ADK and the
     contrib instrumentation of google-genai do, one of the tool's name and the part's place among
@@ -126,7 +126,7 @@ def call_id_of(part: Part, place: int) -> str | None:
 
 
 def role_of(message: Message) -> Any:
-    """Return the role of a message, None where it has none."""
+    """Return the role of a message, None if it has none."""
     return message.get("role") if isinstance(message, dict) else None
 
 

@@ -38,7 +38,7 @@ def html_of(document: Document) -> str | None:
 
 
 def row_html(texts: Sequence[str]) -> str:
-    """Return the HTML of texts that stand side by side."""
+    """Return the HTML of a row of texts."""
     return _page(_table(("",), [texts]))
 
 

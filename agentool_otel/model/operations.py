@@ -274,7 +274,7 @@ class MemoryOperation(_Common, frozen=True, kw_only=True):
 
 
 def records_in(results: Json) -> int:
-    """Return how many records a search gave: the items of a list, none for null, else one."""
+    """Return how many records a search returned: the items of a list, none for null, else one."""
     if isinstance(results, list):
         return len(cast("list[object]", results))
     return 0 if results is None else 1

@@ -170,7 +170,7 @@ def _one_line(value: object) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return a value as JSON, so that a text stands in quotes."""
+    """Return a value as JSON, so that a text is in quotes."""
     return value_text(json_codec.dumps(value)) if isinstance(value, str) else value_text(value)
 
 

@@ -25,7 +25,7 @@ class Step(Protocol):
 
     @property
     def ids(self) -> tuple[str, str] | None:
-        """Trace id and span id in lower-case hex; None where nothing of it is kept."""
+        """Trace id and span id in lower-case hex; None if nothing of it is kept."""
         ...
 
     def set(self, **fields: Any) -> None:
@@ -35,7 +35,7 @@ class Step(Protocol):
         """Add fields that are content."""
 
     def mark(self, attributes: Mapping[str, Any]) -> None:
-        """Set attributes that no field of the operation stands for."""
+        """Set attributes without a field in the operation."""
 
     def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
         """Add a span event."""
@@ -66,7 +66,7 @@ class Recorder(Protocol[S]):
 
         Args:
             operation: what is known of it, without content.
-            parent: the step around it; None where no step of this recorder is.
+            parent: the parent step; None if no step of this recorder is.
             at_ns: when it began, nanoseconds since the epoch.
             content: what is known of its content.
         """
@@ -77,7 +77,7 @@ class Recorder(Protocol[S]):
         ...
 
     def current_foreign(self) -> S | None:
-        """Return the step of somebody else that is current, if there is one. Do not end it."""
+        """Return the current step if it is foreign. Do not end it."""
         ...
 
     def events_left(self) -> int | None:

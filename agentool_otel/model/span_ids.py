@@ -42,7 +42,7 @@ class Place(NamedTuple):
     trace_id: str
     """The id of the OTel trace, in hex."""
     span_id: str | None
-    """The id of the span of the run; None where the document's id does not contain it."""
+    """The id of the span of the run; None if the document's id does not contain it."""
 
 
 def place_of(trace_id: str) -> Place:

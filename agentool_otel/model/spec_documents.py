@@ -35,7 +35,7 @@ CLASSES = {cls.__name__: cls for cls, _ in _MEMBERS}
 
 
 def document_class(value: Json) -> type[Document] | None:
-    """Return the class of a document that is no trace; None where a value is none."""
+    """Return the class of a document that is no trace; None if a value is none."""
     if value.__class__ is not dict:
         return None
     for cls, members in _MEMBERS:

@@ -161,7 +161,7 @@ def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
 
 
 def encode_log(record: LogRecord) -> bytes:
-    """Return one ExportLogsServiceRequest that holds a log record, without a line break."""
+    """Return one ExportLogsServiceRequest with a log record, without a line break."""
     resource, resource_schema = _resource(record.resource)
     scope, scope_schema = _scope(record.scope)
     scoped = b'{"scope":%b,"logRecords":[%b]%b}' % (scope, _log(record), scope_schema)

@@ -53,7 +53,7 @@ def _with_length(data: bytes) -> bytes:
 
 
 def encode_span(span: ReadableSpan) -> bytes:
-    """Return one ExportTraceServiceRequest that holds the span.
+    """Return one ExportTraceServiceRequest with the span.
 
     Never fails for what a program sets: lone surrogates become U+FFFD, integers above 64 bits their
     digits as a string, objects of other types the name of their type, times `unsigned_ns`.
@@ -62,7 +62,7 @@ def encode_span(span: ReadableSpan) -> bytes:
 
 
 def encode_log(record: LogRecord) -> bytes:
-    """Return one ExportLogsServiceRequest that holds a log record."""
+    """Return one ExportLogsServiceRequest with a log record."""
     return _request(_log(record), record.resource, record.scope)
 
 
@@ -114,7 +114,7 @@ def merged(requests: Iterable[bytes]) -> bytes:
 
 
 def _field(tag: bytes, pieces: list[bytes]) -> list[bytes]:
-    """Return the pieces of a length-delimited field that holds these pieces."""
+    """Return the pieces of a length-delimited field with these pieces as its content."""
     return [tag, to_bytes(sum(map(len, pieces))), *pieces]
 
 

@@ -1,4 +1,4 @@
-"""The message around a trace in Grafana Tempo's second API.
+"""The envelope of a trace in Grafana Tempo's second API.
 
 Spec: grafana/tempo v3.0, pkg/tempopb/tempo.proto: TraceByIDResponse has a `trace` under 1, in which
 the ResourceSpans are under 1, `metrics` under 2, a `status` under 3, where 1 is PARTIAL, and a

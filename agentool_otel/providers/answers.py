@@ -104,7 +104,7 @@ class Answer:
             self._texts.clear()
 
     def _close(self) -> None:
-        """Make a message of the content that has none around it."""
+        """Make a message of content that has none."""
         self._join_texts()
         if self._parts:
             self._messages.append(message("assistant", self._parts))

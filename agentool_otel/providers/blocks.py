@@ -56,7 +56,7 @@ def parts_of(content: Any) -> list[Part]:
 
 
 def block_parts(block: Any) -> list[Part] | None:
-    """Return the parts that a block stands for, None where it has no shape known here."""
+    """Return the parts of a block, None if its shape is unknown."""
     if (words := plain_text(block)) is not None:
         return [text(words)]
     if vercel.is_part(block):

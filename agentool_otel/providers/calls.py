@@ -22,7 +22,8 @@ __all__ = [
 
 def arguments_of(arguments: Any) -> Any:
     """Return a tool call's arguments: an object or a list if the text is JSON of one, even of such
-    text, else the text; None where they are not known."""
+    text, else the text; None if they are not known.
+    """
     words = plain_text(arguments)
     if words is None:
         return None if arguments is None else jsonable(arguments)

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def plain_text(value: Any) -> str | None:
-    """Return text as the built-in type, None for a value that is no text."""
+    """Return text as the built-in type, None for a value that is not text."""
     if type(value) is str:
         return value
     return str.__str__(value) if is_a(value, str) else None
@@ -69,7 +69,7 @@ def is_plain(value: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def get(value: Any, name: str) -> Any:
-    """Return a field of a dict or of an object, None where it has none."""
+    """Return a field of a dict or of an object, None if it has none."""
     if type(value) is dict:
         for key in value:  # `is_plain`, without a call
             if type(key) is not str:

@@ -137,7 +137,7 @@ def is_item(value: Any) -> bool:
 
 
 def parts_of_item(item: Any, kind: str) -> list[Part]:
-    """Return the parts that one item, of an input or an output, stands for."""
+    """Return the parts of one item, of an input or an output."""
     if kind == "message":
         return parts_of(get(item, "content"))
     if kind == "reasoning":

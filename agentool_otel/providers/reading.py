@@ -21,7 +21,7 @@ class Reading(Protocol):
         """Add one chunk of a stream."""
 
     def whole(self, response: Any, /) -> None:
-        """Set an answer that came whole: the library's object, or its JSON as a dict."""
+        """Set a complete answer: the library's object, or its JSON as a dict."""
 
     def operation(self, failed: bool, /) -> Operation:
         """Return the call as far as it is known; `failed` if an exception ended it."""

@@ -42,7 +42,7 @@ def server_of(client: Any) -> tuple[str | None, int | None]:
 
 
 def address_in(url: str) -> tuple[str | None, int | None]:
-    """Return address and port of the server in a URL, both None where it has none."""
+    """Return address and port of the server in a URL, both None if it has none."""
     try:
         parsed = urlsplit(url)
         port = parsed.port or (80 if parsed.scheme in ("http", "ws") else 443)
@@ -53,7 +53,7 @@ def address_in(url: str) -> tuple[str | None, int | None]:
 
 @functools.lru_cache(maxsize=64)
 def provider_at(host: str | None) -> str | None:
-    """Return the provider behind a host, None where it is not known."""
+    """Return the provider behind a host, None if it is not known."""
     for domain, provider in _PROVIDERS.items():
         if host and f".{host}".endswith((f".{domain}", f"-{domain}")):
             return provider

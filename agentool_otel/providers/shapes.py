@@ -133,7 +133,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(answer: Any) -> Shape | None:
-    """Return the shape of an answer, whole or a chunk of a stream; None where it is none."""
+    """Return the shape of an answer, complete or a chunk of a stream; None if it is none."""
     fields = record(answer)
     if fields is None:
         return None

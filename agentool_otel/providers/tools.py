@@ -40,7 +40,7 @@ def definitions(tools: Any, complete: bool = False) -> list[dict[str, Any]] | No
 
 
 def _declared(tool: Any) -> list[Any]:
-    """Return the tools that one entry of a list stands for: Google's declares several."""
+    """Return the tools of one entry of a list: Google's declares several."""
     for name in _DECLARED:
         if declared := items(tool, name):
             return declared

@@ -1,4 +1,4 @@
-"""Names that hold content, in every vocabulary that a dialect reads.
+"""Names with content, in every vocabulary that a dialect reads.
 
 The names are in `_content_names`, generated from the declarations of the dialects: a program that
 records loads no dialect for them.

@@ -1,4 +1,4 @@
-"""The versioned table: what every name is, where it belongs, and what it was called before.
+"""The versioned table: type, place and earlier names of every attribute.
 
 Data only, hand-written because the conventions have no release to generate it from; the baseline
 is `gen_ai.BASELINE`. `testing.conformance` checks spans against it, the `gen_ai` dialect reads the

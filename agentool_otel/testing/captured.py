@@ -69,7 +69,7 @@ class AgentTraces:
 
     @property
     def trace(self) -> ReasoningTrace:
-        """The trace of the only run that is no part of another one.
+        """The trace of the only run that is not part of another one.
 
         Raises:
             AssertionError: there is none, or there are several.
@@ -92,13 +92,13 @@ class AgentTraces:
         )
 
     def clear(self) -> None:
-        """Forget what has ended so far."""
+        """Forget the runs so far."""
         self._spans.forget()
 
 
 @contextmanager
 def captured_traces() -> Generator[AgentTraces]:
-    """Capture what the block runs, in this process: in all its threads, tasks and callbacks."""
+    """Capture the runs of the block, in this process: in all its threads, tasks and callbacks."""
     from agentool_otel.tracing.export.in_memory import InMemory
     from agentool_otel.tracing.setup.redirecting import redirect
 

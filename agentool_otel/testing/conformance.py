@@ -83,7 +83,7 @@ class _Finding(NamedTuple):
 def check(
     span: SpanRecord | ReadableSpan, *, content: bool = True, generation: str = gen_ai.BASELINE
 ) -> list[Violation]:
-    """Return what is wrong with a span; empty when it is as the conventions want it.
+    """Return the violations of a span; empty if it follows the conventions.
 
     Args:
         span: a collected span, or one of the OpenTelemetry SDK that has ended.
@@ -118,7 +118,7 @@ def check_all(
     content: bool = True,
     generation: str = gen_ai.BASELINE,
 ) -> list[Violation]:
-    """Return what is wrong with several spans, in their order."""
+    """Return the violations of several spans, in their order."""
     return [
         violation
         for span in spans
@@ -147,8 +147,9 @@ def assert_conformant(
 
 
 def _upgrade(span: SpanRecord, of: Generation, findings: list[_Finding]) -> SpanRecord:
-    """Return a span of an older generation with the baseline's names; what that generation does not
-    have is among the findings."""
+    """Return a span of an older generation with the baseline's names; names that the generation
+    lacks are among the findings.
+    """
     return msgspec.structs.replace(
         span,
         attributes=_upgraded_names(span.attributes, of, findings),

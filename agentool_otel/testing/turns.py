@@ -86,7 +86,7 @@ def call(name: str, /, **arguments: Any) -> Turn:
 
 @dataclass(frozen=True)
 class Request:
-    """One request, as it came and in the few words that rules need."""
+    """One request, complete and summarized for rules."""
 
     protocol: Protocol
     body: Json
@@ -125,7 +125,7 @@ class Request:
 
     @property
     def after_tool(self) -> bool:
-        """True if the newest message is what a tool answered."""
+        """Return whether the newest message is a tool's result."""
         newest = self.messages[-1] if self.messages else {}
         if newest.get("role") == "tool" or str(newest.get("type")).endswith("_output"):
             return True

@@ -127,7 +127,7 @@ class _Places:
         return MISSING
 
     def _reader(self, cls: type, name: str) -> _Reader | None:
-        """Return the reader of an attribute; None where only the object itself can store it."""
+        """Return the reader of an attribute; None if only the object itself can store it."""
         reader: _Reader | None = None
         for base in mro(cls):
             space = class_dict(base)

@@ -300,7 +300,7 @@ class _Walk:
         return plain_text(value)
 
     def _key(self, key: Any, copied: dict[str, Any]) -> str:
-        """Return the name of a member; one that is no text is named by its encoding."""
+        """Return the name of a member; one that is not text is named by its encoding."""
         if type(key) is str:
             name = plain_text(key)
         else:

@@ -105,7 +105,7 @@ def _text_of_args(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and those that it came of, newest first."""
+    """Yield an exception and its causes, newest first."""
     ids: set[int] = set()
     present: BaseException | None = error
     while present is not None and id(present) not in ids and len(ids) < _CHAIN:

@@ -86,7 +86,7 @@ def type_name(cls: type) -> str:
 
 
 def module_name(cls: type) -> str | None:
-    """Return the module of a class, None where its author put something else there."""
+    """Return the module of a class, None if its author put something else there."""
     module = _module(cls)
     return module if type(module) is str else None
 

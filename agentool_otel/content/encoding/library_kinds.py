@@ -29,7 +29,7 @@ _CELLS = 100_000
 
 
 def declared_fields(value: Any, base: type) -> Any:
-    """Look into an instance by the fields one of its classes declares; None where none does."""
+    """Return the fields that one of an instance's classes declares; None if none does."""
     namespace = class_dict(base)
     if "__dataclass_fields__" in namespace:
         # Source: CPython dataclasses.py; class variables and init-only arguments are listed too.

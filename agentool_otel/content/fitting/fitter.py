@@ -139,7 +139,7 @@ def fit(
 
 
 def _store_note(text: str, store: Store | None) -> dict[str, Any]:
-    """Return how long a text is and, if it could be stored, where it is whole."""
+    """Return the length of a text and, if it could be stored, its place."""
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()
     note: dict[str, Any] = {"bytes": len(data), "sha256": digest}

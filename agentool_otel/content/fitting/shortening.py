@@ -29,7 +29,7 @@ _check = msgspec.json.Decoder(_Raw).decode
 
 
 def shorten(text: str, most: int) -> str:
-    """Return at most so many bytes of a text, and a mark where there is no room for more."""
+    """Return at most so many bytes of a text, with a mark if it was shortened."""
     try:
         data = text.encode()
         _check(data)
@@ -68,7 +68,7 @@ def _cut(value: bytes, room: int) -> bytes:
 
 
 def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: bytes) -> bytes:
-    """Return members with their commas; a last one stands for those without room."""
+    """Return members with their commas; a last one replaces those without room."""
     mark = mark_as % _mark(len(members))[1:-1]
     room -= 2
     overhead = sum(map(len, names)) + len(names)

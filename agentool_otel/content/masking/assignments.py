@@ -1,4 +1,4 @@
-"""Credentials by the name they are assigned to, in text that is no JSON, or not ours alone.
+"""Credentials by the name they are assigned to, in text other than JSON.
 
 Lines of an environment file or of YAML, headers, query strings, the repr of a dict, JSON inside a
 sentence: a name, a separator, a value. What is looked at first is the little that stands before a
@@ -233,7 +233,9 @@ def may_name(text: str) -> bool:
 
 
 def find_assignments(text: str) -> list[tuple[int, int]]:
-    """Return where values stand that are assigned to names of credentials; some may overlap."""
+    """Return the positions of values that are assigned to names of credentials; some may
+    overlap.
+    """
     words = _words_before(text, _IN_TEXT)
     if not words:
         return []
@@ -283,8 +285,8 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _parts(text: str, separators: _Separators) -> list[str] | None:
-    """Return the text before each separator, None where separators are so many that searching all
-    of the text is cheaper.
+    """Return the text before each separator, None if separators are so many that searching all of
+    the text is cheaper.
     """
     parts: list[str] = []
     for sign, with_sign in separators.items():
@@ -349,7 +351,7 @@ def _names_ending_in(text: str, lower: str, word: str, at: int) -> Iterator[_Nam
 
 
 def _judge_before(text: str, end: int) -> ValueTest | None:
-    """Return the judge of the name that ends at a place, None where that is none."""
+    """Return the value test of the name that ends at a place, None if it is no secret name."""
     first = max(0, end - _LONGEST_NAME)
     before = _BEFORE_NAME.match(text, first, end)
     at = 0 if before is None else before.end()
@@ -412,8 +414,9 @@ def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
 
 
 def value_at(text: str, at: int) -> tuple[int, int] | None:
-    """Return where a value stands that begins at a place, with quotes before it or without; None
-    where it is none."""
+    """Return the position of a value that begins at a place, quoted or not; None if there
+    is none.
+    """
     return _value(text, _Name("", at, anything))
 
 
@@ -463,14 +466,14 @@ def _end_of_literal(text: str, at: int) -> int:
 
 
 def _literal(text: str, at: int) -> tuple[int, int] | None:
-    """Return where a random value stands behind an operator; None where an expression stands."""
+    """Return the position of a random value behind an operator; None for an expression."""
     end = _end_of_literal(text, at)
     ends_word = _WORD_ENDS.match(text, end) is not None and _WORD.goes_on.match(text, end) is None
     return (at, end) if ends_word and looks_random(text[at:end]) else None
 
 
 def quoted_value(text: str, at: int, quote: str) -> tuple[int, int] | None:
-    """Return where a value stands that begins behind a quote; None where it is none."""
+    """Return the position of a value that begins behind a quote; None if there is none."""
     end = _end_of_quoted(text, at, quote)
     return (at, end) if end < len(text) or end - at >= _LEAST else None
 

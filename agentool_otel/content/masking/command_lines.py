@@ -112,7 +112,7 @@ MAY_BE_OPTION = (
 
 
 def in_commands(text: str) -> Iterator[_Span]:
-    """Yield where credentials stand on command lines."""
+    """Yield the positions of credentials on command lines."""
     if "-" in text:
         yield from _long_options(text)
         if _SHORT_OPTION.search(text) is not None:
@@ -206,8 +206,7 @@ def _commands(line: str) -> list[_Command]:
 
 
 def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
-    """Return where the argument of the short option that begins at a place stands, if it is a
-    credential."""
+    """Return the position of a short option's argument, if it is a credential."""
     for command in commands:
         for option in command.options:
             blank = _BLANK.match(text, at + len(option)) if text.startswith(option, at) else None
@@ -220,7 +219,7 @@ def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
 
 
 def _piped_values(text: str, before: re.Pattern[str]) -> Iterator[_Span]:
-    """Yield where values stand that are piped into commands, each read once."""
+    """Yield the positions of values that are piped into commands, each read once."""
     end = 0
     for match in before.finditer(text):
         if match.end() >= end and (value := _piped_value(text, match)) is not None:

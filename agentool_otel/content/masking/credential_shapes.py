@@ -1,4 +1,4 @@
-"""Credentials by their shape, whatever stands before them.
+"""Credentials by their shape, whatever precedes them.
 
 A new kind is a row of `_TABLE`: what it begins with, what follows, and where that is written.
 Every expression begins with letters that are looked for as fast as a word is, and is tried at those
@@ -217,7 +217,7 @@ def may_hold(text: str) -> bool:
 
 
 def find_shapes(text: str) -> list[tuple[int, int]]:
-    """Return where credentials stand, by shape and not by place; some may overlap."""
+    """Return the positions of credentials, by shape and not by name; some may overlap."""
     if not may_hold(text):
         return []
     spans = list(_private_keys(text)) if "PRIVATE KEY" in text else []
@@ -236,8 +236,9 @@ def find_shapes(text: str) -> list[tuple[int, int]]:
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where keys in PEM and PGP stand; one whose end was cut off goes to the end of the
-    text. Sources: RFC 7468, RFC 9580."""
+    """Yield the positions of keys in PEM and PGP; a truncated one goes to the end of the text.
+    Sources: RFC 7468, RFC 9580.
+    """
     begins = _KEY_BEGINS.search(text)
     while begins is not None:
         ends = _KEY_ENDS.search(text, begins.end())
@@ -254,7 +255,7 @@ _PORT = re.compile(r"(?:\[[^\]]*\]|[^:]*):[0-9]*/|[^:]*/")
 
 
 def _in_urls(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where user and password stand in URLs, to the last `@` before the host."""
+    """Yield the positions of user and password in URLs, to the last `@` before the host."""
     for run in _URLS.finditer(text):
         if "@" not in run[0]:
             continue

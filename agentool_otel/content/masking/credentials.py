@@ -83,7 +83,7 @@ def harmless(members: dict[str, Any]) -> bool:
     shape is found harmless, `NAMES` of one is in `HARMLESS`.
 
     Raises:
-        TypeError: if a name is no text.
+        TypeError: if a name is not text.
     """
     shape = NAMES(members)
     if len(shape) > _LARGE:
@@ -97,7 +97,7 @@ def harmless(members: dict[str, Any]) -> bool:
 
 
 def suspicious(text: str) -> bool:
-    """A cheap look at JSON text before the expensive one: may it hold a credential?
+    """Return whether JSON text may contain a credential: a cheap test before the expensive one.
 
     It stands on the path of every traced call. Splitting at the end of member names and looking
     those up costs a fifth of searching the text for every word that names a credential.
@@ -118,8 +118,9 @@ def holds_secret(text: str) -> bool:
 
 
 def _new_secret(names: set[str]) -> bool:
-    """Look at member names not seen before, and remember the harmless ones: those that neither name
-    a credential nor hold one."""
+    """Check new member names, and remember the harmless ones: those that neither name a credential
+    nor contain one.
+    """
     # A name in a string of the string's own JSON is found by `assigns_in_json`.
     new = {name for name in names - HARMLESS if name[-1:] != "\\" or name.endswith(_DEEP)}
     together = NAMES(new)
@@ -132,8 +133,9 @@ def _new_secret(names: set[str]) -> bool:
 
 
 def _remember(names: set[str]) -> None:
-    """Add to `HARMLESS`; where that is full, forget the rest. Some payloads have member names that
-    never come again, such as ids, and those must not keep out the ones that do."""
+    """Add to `HARMLESS`, or clear it first if it is full. Some payloads have names that are used
+    once, such as ids, and those must not displace the others.
+    """
     if len(names) > _KNOWN:
         return
     if len(HARMLESS) + len(names) > _KNOWN:

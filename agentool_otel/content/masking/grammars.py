@@ -239,7 +239,7 @@ def _names_value(text: str) -> bool:
 
 
 def find_introduced(text: str) -> list[_Span]:
-    """Return where values stand that are so introduced; some may overlap."""
+    """Return the positions of values with such an introduction; some may overlap."""
     columns, named = ends_column(text), _may_name_value(text)
     spans = list(_named_values(text)) if named else []
     if columns:
@@ -252,7 +252,7 @@ def find_introduced(text: str) -> list[_Span]:
 
 
 def _named_values(text: str) -> Iterator[_Span]:
-    """Yield where values stand in all grammars but tables."""
+    """Yield the positions of values in all grammars but tables."""
     yield from in_commands(text)
     for row in _TABLE:
         for needle in row.needle:

@@ -65,7 +65,7 @@ def refers(text: str, begins: int, ends: int) -> bool:
 
 
 def is_template(text: str, begins: int, ends: int) -> bool:
-    """Return whether all that stands in an f-string are other values and a scheme before them."""
+    """Return whether an f-string has nothing but other values and a scheme before them."""
     return (
         ends - begins <= _LONGEST_REFERENCE and _TEMPLATE.fullmatch(text[begins:ends]) is not None
     )

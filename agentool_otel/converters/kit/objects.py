@@ -29,7 +29,7 @@ class Translation:
         read: from the format's object to that of the spec. May raise DecodeError.
         write: from the spec's object to that of the format.
         kept_at: where the spec's object keeps what only the format knows.
-        room: where the format's object keeps what only the spec knows; None where it has no place.
+        room: where the format's object keeps what only the spec knows; None if it has no place.
     """
 
     def __init__(
@@ -87,8 +87,9 @@ class Translation:
         return plain
 
     def _agreed_members(self, value: Object, spec: Object) -> set[str] | None:
-        """Return the members of the spec's object that the format's object gives back, None where
-        it is not valid."""
+        """Return the members of the spec's object that the format's object gives back, None if it
+        is not valid.
+        """
         try:
             read = self._read(value)
         except DecodeError:

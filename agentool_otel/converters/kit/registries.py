@@ -31,7 +31,7 @@ _EMPTY: tuple[object, ...] = (None, {})
 
 
 def specs_of(documents: Sequence[Document], name: str) -> list[Object]:
-    """Return the ToolSpecs that documents are, or the one registry among them holds.
+    """Return the ToolSpecs among documents, or those of the only registry.
 
     Args:
         documents: ToolSpecs, or one ToolRegistry.

@@ -27,7 +27,7 @@ class ToolConverter(ABC):
     lossless: ClassVar[bool] = False
     container: ClassVar[str | None] = None
     room: ClassVar[Path | None] = None
-    """Path in a tool's document for members that only the spec has; None where the format allows no
+    """Path in a tool's document for members that only the spec has; None if the format allows no
     additional members.
     """
 

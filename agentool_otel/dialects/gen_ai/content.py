@@ -1,4 +1,4 @@
-"""Names that hold content in older GenAI conventions, beyond the renames of `semconv.table`.
+"""Names with content in older GenAI conventions, beyond the renames of `semconv.table`.
 
 Spec: semantic-conventions 1.27 to 1.36. The bare names are members of the bodies of events.
 """

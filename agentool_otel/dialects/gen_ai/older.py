@@ -111,8 +111,9 @@ def _in_parts(value: Any) -> bool:
 
 
 def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
-    """Convert an attribute that holds messages of a provider's API, or bare text, to messages with
-    parts; JSON that was cut in the middle stays unread."""
+    """Convert an attribute with messages of a provider's API, or bare text, to messages with parts;
+    truncated JSON stays unread.
+    """
     if isinstance(value, str) and (looks_cut(value) or value in span.placeholders):
         return
     if isinstance(value, list):  # of texts that are JSON each, where an array is what was set
@@ -220,7 +221,7 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
 
 
 def _read_events(attributes: Attributes, span: SpanRecord) -> None:
-    """Set the attributes that a span's events stand for."""
+    """Set the attributes that a span's events carry."""
     inputs: list[Message] = []
     outputs: list[Message] = []
     for event in sorted(span.events, key=lambda e: e.time_ns or 0):

@@ -235,7 +235,7 @@ def _generated_text(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_parameters(span: Reader, parameters: Any) -> None:
-    """Set the model and the settings of a request from an object that may hold them."""
+    """Set the model and the settings of a request from an object that may have them."""
     for key, attribute in _PARAMETERS.items():
         value = parameters.get(key) if isinstance(parameters, dict) else None
         fits = isinstance(value, str if key == "model" else (int, float))

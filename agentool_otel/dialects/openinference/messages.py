@@ -70,7 +70,7 @@ def _message(item: dict[str, Any], role: str) -> Message:
 
 
 def _join_blocks(parts: list[Part]) -> Any:
-    """The content of a tool's message that came in blocks: text where it is only that."""
+    """Return the content of a tool's message in blocks: text if all blocks are text."""
     if all(set(part) == {"type", "content"} and part["type"] == "text" for part in parts):
         return "\n".join(str(part["content"]) for part in parts)
     return parts

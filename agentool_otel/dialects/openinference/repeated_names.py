@@ -1,4 +1,4 @@
-"""OpenInference's names beside ours on a finished span: many backends show only those.
+"""OpenInference's names in addition to ours on a finished span: many backends show only those.
 
 Whatever is added repeats what the span has, in the form that most backends show, and is marked as a
 repetition (`agentool.also`): this package reads such a span as if nothing had been added.
@@ -144,7 +144,7 @@ def _add(key: str, value: Any, into: Attributes) -> None:
 
 
 def _or(value: Any, other: Any) -> Any:
-    """Return a value, where it was not captured another; UNSET for neither."""
+    """Return a value, or another if it was not captured; UNSET for neither."""
     if value is not UNSET:
         return value
     return UNSET if other is None else other

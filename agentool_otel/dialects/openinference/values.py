@@ -153,7 +153,9 @@ def complete_messages(span: Reader, key: str, messages: list[Message]) -> list[M
 
 
 def _turn(item: Message) -> Any:
-    """Return whose turn a message is; for Anthropic's models, tool results come from the user."""
+    """Return the role that a message counts for; for Anthropic's models, tool results come from the
+    user.
+    """
     return "tool" if _answers_a_call(parts_of(item)) else item.get("role")
 
 

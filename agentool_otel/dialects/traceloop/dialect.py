@@ -353,7 +353,7 @@ def _read_handoff(span: Reader) -> ToolExecution:
 
 
 def _read_goto(span: Reader) -> Operation:
-    """Read where LangGraph's `Command(goto=…)` of one node leads; the end is no agent."""
+    """Read the target of LangGraph's `Command(goto=…)`; the end of the graph is no agent."""
     attributes = span.rest
     if attributes[tl.GOTO_TO] == "__end__":
         return onto.unclassified(span)

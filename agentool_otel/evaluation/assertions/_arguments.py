@@ -91,7 +91,7 @@ class ExpectedArguments(NamedTuple):
         return Match(False, f"{name}={short(value)}, expected {self._description_of(name)}", (one,))
 
     def _holds(self, name: str, value: Any, call_gap: str | None) -> bool | None:
-        """Return whether an argument is as expected; None where hidden data decides."""
+        """Return whether an argument is as expected; None if hidden data decides."""
         if name in self.values:
             holds = equal(self.values[name], value)
             return None if call_gap is not None and not holds else holds

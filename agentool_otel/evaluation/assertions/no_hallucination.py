@@ -138,7 +138,7 @@ def _hidden(trace: TraceView) -> Iterator[str]:
 
 
 def _evidence_members(step: Step) -> Iterator[tuple[str, Any]]:
-    """Yield the members that hold evidence. A failed call has an error and no result."""
+    """Yield the members with evidence. A failed call has an error and no result."""
     result = or_none(step.tool_result)
     if result is not None and (result.output is not UNSET or or_none(result.error) is None):
         yield RESULT, result.output

@@ -104,7 +104,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
 
 
 class ToolCallCount(Check, frozen=True, kw_only=True):
-    """The number of calls, of one tool if named, lies between two bounds, inclusive."""
+    """The number of calls, of one tool if named, is between two bounds, inclusive."""
 
     tool_name: Word | None = None
     """The tool; by default all tools together."""

@@ -1,4 +1,4 @@
-"""An object of a file that should be a case or an assertion, and where it stands."""
+"""An object of a file that should be a case or an assertion, with its place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     """Why it cannot be evaluated here, though it is right."""
 
     def place_of(self, n: int) -> Path:
-        """Return where an assertion of the case stands."""
+        """Return the place of an assertion of the case."""
         if self.assertion_paths:
             return self.assertion_paths[n]
         return (*self.path, "assertions", n)

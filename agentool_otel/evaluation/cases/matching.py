@@ -98,7 +98,7 @@ def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
 
 
 def _path_in(match: MatchRule | None) -> list[str] | None:
-    """Return the path of the member of a trace that a rule names; None where it names none."""
+    """Return the path of the member of a trace that a rule names; None if it names none."""
     if not isinstance(match, str) or match == "contains":
         return None
     return match.partition("=")[0].split(".")

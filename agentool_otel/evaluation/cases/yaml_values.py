@@ -177,7 +177,7 @@ def _loader() -> Any:
 
 
 def _refused_key(node: Any, scalar: type) -> str | None:
-    """Return why a node is no key of a mapping; None if it is one."""
+    """Return why a node cannot be a key of a mapping; None if it can."""
     if not isinstance(node, scalar):
         return "a key is a list or a mapping; JSON has only texts as keys"
     scalar_node: Any = node
@@ -190,7 +190,7 @@ def _refused_key(node: Any, scalar: type) -> str | None:
 
 
 def _size(document: Any, most: int) -> int:
-    """Return how many values a document stands for.
+    """Return how many values a document expands to.
 
     Raises:
         ValueError: there are more than `most`, or the document contains itself.

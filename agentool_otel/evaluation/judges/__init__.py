@@ -1,4 +1,4 @@
-"""Judges, for what no rule can decide: a model, or a callable of the user's.
+"""Judges, for questions that no rule can decide: a model, or a callable of the user's.
 
 questions    the questions to a judge, and its answers
 prompts      a question, and the trace fenced off so that it cannot pass for instructions

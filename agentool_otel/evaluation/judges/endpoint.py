@@ -213,7 +213,7 @@ class Endpoint:
         return failure_of(error, self.model, self.place, self._clean)
 
     def _clean(self, text: str) -> str:
-        """Return the words of a server without its credentials and others."""
+        """Return the text of a server without credentials."""
         text = without_secrets(text, credentials_in(self._url))
         if len(self._key) > 8:  # a server may repeat it; a placeholder is no secret
             text = text.replace(self._key, MASK)

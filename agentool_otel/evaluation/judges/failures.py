@@ -29,7 +29,7 @@ _AFTER_BROKEN = 2
 
 
 class Failure(NamedTuple):
-    """A call that gave no answer."""
+    """A call without an answer."""
 
     reason: str
     retries: int = 0
@@ -49,7 +49,7 @@ class Failure(NamedTuple):
 
 
 def late(place: str, timeout_s: float) -> Failure:
-    """Return the failure of a server that gave no answer in time. Another try would take as long.
+    """Return the failure of a server that timed out. Another try would take as long.
 
     Args:
         place: the server, without credentials.
@@ -61,7 +61,7 @@ def late(place: str, timeout_s: float) -> Failure:
 def failure_of(
     error: Exception, model: str, place: str, clean: Callable[[str], str] = mask_text
 ) -> Failure:
-    """Return what an exception of the client means.
+    """Return the failure that an exception of the client means.
 
     Args:
         error: what was raised.

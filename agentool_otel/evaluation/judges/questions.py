@@ -92,7 +92,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     step_ids: tuple[str, ...] = ()
     """The steps it rests on."""
     claims: tuple[Claim, ...] | None = None
-    """`no_hallucination`: the claims of the output one by one; None where the judge listed none."""
+    """`no_hallucination`: the claims of the output one by one; None if the judge listed none."""
 
 
 Judge: TypeAlias = Callable[[Question], Any]

@@ -21,7 +21,7 @@ _BREAKS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 
 
 class Fitted(NamedTuple):
-    """The lines of a trace, and what was left out of them."""
+    """The lines of a trace, and a note on the parts left out."""
 
     lines: list[str]
     left_out: str | None
@@ -100,7 +100,8 @@ def _text(value: Any, limit: int) -> Any:
 
 def _from_both_ends(lines: list[str], budget: int) -> tuple[list[str], range]:
     """Return the lines that fit, taken from both ends in turn, with a line in place of the others,
-    and the range of those."""
+    and the range of those.
+    """
     if _size(lines) <= budget:
         return lines, range(0)
     room = budget - 100  # for the line that tells of it

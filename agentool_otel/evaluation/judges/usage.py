@@ -12,7 +12,7 @@ __all__ = ["JudgeUsage"]
 
 
 class JudgeUsage:
-    """Calls and tokens of a judge, counted as they come."""
+    """Calls and tokens of a judge so far."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -45,8 +45,8 @@ class JudgeUsage:
         """Add an answer.
 
         Args:
-            usage: what the endpoint said, with `prompt_tokens` and `completion_tokens`; None where
-                it said nothing.
+            usage: what the endpoint said, with `prompt_tokens` and `completion_tokens`; None if it
+                said nothing.
             model: the model that answered.
             url: the endpoint, which tells whose prices hold.
         """

@@ -48,7 +48,7 @@ class Subject:
 
     @property
     def view(self) -> TraceView | None:
-        """The trace as the checks saw it, with the runs inside it; None where there is none."""
+        """The trace as the checks saw it, with nested runs; None if there is none."""
         if self._judged is None and self.trace is not None:
             self._judged = TraceView(self.rebuilt or self.trace)
         return self._judged
@@ -86,11 +86,11 @@ class Row(NamedTuple):
     failed: int
     not_evaluated: int
     score: float | None
-    """The mean of the scores of what passed or failed; None where nothing did."""
+    """The mean of the scores of what passed or failed; None if nothing did."""
 
     @property
     def pass_rate(self) -> float | None:
-        """The share that passed, of those that were evaluated; None where nothing was."""
+        """The share that passed, of the evaluated ones; None if nothing was evaluated."""
         evaluated = self.passed + self.failed
         return self.passed / evaluated if evaluated else None
 

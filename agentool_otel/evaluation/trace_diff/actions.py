@@ -58,7 +58,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     step_id: str
     step: Step
     result: ToolResult | None
-    """Result of the tool; None where the step is no call or has no result."""
+    """Result of the tool; None if the step is no call or has no result."""
     result_step_id: str | None
     batch: int | None
     """Calls with no other step between them have the same number: they were made together. None

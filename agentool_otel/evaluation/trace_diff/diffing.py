@@ -1,4 +1,4 @@
-"""`diff`: what differs between two traces."""
+"""`diff`: differences between two traces."""
 
 from __future__ import annotations
 

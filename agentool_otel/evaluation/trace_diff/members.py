@@ -32,7 +32,7 @@ class MemberComparison:
         self.skip = skip
 
     def compare_inside(self, a: Action, b: Action) -> Outcome:
-        """Return what differs inside a step that both traces have."""
+        """Return the differences inside a step that both traces have."""
         outcomes = [
             self.differences(one, other, a, b)
             if one is not None and other is not None
@@ -47,7 +47,7 @@ class MemberComparison:
     def differences(
         self, one: Member, other: Member, a: Action | None = None, b: Action | None = None
     ) -> Outcome:
-        """Return what differs in a member that both have, even if absent in one."""
+        """Return the differences in a member that both have, even if absent in one."""
         if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
             return Outcome()
         if one.value is UNSET:

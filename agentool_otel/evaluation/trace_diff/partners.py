@@ -28,7 +28,7 @@ class Partners(NamedTuple):
 def partners(
     a: Sequence[TraceView], b: Sequence[TraceView], ignoring: Ignoring
 ) -> Iterator[Partners]:
-    """Yield traces with their partners, in the order of `a`, then what only `b` has.
+    """Yield traces with their partners, in the order of `a`, then traces that only `b` has.
 
     Where each side has a single trace, the two are partners. Else those are that name the same case
     (`metadata.case_id`), and of the others those with the same input; runs of the same agent first,

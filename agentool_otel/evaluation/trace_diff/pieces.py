@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """`UNSET` where there is none."""
     b: Any
     why_unknown: str | None
-    """Why it is unknown whether they differ; None where they do."""
+    """Why it is unknown whether they differ; None if they do."""
 
 
 def fingerprint(value: Any, ignoring: Ignoring) -> bytes:
@@ -156,7 +156,7 @@ def _json_inside(at: Piece, ignoring: Ignoring) -> Piece | None:
 
 
 def _hidden(a: str, b: str, ignoring: Ignoring) -> str | None:
-    """Return why two texts that look different may be equal; None if what is visible differs."""
+    """Return why two texts that look different may be equal; None if visible parts differ."""
     why = _gap(a, b)
     if why is None:
         return None

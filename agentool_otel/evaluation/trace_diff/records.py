@@ -55,9 +55,9 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     a: Action | None
-    """The step in A; None where it was added."""
+    """The step in A; None if it was added."""
     b: Action | None
-    """The step in B; None where it was lost."""
+    """The step in B; None if it was lost."""
     changes: tuple[Change, ...] = ()
     """Differences inside the step, also of a step that moved."""
 
@@ -106,7 +106,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
     """The differences of two traces."""
 
     a: str | None
-    """The id of the one; None where it has no partner, and all of the other was added."""
+    """The id of the one; None if it has no partner, and all of the other was added."""
     b: str | None
     changes: tuple[Change, ...] = ()
     """Differences outside of the steps."""

@@ -56,8 +56,9 @@ class StepComparison:
         """The kinds of the steps of `a`."""
 
     def changes(self) -> list[StepChange]:
-        """Return what differs, in the order of the steps: a lost step comes before what replaced
-        it, a moved one at its new place."""
+        """Return the differences, in the order of the steps: a lost step comes before its
+        replacement, a moved one at its new place.
+        """
         keys_a, keys_b, likeness = self._keys(self._a), self._keys(self._b), self._likeness()
         pairs, moved = align(keys_a, keys_b, likeness)
         moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
@@ -227,7 +228,7 @@ def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:
 
 
 def _word_set(action: Action) -> frozenset[str]:
-    """Return the words at the beginning of what a step holds."""
+    """Return the words at the beginning of a step's content."""
     words: set[str] = set()
     for member in members_of(action):
         if member.value is not UNSET:

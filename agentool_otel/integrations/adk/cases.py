@@ -49,7 +49,7 @@ class AdkEvalSets:
 
 
 class _NotACase(ValueError):
-    """Something else stands where an eval case should."""
+    """An entry is not an eval case."""
 
 
 _Placed = tuple[Path, _Object]

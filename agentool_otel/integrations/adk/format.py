@@ -47,7 +47,7 @@ _Object = dict[str, Any]
 
 
 class AdkEvalSet:
-    """An eval set whose cases are what an agent did: golden trajectories to compare with."""
+    """An eval set whose cases are an agent's runs: golden trajectories to compare with."""
 
     name = "adk-evalset"
     framing = Framing(b'{"eval_set_id":"agentool_traces","eval_cases":[', b",", b"]}")

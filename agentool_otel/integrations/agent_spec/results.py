@@ -82,7 +82,7 @@ def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
 
 
 def _all_true(values: Sequence[Any]) -> bool | None:
-    """Return whether all truth values are true; None where there are none, or some is missing."""
+    """Return whether all truth values are true; None if there are none, or some is missing."""
     verdicts = [value for value in values if isinstance(value, bool)]
     if not all(verdicts):
         return False

@@ -86,7 +86,7 @@ class AgentTool(ToolConverter):
 
 
 def _schema_in(tool: Object, contract: str, *names: str) -> Object | None:
-    """Return the first of some schemas in a contract; None where there is none."""
+    """Return the first of some schemas in a contract; None if there is none."""
     members = member(tool, contract, dict, {})
     try:
         schemas = [member(members, name, dict, None) for name in names]

@@ -1,4 +1,4 @@
-"""Braintrust: events of project logs, as its fetch and query APIs and its exports give them.
+"""Braintrust: events of project logs, from its fetch and query APIs and its exports.
 
     {"id", "span_id", "root_span_id", "span_parents", "span_attributes": {"name", "type"}, "input",
      "output", "error", "metadata", "metrics": {"start", "end", "prompt_tokens", …}}

@@ -1,4 +1,4 @@
-"""Claude Code and the Claude Agent SDK: spans, and log records that stand by themselves.
+"""Claude Code and the Claude Agent SDK: spans, and log records without spans.
 
 Source: mlflow `tracing/otel/translation/claude_code.py` 3.17; Claude Code monitoring documentation.
 Input tokens exclude the cached ones. A model call's cost is in the log record `api_request` only;

@@ -21,7 +21,7 @@ _MESSAGE = ("@message", "message")
 
 
 def _object_inside(value: Json) -> Json:
-    """Return the object in the message of an event or a row; None where there is none."""
+    """Return the object in the message of an event or a row; None if there is none."""
     if isinstance(value, list):
         value = {
             cell["field"]: cell.get("value")

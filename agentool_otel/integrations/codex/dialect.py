@@ -1,4 +1,4 @@
-"""Codex CLI: a span per turn and per response, and log records that stand by themselves.
+"""Codex CLI: a span per turn and per response, and log records without spans.
 
 Source: openai/codex `codex-rs/otel/src/events/session_telemetry.rs`, `core/src/tasks/mod.rs`. The
 usage of a turn is a roll-up of its responses.

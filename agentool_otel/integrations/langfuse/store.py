@@ -1,4 +1,4 @@
-"""Langfuse: traces and observations as its API, its UI and its exports give them.
+"""Langfuse: traces and observations from its API, its UI and its exports.
 
     {"trace": {...}, "observations": [...]}, a trace with its `observations`, or an observation
 

@@ -1,4 +1,4 @@
-"""LangSmith runs, as `Client.list_runs`, the API and bulk exports give them.
+"""LangSmith runs, from `Client.list_runs`, the API and bulk exports.
 
     {"id", "trace_id", "parent_run_id", "name", "run_type", "inputs", "outputs", "extra", "error"}
 

@@ -78,7 +78,7 @@ def _unwrap_tools(tools: Any) -> Any:
 
 
 def _set_input(span: Reader) -> None:
-    """Set a model's input, without the lists of empty objects that stand for tool calls."""
+    """Set a model's input, without the lists of empty objects in place of tool calls."""
     for event in span.span.events:
         prompt = json_or_text(event.attributes.get(_PROMPT))
         if event.name == _PROMPT_EVENT and isinstance(prompt, list):

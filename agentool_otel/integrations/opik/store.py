@@ -1,4 +1,4 @@
-"""Comet Opik: traces and spans as its REST API, its SDK and its exports give them.
+"""Comet Opik: traces and spans from its REST API, its SDK and its exports.
 
     span     {"id", "trace_id", "parent_span_id", "name", "type", "input", "output", "usage",
              "model", "provider", "error_info", "total_estimated_cost"}

@@ -132,8 +132,9 @@ def _of_this_run(everything: list[Message]) -> list[Message]:
 
 
 def _place_of(index: int, messages: list[Message]) -> int:
-    """Return where a message of pydantic-ai's begins among those of the span, where one of its
-    requests may be several messages, of the system, the user and tools."""
+    """Return the index at which a message of pydantic-ai's begins among those of the span, where
+    one of its requests may be several messages, of the system, the user and tools.
+    """
     count, before = 0, "assistant"
     for place, item in enumerate(messages):
         role = str(item.get("role"))

@@ -1,4 +1,4 @@
-"""Weights & Biases Weave: calls as its query API, its client and its exports give them.
+"""Weights & Biases Weave: calls from its query API, its client and its exports.
 
     {"id", "trace_id", "parent_id", "op_name", "started_at", "ended_at", "inputs", "output",
      "exception", "summary": {"usage": {model: {…}}, "weave": {"costs"}}, "thread_id",

@@ -26,7 +26,8 @@ _BY_ERROR = {
 
 def ending_of(trace: ReasoningTrace) -> str | None:
     """Return the status of a run or, of one with an error that is no failure, one of `STOPPED`;
-    None where nothing is known."""
+    None if nothing is known.
+    """
     status = trace.status
     if status is UNSET or status is None:
         return None

@@ -28,7 +28,7 @@ class Judgement(NamedTuple):
     record: SpanRecord
     """The span; or for an event, the span that has it with nothing but its ids and this event."""
     about: str | None
-    """Id of the span that is judged; None where unknown."""
+    """Id of the span that is judged; None if unknown."""
 
 
 class Anchor(NamedTuple):
@@ -36,7 +36,7 @@ class Anchor(NamedTuple):
 
     trace_id: str
     span_id: str | None
-    """None where it is not known."""
+    """None if it is not known."""
     end_ns: int | None
     """When it ended, or began where that is not known."""
 

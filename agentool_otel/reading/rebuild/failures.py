@@ -28,7 +28,7 @@ _AROUND = 8
 _Places = Callable[[SpanRecord], Iterable[tuple[str, Any]]]
 """Gives the names and values of a span that may hold a text, the likeliest first."""
 _Error = tuple[str | None, str | None]
-"""Type and message of an error; None where unknown, never empty."""
+"""Type and message of an error; None if unknown, never empty."""
 
 
 class Failure(NamedTuple):

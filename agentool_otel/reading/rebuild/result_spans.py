@@ -147,7 +147,7 @@ def _add_residue(attributes: Attributes, natural: dict[str, Any], wanted: dict[s
 
 
 def _text(value: Any) -> str | None:
-    """Return a text that an attribute can hold as it is."""
+    """Return text that an attribute can carry as it is."""
     if not isinstance(value, str):
         return None
     try:
@@ -242,7 +242,7 @@ def _key(judgement: Judgement, attributes: Attributes, time_ns: int) -> str:
 
 
 def _joined(parts: list[_Reading]) -> EvalResult | None:
-    """Return the result that judgements are of; None where they do not make one."""
+    """Return the result that evaluation spans form; None if they form none."""
     of_result = [part.attributes for part in parts if agentool.EVAL_INDEX not in part.attributes]
     of_assertions = [part.attributes for part in parts if agentool.EVAL_INDEX in part.attributes]
     of_assertions.sort(key=lambda item: _number(item[agentool.EVAL_INDEX]))

@@ -38,7 +38,7 @@ class Status(NamedTuple):
     node: Node | None = None
     attribute: str | None = None
     signal: str | None = None
-    """None where the span states the status itself."""
+    """None if the span states the status itself."""
     reason: str | None = None
     """The model's finish reason, where that decides it."""
 

@@ -84,7 +84,7 @@ class Rebuilt:
         self.batch = batch or Batch(1)
         """The runs of the same spans, among which the runs around it and inside it are."""
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
-        """The span that a judgement of the run is about; None where there is none."""
+        """The span that a judgement of the run is about; None if there is none."""
         self._document = document_of(run, subtraces)
         self._may_hide = any(may_hide(node.span) for node in run.all_nodes)
         if self._may_hide:

@@ -109,7 +109,7 @@ class Node:
         self.lineage = _ALONE
 
     def nearest(self, kind: Callable[[Node], bool]) -> Node | None:
-        """Return the nearest span around it that is of a kind, which does not change."""
+        """Return the nearest ancestor of a given kind, which does not change."""
         return None if self.parent is None else self.lineage.nearest(self, kind)
 
     def is_below(self, other: Node) -> bool:
@@ -189,7 +189,7 @@ def is_uncaught(node: Node) -> bool:
 
 
 def is_late(node: Node, parent: Node) -> bool:
-    """Return whether a span began after one around it had ended."""
+    """Return whether a span began after its ancestor had ended."""
     return parent.end_ns is not None and node.start_ns is not None and node.start_ns > parent.end_ns
 
 

@@ -107,7 +107,7 @@ def json_or(value: Any, default: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value of a payload that nobody has parsed yet."""
+    """Return the parsed value of a payload."""
     return value.value if isinstance(value, LazyJson) else value
 
 

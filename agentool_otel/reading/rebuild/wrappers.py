@@ -94,7 +94,7 @@ class _Runs:
         self._now[gone] = run
 
     def above(self, run: Node) -> Node | None:
-        """Return the run around one."""
+        """Return the parent of a run."""
         passed: list[Node] = []
         up = self.around[run]
         while up is not None and up in self._now:
@@ -149,7 +149,7 @@ def unwrapped(
 def _outer_first(
     roots: list[Node], bodies: dict[Node, Body], run_around: dict[Node, Node | None]
 ) -> list[Node]:
-    """Return runs, those around others before them, whichever start first: clocks differ."""
+    """Return runs with parents before children, whichever start first: clocks differ."""
     ordered = [run for run in roots if run_around[run] is None]
     for run in ordered:  # grows
         ordered += bodies[run].runs
@@ -157,7 +157,7 @@ def _outer_first(
 
 
 def leave_out_repeated(nodes: list[Node]) -> None:
-    """Turn runs that repeat the one around them into spans inside it.
+    """Turn runs that repeat their parent into spans inside it.
 
     That is a run without a name or id, of another tracer, right below a run of ours. What fields of
     ours have no value take theirs.

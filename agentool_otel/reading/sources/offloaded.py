@@ -37,7 +37,7 @@ _recordings: set[str] = set()
 
 
 def allow_beside(files: Iterable[str | os.PathLike[str]]) -> None:
-    """Let texts be read from the folder `content` beside each of some files."""
+    """Allow texts to be read from the folder `content` next to each of some files."""
     allow(os.path.dirname(os.path.abspath(file)) for file in files)
 
 

@@ -20,7 +20,7 @@ __all__ = ["Source", "SpanReader", "complete_source", "files_of"]
 
 
 class SpanReader(Protocol):
-    """Reads a place that holds spans. It knows transport and framing, nothing about attributes."""
+    """Reads a place with spans. It knows transport and framing, nothing about attributes."""
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield every span once per copy found, in the order of the place; start over on each call.
@@ -63,7 +63,7 @@ class Source(SpanReader, Protocol):
     """Number of bytes read, of `bytes_total`; grows while `spans` is iterated."""
 
     def census(self) -> Census | None:
-        """Return how many spans each trace has, None where that is not known beforehand."""
+        """Return how many spans each trace has, None if that is not known beforehand."""
         ...
 
 

@@ -42,7 +42,7 @@ class Block(BothWays):
     # ---- of the subclass
     @abstractmethod
     def _begin(self) -> LiveSpan | None:
-        """Start the span; None where it is recorded elsewhere, or not at all."""
+        """Start the span; None if it is recorded elsewhere, or not at all."""
 
     @abstractmethod
     def _operation(self, failed: bool, complete: bool) -> Operation:

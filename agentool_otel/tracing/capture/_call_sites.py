@@ -220,7 +220,7 @@ class _OperationCall:
         fields: Callable[[], dict[str, Any]],
         metadata: Mapping[str, Any] | None = None,
     ) -> _OperationCall | None:
-        """Begin the operation; its content is encoded now, but only if somebody will see it."""
+        """Begin the operation; its content is encoded now, but only if something needs it."""
         live = begin(operation, content_follows=True)
         if live is None:
             return None
@@ -260,7 +260,7 @@ class _OperationCall:
 
 
 class _ReasoningCall:
-    """One call whose result is a thought of the agent around it."""
+    """One call whose result is a thought of the current agent."""
 
     __slots__ = ("_done", "context", "recording")
 
@@ -285,7 +285,7 @@ class _ReasoningCall:
         self._done = True
 
     def abandoned(self, yielded: Collected | None) -> None:
-        """Keep what was thought so far, if anything was."""
+        """Keep the thought so far, if there is any."""
         if yielded is None:
             self._done = True
         else:
@@ -329,8 +329,9 @@ def _json(value: Any) -> Any:
 
 
 def _output_of(value: Any) -> Mapping[str, Any]:
-    """Return the output of an agent that is no text as an attribute. None is an output, too: a
-    rebuild looks for no other."""
+    """Return the output of an agent that is not text as an attribute. None is an output, too: a
+    rebuild looks for no other.
+    """
     if type(value) is str or type(value) is Collected or not settings.policy.capture:
         return _NOTHING
     if value is None:

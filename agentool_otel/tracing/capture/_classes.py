@@ -93,7 +93,7 @@ def _recording_init(cls: type, decorate: Decorate) -> Callable[..., None]:
 
 
 def _init_of_bases(cls: Any, self: Any, /, *args: Any, **kwargs: Any) -> None:
-    """Do what happens where a class has no `__init__` of its own."""
+    """Run the inherited initialization of a class without an `__init__` of its own."""
     init: Any = super(cls, self).__init__
     if getattr(init, "__objclass__", None) is not object:
         init(*args, **kwargs)

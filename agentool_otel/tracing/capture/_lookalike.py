@@ -1,4 +1,4 @@
-"""A stand-in for a callable: everything about it is the original's, except what a call does.
+"""A stand-in for a callable: everything but a call goes to the original.
 
 Functions that are suspended (coroutines, generators) need one: a wrapper of the same kind could not
 refuse wrong arguments when it is called, only when it is first resumed. So do partials, callable

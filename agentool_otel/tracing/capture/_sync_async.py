@@ -13,7 +13,7 @@ __all__ = ["BothWays"]
 
 
 class BothWays(ABC):
-    """A context manager whose asynchronous form does what the other one does; it never waits."""
+    """A context manager whose asynchronous form calls the other one; it never waits."""
 
     __slots__ = ()
 

@@ -96,7 +96,7 @@ def agent(
 
 
 def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
-    """Record every call of a callable as one step of the run around it.
+    """Record every call of a callable as one step of the current run.
 
     Args:
         kind: what the call is. `reasoning`: what it returns is the thought. `tool_call` and
@@ -129,7 +129,7 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
 
 
 def _apply(fn: Any, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
-    """Decorate a callable or what a built-in decorator made of one; or return the decorator."""
+    """Decorate a callable or the result of a built-in decorator; or return the decorator."""
     if fn is None:
         return lambda target: _apply(target, decorate)
     if isinstance(fn, (classmethod, staticmethod)):

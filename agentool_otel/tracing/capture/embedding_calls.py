@@ -46,7 +46,7 @@ class EmbeddingsCall(Block):
                 self._known = reading.operation(False)
 
     def usage(self, input_tokens: int | None = None, *, cost_usd: float | None = None) -> None:
-        """Report what the call used: tokens of the input, and what it cost in US dollars."""
+        """Report the usage of the call: tokens of the input, and the cost in US dollars."""
         with guarded("reading the usage of embeddings"):
             values = {"input_tokens": input_tokens, "cost_usd": cost_usd}
             count, cost = integer(values, "input_tokens"), number(values, "cost_usd")

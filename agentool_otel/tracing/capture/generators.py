@@ -90,7 +90,7 @@ class Collected:
                 self.size += len(text)
 
     def all(self) -> Any:
-        """Return the values as a list, with what was returned at the end if that was something."""
+        """Return the values as a list, with the return value at the end if there is one."""
         values = [loads(text) for text in self.texts]
         if self.wanted and self.count > len(values):
             values.append(f"... {self.count - len(values)} more")
@@ -107,7 +107,9 @@ class Collected:
 
 
 class Inside:
-    """Enter it for each step of what is suspended: its context is current, and may change there."""
+    """Context manager for each step of a suspended call: its context is current, and may change
+    there.
+    """
 
     __slots__ = ("_token", "context")
 
@@ -133,7 +135,7 @@ class _Outside:
 
 
 class _Untraced:
-    """The call that nobody records."""
+    """A call that is not recorded."""
 
     context = Context()
     recording = False
@@ -241,7 +243,7 @@ async def async_generator(
 
 
 def _closes(error: BaseException) -> bool:
-    """True for what ends a generator that is wanted no more.
+    """Return whether an exception closes a generator that is no longer needed.
 
     A loop that ends cancels the task in which it closes what a `break` has left.
     """
@@ -297,7 +299,7 @@ A type's own hash may be the user's code, if its metaclass has one.
 
 
 def goes_on(value: Any, call: Call) -> Any:
-    """Return a driver of what a plain function has returned, or a manager that holds one.
+    """Return a driver for the result of a plain function, or a manager with one.
 
     The span has begun already, so it also ends if the driver is forgotten before it is resumed.
     """

@@ -58,14 +58,14 @@ class ModelCall(Block):
         self._chunks = Chunks()
 
     def output(self, answer: Any, finish_reason: str | None = None) -> None:
-        """Report what the model answered.
+        """Report the model's answer.
 
         In repeated calls, text and content continue the earlier ones, messages and chunks are
         added, and a whole response replaces the one before it.
 
         Args:
             answer: text; a message or a list of them; content blocks or tool calls, which are one
-                message's; a whole response, or the chunks of a streamed one as they come. In the
+                message's; a whole response, or the chunks of a streamed one as they arrive. In the
                 shape of OpenAI's chat completions or responses, of Anthropic's messages, of
                 Google's generateContent or of the conventions, as JSON or as the objects of the
                 providers' SDKs. Of a response the model's name, the id, the finish reasons and the

@@ -30,7 +30,7 @@ class RetrievalCall(Block):
         self._documents: list[Any] | None = None
 
     def documents(self, results: Any) -> None:
-        """Report what was found, best first; given again, it is added.
+        """Report the results; a second call adds to them.
 
         Args:
             results: a list of documents: texts; objects with any of `id`, `score`, `content` and

@@ -6,7 +6,7 @@ log_destination    where log records go
 disk/              the local recording, and the journal of spans that are open or not sent yet
 send/              OTLP requests to an endpoint: spooled, sent, sent again
 masking/           credentials in the telemetry of other libraries
-second_vocabulary  OpenInference's names beside ours, on what is sent
+second_vocabulary  OpenInference's names in addition to ours, on what is sent
 otlp_variables     OpenTelemetry's variables that say how and where to send
 sdk, batched       our store as an exporter of the SDK; any exporter of the SDK as our store
 logs, log_records  the logger provider of a process that has none, and what it collects

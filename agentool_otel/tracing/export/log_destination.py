@@ -20,8 +20,8 @@ class LogDestination:
     """The store of log records in force, and the journal that shows others that its process lives.
 
     Attributes:
-        store: None where log records go nowhere.
-        journal: of the spans, or one of its own where log records are sent elsewhere; None where
+        store: None if log records go nowhere.
+        journal: of the spans, or one of its own where log records are sent elsewhere; None if
             nothing waits on disk.
         created: log records that were emitted in this process.
     """

@@ -167,7 +167,7 @@ def delay_s(default: float = _DELAY_S) -> float:
 
 
 def batch_size() -> int | None:
-    """Return how many spans a request may have, None where it is unset."""
+    """Return how many spans a request may have, None if it is unset."""
     return environment.usable(environment.BATCH_SIZE, values.positive("spans"), None)
 
 

@@ -21,7 +21,7 @@ __all__ = ["add_vocabulary"]
 
 _OURS = "agentool_otel"
 _ROOM = 1024
-"""Bytes for the names, and what is no text."""
+"""Bytes for the names, and what is not text."""
 
 
 def add_vocabulary(request: bytes, most: int) -> bytes:

@@ -200,7 +200,7 @@ async def observe_async(
 
 
 def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
-    """Start the span of a call; None where it is recorded further up, or not at all.
+    """Start the span of a call; None if it is recorded further up, or not at all.
 
     Args:
         call: the kind of call.

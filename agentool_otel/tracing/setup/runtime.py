@@ -88,14 +88,14 @@ def instrument(
             tracer provider of the application keeps the name it has.
         content: capture messages, arguments and results. By default the environment decides
             (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
-            is captured into a local recording and not sent over the network. The same variable
-            says where captured content goes: on spans, on events beside them, or on both.
+            is captured into a local recording and not sent over the network. The same variable says
+            where captured content goes: on spans, on events beside them, or on both.
         redact: called with attribute name and text of every captured content; returns the text to
             keep, or None to leave it out.
         include: names of the frameworks to attach, all by default; the others are detached.
         exclude: names of frameworks to leave alone; `threads` leaves threads and pools alone, which
             otherwise work in the context of whoever gives them the work.
-        also: `openinference` writes its names beside ours on the spans that are sent to an
+        also: `openinference` writes its names in addition to ours on the spans that are sent to an
             endpoint, so that the pages of Phoenix, MLflow, Langfuse and others are filled; `none`
             writes none, and by default `AGENTOOL_ALSO` decides. They say only what the span says,
             are added when it is sent, and this package reads it as if they were not there.

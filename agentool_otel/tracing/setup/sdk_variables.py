@@ -77,13 +77,13 @@ def limits() -> SpanLimits:
 
 
 def _instead(name: str, default: int) -> int | None:
-    """Return the default where the value of a variable is refused, None where the SDK reads it."""
+    """Return the default where the value of a variable is refused, None if the SDK reads it."""
     refused = environment.usable(name, values.count, None) is None and environment.is_set(name)
     return default if refused else None
 
 
 def sampler() -> Sampler | None:
-    """Return the sampler to use where the value of a variable is refused, None where none is."""
+    """Return the sampler to use where the value of a variable is refused, None if none is."""
     from opentelemetry.sdk.trace.sampling import (
         DEFAULT_ON,
         ParentBasedTraceIdRatio,

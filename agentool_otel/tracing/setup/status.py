@@ -31,7 +31,7 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
     destination: str | None
     """In words; None before the first `instrument()`."""
     counts: Counts | None = None
-    """Counts so far; None where they do not pass through this package."""
+    """Counts so far; None if they do not pass through this package."""
 
 
 class Masked(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
     """A framework that this package can attach to."""
 
     installed: str | None
-    """Its version, None where it is not installed."""
+    """Its version, None if it is not installed."""
     supports: list[str]
     enabled: bool
     """Whether `instrument()` has attached to it."""
@@ -83,7 +83,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     journal: bool
     """Whether a span is on disk when its `end()` returns."""
     spans: Counts | None
-    """None where the application's own provider alone gets them, uncounted."""
+    """None if the application's own provider alone gets them, uncounted."""
     logs: Destination
     metrics: Destination
     instrumentors: dict[str, Framework]

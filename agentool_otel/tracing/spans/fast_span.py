@@ -1,7 +1,7 @@
 """A recording span of our own kind: the SDK's, started and ended with a fifth of the work.
 
 What all spans of a tracer share is in a class built for the tracer; a span holds what is its own,
-and its attributes as a plain dict. The SDK's bounded containers are built when somebody else needs
+and its attributes as a plain dict. The SDK's bounded containers are built when other code needs
 them, over the same data, so that everything of the SDK's span works on it. Processors get the usual
 read-only span at its end.
 
@@ -176,7 +176,7 @@ class FastSpan(sdk._Span):
 
 
 def class_of(tracer: Any) -> type[FastSpan] | None:
-    """Return the class of own spans of a tracer; None where the SDK's insides are not as known."""
+    """Return the class of own spans of a tracer; None if the SDK's insides are not as known."""
     probe = sdk._Span(
         "",
         SpanContext(1, 1, False),

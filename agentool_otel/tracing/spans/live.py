@@ -391,7 +391,7 @@ def begin(
     announced: bool = True,
     content_follows: bool = False,
 ) -> LiveSpan | None:
-    """Start the span of an operation; None where telemetry is switched off or suppressed.
+    """Start the span of an operation; None if telemetry is switched off or suppressed.
 
     Args:
         operation: what is known at the start. Content belongs to `LiveSpan.end`, so that a span
@@ -468,8 +468,9 @@ def executes_tool(context: Context | None = None) -> bool:
 
 
 def parent_for(context: Context) -> Context | None:
-    """Return the context that a span started in another one has its parent in; None where
-    telemetry is switched off or suppressed."""
+    """Return the context that a span started in another one has its parent in; None if telemetry is
+    switched off or suppressed.
+    """
     if not settings.enabled or suppressed(context):
         return None
     if settings.inherited is not None and not parent_of(context):

@@ -2,9 +2,9 @@
 
 Several libraries have tracers of their own, on by default. Beside an instrumentor every call would
 have two spans, theirs without its content. So, while an instrumentor covers a scope, the tracer
-provider that we have made starts no span for it; what happens below hangs on the span around it,
-and an outgoing `traceparent` names that one. The libraries' own switches are left as the user has
-set them: they hold for the process, and would outlive `uninstrument()`.
+provider that we have made starts no span for it; what happens below hangs on its parent span, and
+an outgoing `traceparent` names that one. The libraries' own switches are left as the user has set
+them: they hold for the process, and would outlive `uninstrument()`.
 
 A tracer provider of the user's is never changed. There both spans are written, and a rebuild of
 both together counts each call once.

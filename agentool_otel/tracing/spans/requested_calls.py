@@ -218,7 +218,7 @@ def _near(pairs: list[_Found], parent_id: int) -> list[_Found]:
 
 
 def _only(pairs: list[_Found]) -> _Found | None:
-    """Return the first of equal requests of one answer; None where answers or arguments differ."""
+    """Return the first of equal requests of one answer; None if answers or arguments differ."""
     if len({(id(answer), call.arguments) for answer, call in pairs}) != 1:
         return None
     return pairs[0]

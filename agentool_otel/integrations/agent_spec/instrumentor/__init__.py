@@ -1,4 +1,4 @@
-"""Oracle's Open Agent Specification: agents, flows and what is in them, by `pyagentspec.tracing`.
+"""Oracle's Open Agent Specification: agents, flows and their parts, by `pyagentspec.tracing`.
 
 patches        hooks for its spans and events
 processor      a span processor, for programs that give one to their `Trace` themselves

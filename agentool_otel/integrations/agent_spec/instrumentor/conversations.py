@@ -1,4 +1,4 @@
-"""WayFlow's conversations: what one has begun ends with it.
+"""WayFlow's conversations: steps begun in one end with it.
 
 WayFlow reports no end of the flows and nodes that an exception leaves. Without its
 `AgentSpecEventListener` it has no spans of pyagentspec, so nothing of a conversation is recorded.
@@ -45,7 +45,7 @@ _begun: ContextVar[set[Any] | None] = ContextVar("agentool-otel-agent-spec", def
 
 
 def begun_here() -> set[Any] | None:
-    """Return the steps that the conversation around is to end; None outside of any."""
+    """Return the steps that the current conversation is to end; None outside of any."""
     return _begun.get()
 
 
@@ -67,7 +67,7 @@ async def executed_async(
 
 @contextmanager
 def conversing(conversation: Any) -> Generator[None]:
-    """End what begins inside it, and lies in no step, with the block, if nobody does before."""
+    """End steps that begin inside the block, outside of any other step, with the block."""
     if begun_here() is None:
         with guarded("looking for WayFlow's listener"):
             _notice_without_listener()

@@ -1,4 +1,4 @@
-"""Evaluations by `pyagentspec.evaluation`: a span around each, and the judgements below it.
+"""Evaluations by `pyagentspec.evaluation`: a parent span for each, with the verdicts below it.
 
 Each value of a metric is a judgement: a truth value is 1 or 0 and passes or fails, a finite number
 is the score, a text the label. A metric that could not be computed has neither, and the label

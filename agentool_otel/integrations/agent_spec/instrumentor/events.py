@@ -60,7 +60,7 @@ def _node_outputs(step: Step, event: Any) -> None:
 
 
 def _text(step: Step, attribute: str, value: Any) -> str | None:
-    """Return content as the text of an attribute; None where there is none, or none is wanted."""
+    """Return content as the text of an attribute; None if there is none, or none is wanted."""
     policy: Policy = policy_in(step.context)
     if value is None or record(value) == {} or not policy.on_spans:
         return None
@@ -145,7 +145,7 @@ _CONTENT = ("content", "inputs", "outputs", "state_snapshot")
 
 
 def _record_note(step: Step, event: Any) -> None:
-    """Add a span event with who and what it is about, and its content where that is wanted."""
+    """Add a span event with its sender and subject, and its content if that is wanted."""
     confirmed = get(event, "execution_confirmed")
     attributes: dict[str, Any] = {
         "agentspec.request.id": string(event, "request_id"),

@@ -60,7 +60,7 @@ class Listener:
         return _STEPS.get(name, Step)(span, span_type, above, context)
 
     def _place(self) -> tuple[Step | None, Context]:
-        """Return the step around what happens now, and the context of the span that begins."""
+        """Return the current step, and the context of the span that begins."""
         step = current_step()
         stated = self._innermost_step()
         if stated is None or (step is not None and stated in step.outward()):

@@ -58,7 +58,7 @@ class AgentSpecProcessor:
         """Do nothing: events go to the current configuration."""
 
     def shutdown(self) -> None:
-        """Nothing: the end of the trace's root has ended what was open below it."""
+        """Do nothing: the end of the trace's root has ended everything below it."""
 
     async def startup_async(self) -> None:
         """As `startup`."""

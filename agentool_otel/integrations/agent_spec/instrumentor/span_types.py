@@ -9,7 +9,7 @@
     ToolExecutionSpan            execute_tool
     LlmGenerationSpan            chat
 
-Spans of other types have no step: what lies in them belongs to the step around.
+Spans of other types have no step: what lies in them belongs to the parent step.
 Source: pyagentspec tracing/spans at 26.3.1.
 """
 
@@ -121,7 +121,7 @@ SPAN_TYPES: dict[str, SpanType] = {
 
 
 def span_type_of(span: Any) -> tuple[str, SpanType] | None:
-    """Return the type of a span and its name; None where it has no step."""
+    """Return the type of a span and its name; None if it has no step."""
     for name in values.class_names(span):
         if name in SPAN_TYPES:
             return name, SPAN_TYPES[name]

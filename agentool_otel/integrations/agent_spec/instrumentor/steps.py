@@ -5,7 +5,7 @@ ToolStep   begins once its call is known
 ModelStep  recorded when it is over, unless a client's instrumentor has recorded the call
 
 A step that another instrumentor records (LangChain's, of the calls that LangGraph makes) has no
-span here, and what lies in it belongs to the step around.
+span here, and what lies in it belongs to the parent step.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Step:
         return True
 
     def outward(self) -> Iterator[Step]:
-        """Yield the step and those around it."""
+        """Yield the step and its ancestors."""
         step: Step | None = self
         while step is not None:
             yield step
@@ -165,7 +165,7 @@ class Step:
         self._token = attach(context)
 
     def _join(self) -> None:
-        """Let what is around end this step, if nobody does before."""
+        """Register with the parent, whose end ends this step if nothing else has."""
         self._held_by = begun_here() if self.above is None else self.above.open
         if self._held_by is not None:
             self._held_by.add(self)
@@ -195,7 +195,7 @@ class Step:
             )
 
     def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
-        """Add a span event; to the step around, where this one has no span yet."""
+        """Add a span event; to the parent step, where this one has no span yet."""
         for step in self.outward():
             if step.span is not None and step.span.live is not None:
                 if step.span.recording:
@@ -205,7 +205,7 @@ class Step:
     # --------------------------------------------------------------------------------- ending
 
     def leave(self) -> None:
-        """Put back what was current before it, and before what is open below it."""
+        """Restore the context before it, and before open steps below it."""
         for step in list(self.open):
             step.leave()
         token, self._token = self._token, None
@@ -213,7 +213,7 @@ class Step:
             restore(token)
 
     def end(self, end_ns: int, failure: Failure | None = None, finished: bool = True) -> None:
-        """End the span, and what is still open below it.
+        """End the span, and open steps below it.
 
         Args:
             end_ns: when.
@@ -300,7 +300,7 @@ class ToolStep(Step):
         self._join()
 
     def requested(self, event: Any) -> None:
-        """Begin with the request: a `ToolExecutionRequest`, or None where there was none."""
+        """Begin with the request: a `ToolExecutionRequest`, or None if there was none."""
         if self.elsewhere or self.span is not None:
             return
         inputs = get(event, "inputs")
@@ -380,7 +380,7 @@ class ModelStep(Step):
         self.request = self.response = None
 
     def _counted(self) -> int:
-        """Return how many model calls clients have recorded inside the step around."""
+        """Return how many model calls clients have recorded inside the parent step."""
         below = None if self.above is None else self.above.below
         return 0 if below is None else below.count
 

@@ -70,7 +70,7 @@ def class_names(value: Any) -> list[str]:
 
 
 def component_type(component: Any) -> str | None:
-    """Return which type of component it is; the class, where it is missing."""
+    """Return the type of a component; its class, if it has none."""
     if component is None:
         return None
     return string(component, "component_type") or class_name(type(component))
@@ -86,7 +86,7 @@ def labels(component: Any) -> dict[str, Any]:
 
 
 def runtime(span: Any) -> str | None:
-    """Return the runtime that a span comes from, None where that is not known.
+    """Return the runtime that a span comes from, None if that is not known.
 
     Source: wayflowcore agentspec/tracing.py, which keeps the ids of WayFlow's spans; the names that
     pyagentspec adapters/langgraph gives to its own, at 26.3.1.
@@ -101,7 +101,7 @@ def runtime(span: Any) -> str | None:
 
 
 def agent(component: Any) -> AgentInvocation:
-    """Return what is known of an agent, or of several that work as one, without content."""
+    """Return the fields of an agent, or of several that work as one, without content."""
     config = get(component, "llm_config")
     name = string(component, "name")
     extra = {"agentspec.component.type": component_type(component) or "Agent"}
@@ -164,7 +164,7 @@ def _word(obj: Any, name: str) -> str | None:
 
 
 def usage(event: Any) -> Usage | None:
-    """Return the tokens that a response reports; None where it reports none."""
+    """Return the tokens that a response reports; None if it reports none."""
     usage_ = Usage(
         input_tokens=integer(event, "input_tokens"), output_tokens=integer(event, "output_tokens")
     )
@@ -175,7 +175,7 @@ def usage(event: Any) -> Usage | None:
 
 
 def as_message(role: str, values: Any) -> list[Message] | None:
-    """Return the inputs or the outputs of a component as one message; None where it has none."""
+    """Return the inputs or the outputs of a component as one message; None if it has none."""
     value = record(values)
     if not value:
         return None

@@ -47,7 +47,7 @@ class Held(NamedTuple):
     kind: str
     """Its type."""
     name: str | None
-    """Of the member that it is; None where it is the whole of `data`."""
+    """Of the member that it is; None if it is the whole of `data`."""
     members: Object
 
 

@@ -204,7 +204,7 @@ class Call(Generic[S]):
     # ------------------------------------------------------------------------- where it is told
 
     def reference(self, tool: Tool) -> dict[str, Any] | None:
-        """Return where its telemetry is; None where it has none."""
+        """Return where its telemetry is; None if it has none."""
         ids = self.step.ids
         if ids is None:
             return None

@@ -121,7 +121,7 @@ _AS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the Invocation or the Result of a span; None where it has none."""
+    """Return the Invocation or the Result of a span; None if it has none."""
     of_facts, of_content = _PLACES[kind]
     obj = _join(attributes, of_facts, of_content)
     if obj is None or kind != "Invocation":
@@ -136,7 +136,7 @@ def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def object_in(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the object of a span event; None where it has none."""
+    """Return the object of a span event; None if it has none."""
     return _join(attributes, *_ANY_OTHER)
 
 

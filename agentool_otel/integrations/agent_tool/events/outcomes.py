@@ -58,7 +58,7 @@ STATE_OF_EVENT: Mapping[str, str] = {
 
 
 def error_type_of(result: Mapping[str, Any], state: str | None) -> str | None:
-    """Return the class of a failure, None where there is none.
+    """Return the class of a failure, None if there is none.
 
     The class that the result's error names counts most, then the result's status, then the state.
 

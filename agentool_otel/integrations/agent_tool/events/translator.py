@@ -3,7 +3,7 @@
     Invocation, Result         a step: `execute_tool`, from the request to the end
     about an invocation        span events of its step: decisions, hooks, mutations, progress,
                                persistence, and every event under its own name
-    declarations, surfaces     span events of the step around, or a step of their own
+    declarations, surfaces     span events of the parent step, or a step of their own
 
 An event may hold the objects it is about, in `data`: by themselves, or by name. An object that
 nobody has an event for is noted under the name of the event that would report it.
@@ -376,7 +376,7 @@ class _Ended(Generic[S]):
         self.reference = reference
         """Reference to its telemetry."""
         self._guard = guard if guard.size <= _GUARD else None
-        """Data of the invocation that is withheld; None where it is too large to be kept."""
+        """Data of the invocation that is withheld; None if it is too large to be kept."""
 
     def attributes_of(self, kind: str, members: Object) -> dict[str, Any]:
         """Return the attributes of a late object: its facts only."""

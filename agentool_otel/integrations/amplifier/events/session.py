@@ -159,7 +159,7 @@ class Session(Generic[S]):
         Args:
             at_ns: when.
             status: how it ended: success, incomplete, cancelled or whatever else an orchestrator
-                says; None where nobody has said it.
+                says; None if nobody has said it.
         """
         turn, self.turn = self.turn, None
         if turn is None:

@@ -20,7 +20,7 @@ Around = Callable[[Callable[..., Any], "tuple[Any, ...]", "dict[str, Any]"], Any
 class _Wrapped(NamedTuple):
     owner: ref[Any]
     place: type | None
-    """The class that the wrapper stands on; None where that is the object itself."""
+    """The class that the wrapper stands on; None if that is the object itself."""
     around: Around
 
 
@@ -32,7 +32,7 @@ def wrap(owner: Any, name: str, wrapping: Around) -> Callable[[], None] | None:
     """Call `wrapping` in place of a method of one object.
 
     Returns:
-        What undoes it; None where the object has no such method or takes no wrapper, or where the
+        What undoes it; None if the object has no such method or takes no wrapper, or where the
         method is wrapped already.
     """
     key = id(owner), name

@@ -71,7 +71,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Expected(NamedTuple):
-    """A tool call that nobody has denied yet, nor let pass."""
+    """A tool call that is neither denied nor allowed yet."""
 
     data: Data
     """The event, as the last watcher saw it."""

@@ -48,7 +48,7 @@ _ADDRESS = re.compile(r"(.+)_([0-9a-f-]{36})/\2")
 
 
 def trace_links(spans: Sequence[SpanRecord]) -> TraceLinks | None:
-    """Return the messages that spans have sent, and those that others are due to."""
+    """Return the messages that spans have sent, and those that they react to."""
     messaging = [span for span in spans if span.scope.startswith(_SCOPE)]
     if not messaging:
         return None

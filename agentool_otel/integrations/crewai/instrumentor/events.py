@@ -1,7 +1,7 @@
 """Events of CrewAI's bus become spans.
 
 Which steps there are, and which events end them, is a table by the type of the event; events that
-are not in it have no span, and what happens inside belongs to the step around.
+are not in it have no span, and what happens inside belongs to the parent step.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ _ENDS: dict[str, _End] = {
 
 
 class Listener:
-    """Takes every event of the bus, where it happens."""
+    """Handles every event of the bus, where it happens."""
 
     def __init__(self) -> None:
         self._steps = OpenSpans[OpenStep](_abandon)

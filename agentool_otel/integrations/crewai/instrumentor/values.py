@@ -76,7 +76,7 @@ def arguments(value: Any) -> Any:
 
 
 def coworker(source: Any, tool: str, value: Any) -> str | None:
-    """Return the role of the agent that a tool call goes to, None where it goes to none.
+    """Return the role of the agent that a tool call goes to, None if it goes to none.
 
     Args:
         source: what runs the tool, for an agent of a crew.

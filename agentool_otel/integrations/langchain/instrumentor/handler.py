@@ -450,7 +450,7 @@ class Handler(BaseCallbackHandler):
         frame: Frame | None,
         names: dict[str, str],
     ) -> LiveRun | None:
-        """Keep a run that has started; without a span it is plumbing of the run around it."""
+        """Keep a run that has started; without a span it is plumbing of its parent run."""
         parent = above.run if isinstance(above, Plumbing) else above
         if live is None:
             if parent is not None:
@@ -471,7 +471,7 @@ def _has_no_messages(outputs: Any) -> bool:
 
 
 def _graph(run: LiveRun | None) -> LiveRun | None:
-    """Return the innermost graph that holds a run."""
+    """Return the innermost graph that a run is part of."""
     if run is None or isinstance(run.operation, AgentInvocation):
         return run
     return run.agent

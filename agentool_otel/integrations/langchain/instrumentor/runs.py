@@ -1,7 +1,7 @@
 """The runs in progress, by LangChain's run id.
 
 Callbacks of one run come from several threads and tasks; its id and its parent's are what holds
-them together. Runs without a span of their own (chains, graph nodes) stand for the run around them.
+them together. Runs without a span of their own (chains, graph nodes) stand for their parent run.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Runs(OpenSpans["LiveRun | Plumbing"]):
         super().add(key, span)
 
     def above(self, run_id: UUID | None) -> LiveRun | Plumbing | None:
-        """Return the parent of a run that starts; it and the run around it count as in use."""
+        """Return the parent of a run that starts; both count as in use."""
         parent = self.get(run_id)
         if parent is not None and run_id is not None:
             outer = parent if isinstance(parent, LiveRun) else parent.run

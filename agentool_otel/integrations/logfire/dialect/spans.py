@@ -1,4 +1,4 @@
-"""The Logfire SDK around provider clients, and whatever else it traces.
+"""The Logfire SDK around provider clients, and its other spans.
 
 Source: pydantic/logfire `logfire/_internal/integrations/llm_providers`. A call is the JSON of
 its request and response. pydantic-ai's spans, which it collects, are a dialect of their own.

@@ -95,7 +95,7 @@ class Mastra:
 
 
 def _read_inference(span: Reader) -> None:
-    """Its answer is the text alone: where it called tools, the step around it has the whole."""
+    """Read a model call. Its answer is text only: a parent step has the tool calls."""
     reasons = span.texts(gen_ai.RESPONSE_FINISH_REASONS)
     if reasons is None:
         return

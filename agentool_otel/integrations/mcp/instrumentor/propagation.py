@@ -60,7 +60,7 @@ def context_of(meta: Mapping[str, Any] | None) -> Context:
     """Return the context that a request is handled in: below the span that its `_meta` names, else
     the current one.
 
-    In one process the server may run in the context of somebody else, who has started it. Unless
+    In one process the server may run in the context of the code that has started it. Unless
     that is where the request comes from, whose run and whose work it is are unknown.
     """
     current = get_current()

@@ -1,4 +1,4 @@
-"""Requests that a server handles, whichever transport they come by.
+"""Requests that a server handles, over any transport.
 
 All servers of the SDK pass here: the low-level one, `MCPServer` and, of mcp 1, `FastMCP`. A span is
 around everything that happens to a request, its refusal by a middleware too, and ends before the

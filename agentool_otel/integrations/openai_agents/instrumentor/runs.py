@@ -97,7 +97,7 @@ class AgentRun:
 
     # ---- the agents inside
     def agent_started(self, name: str | None) -> StepSpan | None:
-        """Start the span of an agent; None where the run's own is the span of it."""
+        """Start the span of an agent; None if the run's own span is the agent's."""
         self._agents += 1
         self.failure = None
         if self._agents == 1 and self.agent is self.step:

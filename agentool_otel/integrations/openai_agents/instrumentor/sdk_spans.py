@@ -403,7 +403,7 @@ def handoff_answered(
 
 
 class _Workflow(ObservedSpan):
-    """A trace that the user has opened around several runs."""
+    """A trace that the user has opened for several runs."""
 
     def context(self) -> Context | None:
         group = string(self.data, "group_id")

@@ -100,7 +100,7 @@ def retry(part: Any) -> str:
 
 
 def prompt(content: Any) -> list[Message] | None:
-    """Return the user's prompt to a run as a message, None where the run goes on without one."""
+    """Return the user's prompt to a run as a message, None if the run has none."""
     return None if content is None else [message("user", _contents(content))]
 
 

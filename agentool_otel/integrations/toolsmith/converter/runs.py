@@ -66,7 +66,7 @@ def read_run(run: Object) -> list[Document]:
 
 
 def write_run(documents: Sequence[Document]) -> Object:
-    """Return the run that traces and results are of, in any order they come.
+    """Return the run of traces and results, in any order.
 
     Raises:
         DecodeError: if they are not from a run of ToolSmith, or a trace is without its result.
@@ -189,7 +189,9 @@ def _label(result: Object) -> str:
 
 
 def _steps(result: Object) -> list[Object]:
-    """Return the steps: why a tool was selected, and its call, which nobody executed."""
+    """Return the steps: the reason for a tool's selection, and its call, which is never
+    executed.
+    """
     tool_call: Object = result.get("toolCall") or {}
     name = tool_call.get("toolName") or result.get("actualTool")
     steps: list[Object] = []

@@ -72,7 +72,7 @@ def _of_file(file: Object) -> Object:
 
 
 def _synthesized_members(file: Object) -> list[str]:
-    """Return the members that only stand there because ToolSmith needs them."""
+    """Return the members that were added only because ToolSmith needs them."""
     for names in (["name", "version"], ["version"], ["name"]):
         if file.get("metadata") == {"agentool": {"synthesized": names}}:
             return names if all(file[name] == _SYNTHESIZED[name] for name in names) else []

@@ -146,7 +146,7 @@ def _read_tool(tool: Object) -> Object:
 
 
 def _has_side_effects(text: str) -> bool | None:
-    """Return whether the free text describes side effects; None where it is ambiguous."""
+    """Return whether the free text describes side effects; None if it is ambiguous."""
     words = text.strip().lower()
     if words in _HARMLESS:
         return False

@@ -84,7 +84,7 @@ def format_named(name: str) -> Format:
 
 
 class Writer:
-    """Writes traces in one format to a file, as they come."""
+    """Writes traces in one format to a file, as they arrive."""
 
     def __init__(self, out: BinaryIO, format: Format):
         self._out = out

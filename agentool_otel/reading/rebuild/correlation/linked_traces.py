@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
-    """Return a trace as a part of a run; None where it stands for itself.
+    """Return a trace as a part of a run; None if it stands for itself.
 
     Args:
         spans: all of the trace.

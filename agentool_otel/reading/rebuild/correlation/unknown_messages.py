@@ -19,7 +19,7 @@ from agentool_otel.reading.rebuild.tree import Node
 __all__ = ["has_messages", "request_of", "same_runs", "waits_for_tools"]
 
 _REQUESTS = frozenset({"SERVER", "CONSUMER"})
-"""Kinds of the spans that serve a request or a message of somebody else."""
+"""Kinds of the spans that serve a request or a message of another process."""
 _WAITING = frozenset({"tool_call", "pause_turn"})
 """Finish reasons of an answer that another call follows; the second is Anthropic's."""
 _ENDING = frozenset({"stop", "length", "content_filter", "error"})

@@ -41,7 +41,7 @@ class SpanReading(msgspec.Struct, frozen=True, omit_defaults=True):
     span_id: str
     name: str
     dialect: str | None = None
-    """The vocabulary it was read in; None where no dialect recognised it."""
+    """The vocabulary it was read in; None if no dialect recognised it."""
     confidence: float = 0.0
     """Certainty of that dialect, up to 1."""
     why: str = ""

@@ -53,7 +53,7 @@ _AT_ONCE = f"{_BY_PLACE}; some went on at once, so there may have been several r
 
 
 def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
-    """Return where each field of a trace came from.
+    """Return the origin of each field of a trace.
 
     Args:
         run: the spans it was rebuilt from, linked.
@@ -133,7 +133,7 @@ def _unread_keys(node: Node) -> Iterator[str]:
 def _member_notes(
     run: RunSpans, document: dict[str, Any], inferences: list[Node]
 ) -> Iterator[Note]:
-    """Yield where the members of a trace came from, except its steps and its status."""
+    """Yield the origins of a trace's members, except its steps and its status."""
     root = run.root
     values = {
         "input": input_of(root, run.nodes, inferences),
@@ -159,7 +159,7 @@ def _status_note(status: Status) -> Note:
 
 
 def _error_notes(root: Node | None, failure: Failure | None) -> Iterable[Note]:
-    """Return where the error in a trace's metadata came from."""
+    """Return the origin of the error in a trace's metadata."""
     metadata = root.span.attributes.get(agentool.METADATA) if root is not None else None
     if has_error(json_or(metadata, None)):
         return [Note("kept", "metadata.error", None, _span_id(root), agentool.METADATA)]

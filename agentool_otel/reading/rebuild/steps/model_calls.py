@@ -290,7 +290,7 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _merged(leaf: Node, around: Node) -> Node:
-    """Return the leaf, with the fields that it lacks from the span around it.
+    """Return the leaf, with the fields that it lacks from its parent span.
 
     All messages come from the span that has an answer: the other's, if any, are often a rendering
     of them.

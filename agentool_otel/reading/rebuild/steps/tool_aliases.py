@@ -160,7 +160,7 @@ def _waits(call: ToolCall) -> bool:
 
 
 def _arguments(call: ToolCall) -> str | None:
-    """Return the arguments of a call, None where it has none: then all calls are alike."""
+    """Return the arguments of a call, None if it has none: then all calls are alike."""
     arguments = plain(call.arguments)
     return None if not arguments or arguments is UNSET else canonical(arguments)
 

@@ -77,7 +77,7 @@ class ToolCalls(list[ToolCall]):
         self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
         """By name and arguments, the calls without an id."""
         self._only_requested: list[ToolCall] = []
-        """The calls whose span records the request and no outcome, as they come."""
+        """The calls whose span records the request and no outcome, as they arrive."""
         self._requests_of_spans: dict[tuple[str | None, str], deque[ToolCall]] = defaultdict(deque)
         """The same, by name and arguments."""
 

@@ -62,7 +62,7 @@ class Feed(io.RawIOBase):
 
     Args:
         read: gives the bytes.
-        packed: gives how many bytes they have been unpacked from; None where they are as they came.
+        packed: gives how many bytes they have been unpacked from; None if they are as they came.
     """
 
     def __init__(self, read: Callable[[int], bytes], packed: Callable[[], int] | None = None):

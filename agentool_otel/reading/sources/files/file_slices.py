@@ -28,7 +28,7 @@ _AVAILABLE = re.compile(rb"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 
 class Reread:
-    """A file that stays open as long as somebody may read from it."""
+    """A file that stays open as long as it has readers."""
 
     def __init__(self, descriptor: int):
         self._descriptor = descriptor
@@ -55,8 +55,7 @@ class Reread:
 
 
 def fits_in_memory(size: int) -> bool:
-    """Return whether the system can hold so many bytes of files, which it does where they were
-    read."""
+    """Return whether the system's cache can keep so many bytes of files."""
     return size <= _PART * _available()
 
 

@@ -1,4 +1,4 @@
-"""From any JSON value to the pieces of it that hold spans or traces.
+"""Find the parts of any JSON value that are spans or traces.
 
 API responses, exports and test fixtures wrap them in objects and lists of their own. The wrapping
 needs no name here, because a piece is recognised by its own members.
@@ -129,8 +129,9 @@ counts.
 
 
 def container_of(row: dict[str, str]) -> Container | None:
-    """Return the container that an object of texts is; None where it is something else. So are all
-    that have the same members, and the same values of those that are `TELLING`."""
+    """Return the container type of an object of texts; None if it is something else. The answer is
+    the same for all objects with the same members and the same values of `TELLING`.
+    """
     try:
         inner_pieces = [*pieces(row)]
     except (RecursionError, ValueError):

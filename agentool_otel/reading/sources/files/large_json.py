@@ -90,7 +90,7 @@ class LargeJson:
 
     @property
     def around(self) -> dict[str, Json]:
-        """Members of the objects around the place that was reached, as far as they are kept."""
+        """Return the members of the parents of the present place, as far as they are kept."""
         return {key: value for frame in self._frames for key, value in frame.members.items()}
 
     def values(self) -> Iterator[Json]:

@@ -17,7 +17,7 @@ class LineBlock(list[bytes]):
         """Bytes of the lines that have been tried as a document."""
 
     def take(self) -> bytes:
-        """Return the text of the lines, and hold none from now on."""
+        """Return the text of the lines, and drop it."""
         text = b"".join(self)
         self.clear()
         self.tried = 0

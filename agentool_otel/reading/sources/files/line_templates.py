@@ -23,7 +23,7 @@ class _Frame(NamedTuple):
 
 
 class Framed(NamedTuple):
-    """The span of a line, with the scope and resource around it."""
+    """The span of a line, with its scope and resource."""
 
     begin: int
     trace_id: str
@@ -39,7 +39,7 @@ class LineTemplates:
         self._frames = Interned[_Frame]()
 
     def learn(self, line: bytes, begin: int, end: int, span: UndecodedSpan) -> None:
-        """Learn from a line that holds one span, between two places, and no more."""
+        """Learn from a line that has exactly one span, between two places."""
         if line.find(FIRST) == begin:
             frame = _Frame(line[end:], span.scope, span.resource)
             self._frames.put(line[:begin], frame)

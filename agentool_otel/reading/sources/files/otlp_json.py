@@ -155,8 +155,9 @@ class JsonReader:
     def _of_line(
         self, read: _Read, line: bytes, number: int, at: int, block: LineBlock
     ) -> Sequence[SpanRecord | UndecodedSpan] | None:
-        """Return the spans of a line, after those of the block that it ends; None where the line
-        is part of a block."""
+        """Return the spans of a line, after those of the block that it ends; None if the line is
+        part of a block.
+        """
         try:
             spans = read(line, number, number, at)
         except Foreign as error:
@@ -173,7 +174,7 @@ class JsonReader:
     def _of_block(
         self, read: _Read, block: LineBlock, last: int, size: int
     ) -> Sequence[SpanRecord | UndecodedSpan] | None:
-        """Return the spans of a block whose last line may end it; None where it goes on."""
+        """Return the spans of a block whose last line may end it; None if it goes on."""
         # Each try is twice as long as the one before, so all tries together stay linear.
         if size < 2 * block.tried:
             return None

@@ -48,7 +48,7 @@ class RemoteFile(io.RawIOBase):
         self.name = place
         """Its URL, without credentials."""
         self.size = size
-        """Bytes; None where they are not known."""
+        """Bytes; None if they are not known."""
         self._open = open_file
         self._secrets = secrets
         self._stream: Any = None
@@ -82,8 +82,8 @@ class RemoteFile(io.RawIOBase):
 
 
 def remote_files(url: str, suffixes: Sequence[str]) -> list[RemoteFile]:
-    """Return the files that a URL stands for: a file, a pattern, or a folder at any depth, of which
-    those with one of the suffixes, sorted.
+    """Return the files of a URL: a file, a pattern, or a folder at any depth, of which those with
+    one of the suffixes, sorted.
 
     Raises:
         MissingDependencyError: the library for such a place is not installed.

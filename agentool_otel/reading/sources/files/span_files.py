@@ -99,7 +99,7 @@ class SpanFiles:
         """Positions of the spans in counted files, for the next reading."""
 
     def census(self) -> Census | None:
-        """Count spans per trace, where the files are so large that it pays."""
+        """Count spans per trace, if the files are so large that it pays."""
         if self.bytes_total is None or self.bytes_total < _LARGE:
             return None
         paths = [file for file in self.files if isinstance(file, Path)]
@@ -243,7 +243,7 @@ class SpanFiles:
             raise values.refusal or DecodeError(EXPECTED, description, where=label, hint=hint)
 
     def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
-        """Yield the batches of a file that was counted, from where its spans lie."""
+        """Yield the batches of a file that was counted, by the offsets of its spans."""
         before = self.bytes_read
         for batch in json.from_offsets(lines, layout.lines()):
             self.bytes_read = before + lines.tell()
@@ -334,7 +334,7 @@ def _varint_fits(head: bytes) -> bool:
 
 
 def _size(files: Sequence[SpanFile]) -> int | None:
-    """Return the sum of the sizes, None where one of them is not known."""
+    """Return the sum of the sizes, None if one of them is not known."""
     total = 0
     for file in files:
         if isinstance(file, RemoteFile) and file.size is not None:

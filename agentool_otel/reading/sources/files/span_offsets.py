@@ -28,7 +28,7 @@ _BRACE = ord("{")
 
 
 def locate(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], int]:
-    """Return where spans that lie beside each other begin in a line, and where the last one ends.
+    """Return the offsets of adjacent spans in a line, and the end of the last one.
 
     Args:
         spans: in their order.
@@ -47,8 +47,9 @@ def locate(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], i
 
 
 def _start_of(span: msgspec.Raw, line: bytes, at: int) -> int:
-    """Return where a span lies, from a place on. Its beginning is sought, since preparing to seek
-    all of it takes longer than that."""
+    """Return the offset of a span, from a place on. Only its beginning is searched for, which is
+    faster than all of it.
+    """
     beginning = bytes(span)[: 2 * HEAD]
     while True:
         at = line.index(beginning, at)
@@ -58,7 +59,7 @@ def _start_of(span: msgspec.Raw, line: bytes, at: int) -> int:
 
 
 class Group(NamedTuple):
-    """Spans of one resource and scope, beside each other in a line."""
+    """Spans of one resource and scope, adjacent in a line."""
 
     resource: bytes
     scope: str

@@ -34,7 +34,7 @@ def is_trace_column(name: Json) -> bool:
 
 
 def rows_of(value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
-    """Return the rows of a table as objects; None where a value is no table."""
+    """Return the rows of a table as objects; None if a value is no table."""
     fields = value.get("fields")
     columns = value.get("columns", value.get("meta"))
     if isinstance(fields, list) and isinstance(columns, list) and _hold_cells(columns):

@@ -82,8 +82,8 @@ _decode = msgspec.json.Decoder(_Document).decode
 
 
 def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
-    """Count the spans of OTLP/JSON line files and note where they lie; None for anything that is
-    not plainly that, and where spans are so far from those of their trace that it would not help.
+    """Count the spans of OTLP/JSON line files and note their offsets; None for any other file, and
+    if spans are so far from those of their trace that it would not help.
 
     None costs speed and nothing else. Of a file that grows after it was counted, what was counted
     is read.

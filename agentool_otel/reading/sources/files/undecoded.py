@@ -1,4 +1,4 @@
-"""A span as it lies in its file, to be decoded when its trace is complete.
+"""An encoded span of a file, to be decoded when its trace is complete.
 
 Grouping has to hold spans until the last one of their trace has passed. Undecoded they take half
 the memory, go to disk as they are, and are decoded where they are used, while they are in cache.

@@ -1,4 +1,4 @@
-"""The credentials for a server, which are sent to it and shown to nobody.
+"""The credentials for a server, which are sent to it and never shown.
 
 User and password of the URL are sent as Basic, `AGENTOOL_TEMPO_TOKEN` as Bearer, and
 `AGENTOOL_TEMPO_TENANT` in the header by which the server tells its tenants apart; `JAEGER` in place

@@ -1,4 +1,4 @@
-"""The limits of one reading of a server, whatever each of its answers holds."""
+"""The limits of one reading of a server, independent of single answers."""
 
 from __future__ import annotations
 

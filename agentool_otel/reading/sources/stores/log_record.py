@@ -1,4 +1,4 @@
-"""Log records: content and events that an SDK writes as logs beside its spans.
+"""Log records: content and events that an SDK writes as logs in addition to its spans.
 
 Spec: opentelemetry-proto 1.9 logs/v1 (names in either case), and the same record as one object with
 plain attributes, as ADOT writes it to CloudWatch.

@@ -74,7 +74,7 @@ def _inner(o: Object) -> Object:
 
 
 def _span(row: Object, *, read: bool = True) -> Object:
-    """Return the span object that a row stands for.
+    """Return the span object of a row.
 
     Args:
         row: the row.

@@ -72,7 +72,7 @@ def recognises(o: Object) -> bool:
 
 
 def record(o: Object, *, strict: bool = False) -> SpanRecord:
-    """Return the span an object stands for.
+    """Return the span of an object.
 
     Args:
         o: the object.

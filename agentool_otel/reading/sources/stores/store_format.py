@@ -1,4 +1,4 @@
-"""A container: a shape of JSON object that holds spans."""
+"""A container: a shape of JSON object with spans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Container(NamedTuple):
     members: tuple[str, ...] = ()
     """Names of which one is near the beginning of a file, in quotes, unless span ids are there."""
     inside: Callable[[Json], Json] | None = None
-    """Returns what the store wrapped an object or a list around; None where it did not."""
+    """Returns what the store wrapped an object or a list around; None if it did not."""
 
 
 def each(

@@ -119,7 +119,7 @@ _END_NS = 1 << 63
 
 
 def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
-    """Return a time as nanoseconds since the epoch; None where it is absent, zero or no time.
+    """Return a time as nanoseconds since the epoch; None if it is absent, zero or no time.
 
     A time may be ISO 8601 text, `[seconds, nanoseconds]` or a number, as text too. Without
     `unit_ns` the magnitude of a number gives its unit: seconds, milliseconds, microseconds and

@@ -205,8 +205,9 @@ class Masking:
         return sorted({self.name(_ATTRIBUTE_NAME, key) for key in keys})
 
     def _without_content_members(self, key: str, value: Any) -> Any:
-        """Return the value of an attribute without the members that hold content; None where it is
-        to have such members and cannot be read."""
+        """Return the value of an attribute without the members that hold content; None if it is to
+        have such members and cannot be read.
+        """
         if not holds_object(key):
             return value
         members = _object_in(value)

@@ -175,7 +175,7 @@ def target_from_environment(
 def target_beside(
     spans: OtlpTarget | None, environ: Mapping[str, str], signal: Signal, explicit: bool
 ) -> OtlpTarget | None:
-    """Return where another signal is sent beside spans; None where no endpoint is named for it.
+    """Return where another signal is sent beside spans; None if no endpoint is named for it.
 
     The specification would send it to localhost then. Whoever has named an endpoint for traces
     alone has no receiver there, and would read of refused connections.
@@ -265,7 +265,7 @@ def attempts(
 
 
 def _add_vocabulary(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
-    """Return requests with names beside ours, where nothing goes wrong with that."""
+    """Return requests with names in addition to ours, where nothing goes wrong with that."""
     with guarded("adding another vocabulary's names"):
         from agentool_otel.tracing.export.second_vocabulary import (
             add_vocabulary,  # few ask for it

@@ -27,7 +27,7 @@ def current_description(decided: Plan) -> str:
 
 
 def foreign_provider() -> str | None:
-    """Return the class of the logger provider that somebody else has set, if one is."""
+    """Return the class of the logger provider that the application has set, if one is."""
     from opentelemetry import _logs
 
     present: Any = _logs.get_logger_provider()
