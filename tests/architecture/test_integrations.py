@@ -61,7 +61,7 @@ def test_an_entry_point_leads_to_the_role_of_its_group(role: str, module: str) -
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_product_says_what_it_is(name: str) -> None:
+def test_a_product_declares_itself(name: str) -> None:
     module = import_module(f"agentool_otel.integrations.{name}")
     assert isinstance(module.INTEGRATION, Integration)
     assert integrations()[name] == module.INTEGRATION

@@ -82,7 +82,7 @@ def test_local_keeps_its_queue_over_a_restart(tmp_path: Path) -> None:
     assert rebuilt(tmp_path / "archive") == {"first": first, "second": second}
 
 
-def test_redact_lets_no_content_through_and_the_rebuild_says_so(tmp_path: Path) -> None:
+def test_redact_drops_content_and_the_rebuild_notes_it(tmp_path: Path) -> None:
     document = run(
         "secret",
         {"type": "reasoning", "step_id": "t", "content": CANARY},

@@ -298,7 +298,7 @@ _TRACEQL = re.compile(rf"\{{ {_ONE}( && {_ONE})* \}}( \| select\(span\.[\w.]+(, 
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_board_can_be_read_by_anybody(name: str) -> None:
+def test_board_files_are_readable_by_everyone(name: str) -> None:
     sources = {"${datasource}", "${traces}"}
     corners = set[tuple[int, int]]()
     for panel in panels(name):

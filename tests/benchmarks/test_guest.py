@@ -49,7 +49,7 @@ def test_a_table_has_a_row_per_behaviour(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_sdk_says_how_it_is_installed(name: str, tmp_path: Path) -> None:
+def test_every_sdk_declares_its_requirements(name: str, tmp_path: Path) -> None:
     entries = adapter(name)
     assert entries.REQUIREMENTS
     assert isinstance(entries.DECORATES, bool)

@@ -61,14 +61,14 @@ def test_figures_are_those_of_each_group(invoke: Invoke) -> None:
     assert second["unsaid"] == {"tokens": 1, "tool calls": 1}
 
 
-def test_what_is_not_said_is_named_beside_the_table(invoke: Invoke) -> None:
+def test_missing_figures_are_named_below_the_table(invoke: Invoke) -> None:
     rows(invoke, document(0), document(1, metrics={}))
     shown = invoke("compare", "runs.jsonl", "--by", "agent").stdout
     assert "one: tokens not said by 1 of 2 runs" in shown
 
 
 @pytest.mark.parametrize("number", [10**400, float("nan"), float("inf"), -(10**400)])
-def test_numbers_that_cannot_be_added_up_say_nothing(number: float, invoke: Invoke) -> None:
+def test_numbers_that_cannot_be_added_are_ignored(number: float, invoke: Invoke) -> None:
     odd = dict.fromkeys(("total_duration_ms", "total_tokens", "tool_call_count"), number)
     [row] = rows(invoke, document(0), document(1, metrics=odd))
     assert (row["tokens"], row["tool_calls"], row["latency"]["mean_s"]) == (10, 1, 0.1)
@@ -101,7 +101,7 @@ def write_cases(*numbers: int) -> None:
     Path("cases.json").write_text(json.dumps(cases))
 
 
-def test_cases_say_how_many_are_correct(invoke: Invoke) -> None:
+def test_cases_give_the_share_of_correct_runs(invoke: Invoke) -> None:
     write_cases(0, 1)
     messages = [document(0, output="yes"), document(1, output="no"), document(2, output="yes")]
     [row] = rows(invoke, *messages, args=("--by", "agent", "--cases", "cases.json"))
@@ -182,7 +182,7 @@ def test_latencies_are_those_of_the_textbook(durations: list[int]) -> None:
         (f"{OURS}.agent_spec", None),
     ],
 )
-def test_a_framework_is_told_by_the_scope_of_its_spans(scope: str, name: str | None) -> None:
+def test_a_framework_is_identified_by_span_scope(scope: str, name: str | None) -> None:
     node = Node(span("invoke_agent a", "invoke_agent", scope))
     assert framework_of([node]) == name
 
@@ -239,7 +239,7 @@ def test_no_figure_is_cut_where_the_terminal_is_narrow(
     assert "a name of some length" in shown
 
 
-def test_nothing_to_compare_is_said(invoke: Invoke) -> None:
+def test_nothing_to_compare_is_reported(invoke: Invoke) -> None:
     Path("runs.jsonl").write_text("")
     assert "no runs to compare among 0 spans" in invoke("compare", "runs.jsonl").stderr
     rows(invoke, document(0))

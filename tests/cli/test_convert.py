@@ -18,7 +18,7 @@ def mcp(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_format_of_a_file_is_told_by_its_content(invoke: Invoke, mcp: Path) -> None:
+def test_a_files_format_is_recognised_by_content(invoke: Invoke, mcp: Path) -> None:
     [tool] = json.loads(invoke("convert", mcp, "--to", "anthropic-tools").stdout)
     assert tool["input_schema"] == TOOLS["mcp-tools"]["tools"][0]["inputSchema"]
 
@@ -40,7 +40,7 @@ def test_what_is_different_is_lost_changed_or_added(invoke: Invoke) -> None:
     )
 
 
-def test_a_document_that_two_formats_may_mean_is_said(invoke: Invoke) -> None:
+def test_an_ambiguous_document_is_reported(invoke: Invoke) -> None:
     tool = b'{"name": "a", "description": "A.", "input_schema": {"type": "object"}}'
     text = "read as anthropic-tools; hint: --from, if it is a document of amplifier\n"
     assert invoke("convert", "-", "--to", "mcp-tools", input=tool).stderr == text
@@ -55,7 +55,7 @@ def test_strict_makes_a_loss_an_error_and_writes_nothing(invoke: Invoke, mcp: Pa
     assert not Path("out.json").exists()
 
 
-def test_strict_says_nothing_where_nothing_is_lost(invoke: Invoke, mcp: Path) -> None:
+def test_strict_is_silent_without_losses(invoke: Invoke, mcp: Path) -> None:
     done = invoke("convert", mcp, "--to", "agentool", "--strict", "-o", "out.json")
     assert (done.exit_code, done.stderr) == (0, "")
     assert json.loads(Path("out.json").read_text())["name"] == "search_web"
@@ -98,7 +98,9 @@ def test_json_lines_are_a_list(invoke: Invoke) -> None:
         (b'[{"type": "function", "function": 5}]', "at $[0].function in"),
     ],
 )
-def test_a_file_that_is_no_document_says_why(invoke: Invoke, text: bytes, message: str) -> None:
+def test_a_file_without_document_is_an_error_with_the_reason(
+    invoke: Invoke, text: bytes, message: str
+) -> None:
     done = invoke("convert", "-", "--to", "agentool", input=text)
     assert done.exit_code == 3
     assert message in done.stderr

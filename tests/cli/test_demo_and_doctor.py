@@ -106,7 +106,7 @@ def test_the_demo_sends_nothing_whatever_is_configured(tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").glob("demo-*/traces-*.jsonl"))
 
 
-def test_the_demo_sends_its_spans_where_it_is_told_to() -> None:
+def test_the_demo_sends_spans_to_its_endpoint() -> None:
     with HttpReceiver() as receiver:
         result = agentool("demo", "--endpoint", receiver.endpoint)
         assert (result.returncode, f"delivered to {receiver.endpoint}" in result.stderr) == (

@@ -205,9 +205,7 @@ def test_spans_of_any_sdk_are_read_and_model_calls_stay(invoke: Invoke) -> None:
     assert invoke("rebuild", "there.jsonl").stdout == invoke("rebuild", OPENAI).stdout
 
 
-def test_documents_and_recordings_are_told_apart_in_one_call(
-    invoke: Invoke, recording: Path
-) -> None:
+def test_one_call_checks_documents_and_recordings(invoke: Invoke, recording: Path) -> None:
     Path("both").mkdir()
     recording.rename("both/recording.jsonl")
     Path("both/document.json").write_text(SPEC.read_text())

@@ -79,7 +79,7 @@ def ran(**variables: str) -> str:
     return done.stderr
 
 
-def test_a_program_is_told_of_a_misspelt_variable_once() -> None:
+def test_a_misspelt_variable_is_reported_once() -> None:
     message = ran(AGENTOOL_JORNAL="off")
     assert message.count("is AGENTOOL_JOURNAL meant?") == 1
     assert ran(AGENTOOL_JOURNAL="off") == ""

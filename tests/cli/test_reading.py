@@ -69,7 +69,7 @@ def test_for_an_unknown_command_a_similar_one_is_suggested(
     assert value == f" hint: {hint}"
 
 
-def test_the_fidelity_report_says_what_the_store_loses(invoke: Invoke) -> None:
+def test_the_fidelity_report_lists_losses_of_the_store(invoke: Invoke) -> None:
     stored = FIXTURES / "langfuse_api" / "openai-agents-2025-09-30.trace.json"
     invoke("rebuild", stored, "-o", "t.jsonl", "--fidelity", "f.jsonl")
     report = json.loads(Path("f.jsonl").read_text())
@@ -206,7 +206,7 @@ def test_show_explain_names_the_span_a_field_came_from(invoke: Invoke, recording
     assert f"invoke_agent adder ({span_id})" in shown
 
 
-def test_show_explain_says_how_the_spans_were_read(invoke: Invoke, recording: Path) -> None:
+def test_show_explain_lists_the_reading_of_spans(invoke: Invoke, recording: Path) -> None:
     shown = invoke("show", recording, "--explain").stdout
     assert re.search(r"how the spans were read\n    3 spans as gen_ai, \d+% sure: \w", shown)
 
@@ -251,7 +251,7 @@ def show_failed(invoke: Invoke, error: object, *options: str, status: str = "err
     return invoke("show", "failed.json", *options).stdout
 
 
-def test_show_says_what_ended_a_run(invoke: Invoke) -> None:
+def test_show_prints_the_end_of_a_run(invoke: Invoke) -> None:
     error = {"type": "ValueError", "message": "because\nof\x1b X", "span_id": "0123456789abcdef"}
     shown = show_failed(invoke, error)
     assert "  error    ValueError: because of\\x1b X (span 01234567)\n" in shown
@@ -266,9 +266,7 @@ def test_show_says_what_ended_a_run(invoke: Invoke) -> None:
         ("E-17", "E-17"),
     ],
 )
-def test_show_says_what_is_known_of_the_error_that_ended_a_run(
-    invoke: Invoke, error: object, line: str
-) -> None:
+def test_show_prints_the_error_of_a_run(invoke: Invoke, error: object, line: str) -> None:
     assert f"  error    {line}\n" in show_failed(invoke, error)
 
 
@@ -279,7 +277,7 @@ def test_show_has_no_error_if_nothing_ended_the_run(
     assert "  error  " not in show_failed(invoke, error, status=status)
 
 
-def test_show_explain_says_where_the_error_of_a_run_came_from(invoke: Invoke) -> None:
+def test_show_explain_prints_the_origin_of_an_error(invoke: Invoke) -> None:
     agent = "@agentool_otel.agent\ndef bad(q): raise ValueError('because of X')\nbad('?')"
     program = f"import agentool_otel\nagentool_otel.instrument()\n{agent}"
     subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=60)

@@ -74,7 +74,7 @@ def test_spans_stay_on_disk_if_the_endpoint_does_not_answer(invoke: Invoke) -> N
         assert len(receiver.names()) == 3
 
 
-def test_run_says_once_what_waits_for_others() -> None:
+def test_run_lists_leftovers_for_other_endpoints_once() -> None:
     kill_one("http://127.0.0.1:9")
     Path("app.py").write_text(f"{KILLED}\nadd(1, 2)\n")
     result = agentool("run", "--", sys.executable, "app.py")

@@ -99,7 +99,7 @@ def test_options_apply_in_other_processes_of_the_program(code: str) -> None:
         assert services(receiver) == {b"program"}
 
 
-def test_the_program_overrides_an_option_and_is_told_once() -> None:
+def test_an_option_replaced_by_the_program_is_reported_once() -> None:
     with HttpReceiver() as first, HttpReceiver() as second:
         code = INSTRUMENTED.replace("NAMED", f"{second.endpoint!r}").replace(
             "\nif __name__", f"\nagentool_otel.instrument({second.endpoint!r})\nif __name__"

@@ -199,7 +199,7 @@ def test_the_hint_for_one_run_names_an_outer_one_and_can_be_pasted(tmp_path: Pat
     assert "agentool_otel show 'my runs.jsonl' 3    the steps of run 3" in last
 
 
-def test_that_nothing_is_selected_is_said(invoke: Invoke) -> None:
+def test_an_empty_selection_is_reported(invoke: Invoke) -> None:
     result = invoke("show", written(SOME), "--agent", "nobody")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
@@ -290,7 +290,7 @@ def test_a_run_that_was_stopped_has_not_failed(invoke: Invoke, kind: str, word: 
         assert "question 1" in invoke("show", place, "--status", word[2:]).stdout
 
 
-def test_why_a_run_stopped_before_its_end_is_said(invoke: Invoke) -> None:
+def test_the_reason_of_an_interrupted_run_is_shown(invoke: Invoke) -> None:
     paused = document(1, status="in_progress", metadata={"interrupted": "GraphInterrupt"})
     shown = invoke("show", written([paused])).stdout
     assert "note     stopped before its end, without an error: GraphInterrupt" in shown

@@ -45,7 +45,7 @@ def test_edits_of_a_converted_document_keep_everything_else() -> None:
     assert spec.to_dict() == {**TOOLS["agentool"][0], "description": "Edited."}
 
 
-def test_a_tool_taken_out_of_its_list_keeps_what_it_says() -> None:
+def test_a_tool_outside_of_its_list_keeps_its_data() -> None:
     spec = TOOLS["agentool"][0]
     tools = [{"spec": spec}, {"spec": spec, "endpoint": "https://tools.example"}]
     registry = {"registry_id": "r", "tools": tools}

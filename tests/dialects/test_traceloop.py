@@ -208,7 +208,7 @@ def test_a_handoff_names_who_hands_to_whom() -> None:
     assert operation == ToolExecution(name="transfer_to_B", transfer_target="B", agent_name="A")
 
 
-def test_a_handoff_to_nobody_known_names_nobody() -> None:
+def test_a_handoff_to_an_unknown_agent_has_no_name() -> None:
     attributes = {"traceloop.span.kind": "handoff", "gen_ai.handoff.to_agent": "unknown"}
     assert read(attributes).transfer_target is None
 

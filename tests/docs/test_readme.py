@@ -44,7 +44,7 @@ def test_the_tables_are_those_that_poe_readme_writes(document: Path) -> None:
     assert text == readme.filled(text)
 
 
-def test_every_table_stands_in_a_document() -> None:
+def test_every_table_is_in_a_document() -> None:
     documents = "".join(document.read_text(encoding="utf-8") for document in readme.DOCUMENTS)
     assert all(f"<!-- table: {name} -->" in documents for name in readme.TABLES)
 

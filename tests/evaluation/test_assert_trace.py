@@ -97,7 +97,7 @@ def test_of_many_steps_the_marked_ones_are_shown() -> None:
     assert len(lines) == 45
 
 
-def test_a_trace_without_steps_says_so() -> None:
+def test_a_trace_without_steps_is_noted() -> None:
     trace = ReasoningTrace(trace_id="t", steps=[], status="error")
     assert failure_of(STATUS, trace=trace).endswith("steps:\n  no steps")
 

@@ -82,7 +82,7 @@ def test_a_cut_output_object_hides_no_calls(assertion: Object) -> None:
     assert verdict(assertion, after).passed is verdict(assertion, before).passed is not None
 
 
-def test_a_judge_of_a_rubric_is_told_of_a_missing_result() -> None:
+def test_a_judge_of_a_rubric_sees_that_a_result_is_missing() -> None:
     steps = [step for step in RUN["steps"] if step["step_id"] != "step_004"]
     hidden = asked(RUBRIC, steps=steps).hidden
     assert hidden == "no result of the calls at step_003 was recorded"

@@ -178,7 +178,7 @@ def test_a_limit_out_of_range_is_an_error(options: dict[str, Any]) -> None:
         OpenAIJudge("judge-1", "http://127.0.0.1:1/v1", cache=None, **options)
 
 
-def test_a_judge_tells_when_its_usage_changes(model: LoopbackModel) -> None:
+def test_a_judge_calls_back_when_its_usage_changes(model: LoopbackModel) -> None:
     model.rule(lambda request: verdict())
     judge = model_judge(model)
     used = judge.usage

@@ -77,7 +77,7 @@ def test_no_credential_is_in_a_question_of_a_plug_in(example: Example) -> None:
     assert not leaks(example, whole(question) + repr(question))
 
 
-def test_the_model_gets_masked_text_and_is_told_so(model: LoopbackModel) -> None:
+def test_the_judge_gets_masked_text_with_a_note(model: LoopbackModel) -> None:
     model.push('{"reason": "ok", "step_ids": [], "score": 1, "passed": true}')
     run = trace(input=f"my key is {KEY}", metadata={"password": "hunter22hunter"})
     rubric = {"type": "rubric", "rubric": f"keeps {KEY} to itself"}

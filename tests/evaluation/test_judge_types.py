@@ -195,7 +195,7 @@ def test_a_rubric_is_judged_by_the_whole_run() -> None:
     ]
 
 
-def test_the_judge_of_a_rubric_is_told_what_is_hidden() -> None:
+def test_the_judge_of_a_rubric_gets_a_list_of_hidden_parts() -> None:
     run = each_argument(MASKED)
     question = asked(RUBRIC, steps=run["steps"])
     assert "What nobody can see of the run: tool_call.arguments of step_001" in question.text

@@ -290,7 +290,7 @@ def test_cards_are_in_the_order_of_the_table_by_case() -> None:
     assert sorted(failed) == ["a", "b", "b", "c"]
 
 
-def test_a_table_has_only_the_columns_that_say_something() -> None:
+def test_a_table_has_no_empty_columns() -> None:
     def columns(*results: EvalResult) -> dict[str, str]:
         page = written(Page, *results)
         tables = re.findall(r"By (\w+)</h3>.*?<thead>(.*?)</thead>", page, re.DOTALL)

@@ -72,7 +72,7 @@ def test_a_comment_has_figures_a_table_and_collapsed_failures() -> None:
 
 
 @pytest.mark.parametrize("reason", ["x", "漢" * 600, "😀" * 600])
-def test_a_comment_fits_and_says_how_many_were_left_out(reason: str) -> None:
+def test_a_comment_fits_and_counts_omitted_results(reason: str) -> None:
     results = [
         result(False, held(False, reason=reason), held(None, "rubric", f"{reason} {n}"))
         for n in range(3000)

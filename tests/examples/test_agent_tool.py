@@ -79,7 +79,7 @@ def test_the_recording_rebuilds_to_one_trajectory(ran: Any) -> None:
     assert read.arguments == {"path": "/notes/today"}
 
 
-def test_the_least_that_the_readme_tells_is_recorded(tmp_path: Path) -> None:
+def test_the_minimal_example_of_the_readme_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     text = (EXAMPLE / "README.md").read_text("utf-8")
     [least] = [

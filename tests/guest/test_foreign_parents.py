@@ -54,7 +54,7 @@ def test_a_span_of_the_same_provider_between_ours_is_the_parent(spans: Spans) ->
     assert parents(spans)["execute_tool search"] == "step"
 
 
-def test_without_one_of_ours_around_theirs_is_the_parent(spans: Spans, theirs: Any) -> None:
+def test_without_our_parent_the_foreign_span_is_the_parent(spans: Spans, theirs: Any) -> None:
     """The trace goes on across providers, as it does across processes."""
     with theirs.start_as_current_span("request") as request:
         search("a")

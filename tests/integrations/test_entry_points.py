@@ -82,7 +82,7 @@ def test_an_instrumentor_may_have_options_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
-def test_what_it_needs_is_said_as_requirements(point: Any) -> None:
+def test_needed_packages_are_listed_as_requirements(point: Any) -> None:
     assert all(">=" in requirement for requirement in point.load()().instrumentation_dependencies())
 
 

@@ -74,7 +74,7 @@ def test_it_is_there_without_content_too_and_masked(spans: Any) -> None:
     assert "hunter2" not in message
 
 
-def test_a_cancelled_agent_says_so(spans: Any) -> None:
+def test_a_cancelled_agent_is_marked(spans: Any) -> None:
     @agent
     async def sleeper(question: str) -> None:
         await asyncio.sleep(60)

@@ -241,7 +241,7 @@ def test_calls_and_results_are_listed_in_step_order() -> None:
     assert [result.call_id for result in trace.tool_results()] == ["b"]
 
 
-def test_a_result_belongs_to_the_call_of_its_id_wherever_it_stands() -> None:
+def test_a_result_belongs_to_the_call_with_its_id() -> None:
     trace = trace_of(answered("b"), called("a"), called("b"), answered("a"))
     first, second = trace.tool_calls()
     assert trace.result_of(first) is trace.tool_results()[1]

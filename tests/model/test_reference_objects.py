@@ -133,7 +133,7 @@ def step(kind: StepType, **fields: Any) -> Step:
     return decode(Step, TraceStep(kind, **fields))
 
 
-def test_a_trace_becomes_the_document_it_stands_for() -> None:
+def test_a_trace_converts_to_its_document() -> None:
     call = Call("search", {"q": 1})
     trace = Trace("a", "hi", steps=[TraceStep(StepType.TOOL_CALL, tool_call=call)])
     when = "2026-03-01T10:00:00+00:00"
@@ -188,7 +188,7 @@ def test_an_empty_query_is_not_dropped() -> None:
     )
 
 
-def test_a_handoff_to_nobody_keeps_its_message() -> None:
+def test_a_handoff_without_target_keeps_its_message() -> None:
     handoff = step(StepType.HANDOFF, handoff_message="please")
     assert (handoff.message, handoff.to_agent) == ("please", UNSET)
 

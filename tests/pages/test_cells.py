@@ -90,7 +90,7 @@ def without(program: str, at: int, **less: Any) -> Shown:
     return Shown({**FULL.programs, program: (replace(complete, spans=tuple(spans)),)})
 
 
-def test_there_are_23_cells_and_each_says_what_a_person_sees() -> None:
+def test_each_of_the_23_cells_has_a_description() -> None:
     assert len(CELLS) == 23
     assert all(cell.__doc__ for cell in CELLS.values())
 

@@ -96,7 +96,7 @@ def test_a_medium_keeps_what_else_is_known_of_it(read: Any, block: Any) -> None:
 
 
 @LIVE_AND_RECORDED
-def test_a_call_stands_once_with_the_arguments_beside_the_content(read: Any) -> None:
+def test_a_duplicate_call_keeps_the_separate_arguments(read: Any) -> None:
     """A stream of LangChain's repeats calls in the content, as far as it had got."""
     block = {"type": "tool_use", "id": "c1", "name": "search", "input": {}}
     (called,) = read([{"role": "assistant", "content": [block], "tool_calls": [FUNCTION]}], "user")

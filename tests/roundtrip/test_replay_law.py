@@ -124,7 +124,7 @@ ERROR = {"type": "ValueError", "message": "because of X", "span_id": "0123456789
 FAILED: dict[str, Any] = {"status": "error", "metadata": {"error": ERROR}}
 
 
-def test_the_error_of_a_run_is_on_its_span_as_the_conventions_say() -> None:
+def test_a_runs_error_is_on_its_span_by_the_conventions() -> None:
     root = root_of(FAILED)
     assert (root.status, root.status_message) == ("ERROR", "because of X")
     assert root.attributes["error.type"] == "ValueError"

@@ -34,9 +34,7 @@ def bomb(path: Path, begin: bytes, unit: bytes, layers: int = 1, size: int = 80 
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_what_is_read_of_a_bomb_is_bounded_and_the_limit_is_said(
-    tmp_path: Path, layers: int
-) -> None:
+def test_a_decompression_bomb_is_read_up_to_a_reported_limit(tmp_path: Path, layers: int) -> None:
     path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, b'{"a": "' + b"a" * MIB + b'"}\n', layers)
     source = open_source(path)
     assert [span.name for span in source.spans()] == ["s"]

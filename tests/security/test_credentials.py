@@ -77,7 +77,7 @@ def again_at(endpoint: str) -> HttpReceiver:
     return HttpReceiver(port=int(endpoint.rpartition(":")[2]))
 
 
-def test_recover_sends_where_a_file_says_without_any_credentials() -> None:
+def test_recover_sends_no_credentials_to_a_files_endpoint() -> None:
     endpoint = down()
     leave_for(endpoint)
     with again_at(endpoint) as receiver, Proxy() as proxy:
@@ -196,7 +196,7 @@ def test_secrets_of_a_url_are_used_and_shown_and_stored_nowhere(url: str) -> Non
         assert SECRET.encode() not in file.read_bytes()
 
 
-def test_what_run_tells_its_children_by_variable_has_no_secrets() -> None:
+def test_variables_for_children_have_no_secrets() -> None:
     text = (
         "import os, subprocess, sys\n"
         "print({name: value for name, value in os.environ.items()})\n"

@@ -53,7 +53,7 @@ def test_an_attempt_ends_however_slowly_it_is_answered(description: str) -> None
         hangs_up_in_time(to(f"http://{receiver.endpoint}"), receiver)
 
 
-def test_an_attempt_ends_if_nobody_reads_the_request() -> None:
+def test_an_attempt_ends_if_the_request_is_not_read() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         sender = to(f"http://127.0.0.1:{silent.getsockname()[1]}")
         done = threading.Thread(target=sender.send, args=(b"x" * (64 << 20), ATTEMPT_S))

@@ -322,7 +322,7 @@ def test_a_journal_that_came_by_a_clone_is_never_taken_up(folder: Path) -> None:
     assert {file.name: file.read_bytes() for file in place.iterdir()} == before
 
 
-def test_what_is_left_alone_is_said_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_skipped_programs_are_reported_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = folder / ".agentool"
     place.mkdir()
     for name in ("a", "b", "c"):

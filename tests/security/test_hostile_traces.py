@@ -192,7 +192,7 @@ def test_a_trace_that_cannot_be_rebuilt_costs_itself_alone(failing: Path, comman
     assert "RuntimeError: as nobody has foreseen" in result.stderr
 
 
-def test_programs_are_told_of_it(failing: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_programs_get_a_notice(failing: Path, caplog: pytest.LogCaptureFixture) -> None:
     from agentool_otel.reading.sources.opening import open_source
 
     problems: list[Problem] = []

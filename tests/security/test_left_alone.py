@@ -108,7 +108,7 @@ def test_a_module_of_the_user_is_the_users(tmp_path: Path) -> None:
     assert run(tmp_path, sys.executable, "-m", "build") == [RECORDED]
 
 
-def test_the_real_pip_is_left_alone_and_said_to_be(tmp_path: Path) -> None:
+def test_the_real_pip_is_skipped_with_a_notice(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agentool_otel", "run", "--", sys.executable, "-m", "pip", "-V"],
         cwd=tmp_path,

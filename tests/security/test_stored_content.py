@@ -80,7 +80,7 @@ def test_of_a_url_no_more_is_read_than_was_stored(
 
 @needs_posix
 @pytest.mark.parametrize("kind", ["link", "folder linked", "pipe", "device", "sparse"])
-def test_what_stands_under_the_hash_is_a_plain_file_of_that_size(
+def test_only_a_regular_file_of_the_right_size_is_read(
     tmp_path: Path, secret: bytes, kind: str
 ) -> None:
     content = tmp_path / "recordings" / "content"

@@ -110,7 +110,7 @@ def test_check_42_a_surface_has_its_tools_with_reasons(content: bool, spans: Any
     assert objects(spans) == [surface]
 
 
-def test_check_42_a_surface_is_told_of_on_the_span_around(spans: Any) -> None:
+def test_check_42_a_surface_is_on_the_parent_span(spans: Any) -> None:
     import agentool_otel
 
     with agentool_otel.run("planner"):

@@ -51,7 +51,7 @@ def test_check_22_error_classes_are_error_types(error_class: str, spans: Any) ->
 
 
 @pytest.mark.parametrize("state", [*words.STATES, "of_tomorrow"])
-def test_check_23_every_state_is_told_apart(state: str, spans: Any) -> None:
+def test_check_23_every_state_is_distinguished(state: str, spans: Any) -> None:
     call = Call()
     call.invocation(status=state)
     call.emitter.flush()
@@ -219,7 +219,7 @@ def test_check_39_an_approval_pauses_one_span_and_shows_the_wait(spans: Any) -> 
     assert attributes["agenttool.run_ms"] == 2_000
 
 
-def test_check_45_queue_and_run_can_be_told_apart(spans: Any) -> None:
+def test_check_45_queue_and_run_times_are_separate(spans: Any) -> None:
     call = Call()
     call.invocation(status="succeeded", started_at=at(4), ended_at=at(9))
     call.result(10)

@@ -37,7 +37,7 @@ def results_of(run: Object) -> list[EvalResult]:
 # --- tools
 
 
-def test_check_76_tools_come_back_with_all_they_say() -> None:
+def test_check_76_tools_come_back_complete() -> None:
     assert there_and_back(TOOLS) == canonical(TOOLS)
 
 
@@ -100,7 +100,7 @@ def test_check_76_only_unambiguous_free_text_is_a_fact(text: str, said: bool | N
 # --- tasks
 
 
-def test_check_77_tasks_come_back_with_all_they_say() -> None:
+def test_check_77_tasks_come_back_complete() -> None:
     assert there_and_back(TASKS) == canonical(TASKS)
 
 
@@ -269,7 +269,7 @@ def test_check_82_the_score_follows_from_what_was_exported() -> None:
     assert labels == RUN["summary"]["failureCategories"]
 
 
-def test_check_82_the_breakdown_stands_beside_every_trace() -> None:
+def test_check_82_every_trace_has_the_breakdown() -> None:
     for result in exported(to_agentool(RUN)).rebuilt:
         assert isinstance(result.trace.metadata, dict)
         run = result.trace.metadata["toolsmith_run"]["run"]
@@ -343,7 +343,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("file", "message"), BAD, ids=range(len(BAD)))
-def test_check_83_an_invalid_file_says_where_and_what(file: Object, message: str) -> None:
+def test_check_83_an_invalid_file_is_an_error_with_a_place(file: Object, message: str) -> None:
     with pytest.raises(DecodeError) as raised:
         to_agentool(file, "toolsmith")
     assert message in str(raised.value)
@@ -362,7 +362,7 @@ def test_check_83_an_invalid_file_says_where_and_what(file: Object, message: str
         ),
     ],
 )
-def test_check_83_what_cannot_be_a_run_says_where_and_what(
+def test_check_83_an_invalid_run_is_an_error_with_a_place(
     path: str, value: Any, message: str
 ) -> None:
     written = {"documents": [item.to_dict() for item in to_agentool(RUN)]}
@@ -376,7 +376,7 @@ def test_check_83_what_cannot_be_a_run_says_where_and_what(
     assert message in str(raised.value)
 
 
-def test_check_83_a_file_is_told_by_its_list() -> None:
+def test_check_83_a_file_is_recognised_by_its_list() -> None:
     run = {**RUN, "tools": {"of": "a version to come"}}
     assert converter_for(run).name == "toolsmith"
     assert there_and_back(run) == canonical(run)

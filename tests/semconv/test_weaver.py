@@ -36,7 +36,7 @@ def test_the_id_of_a_user_is_imported_and_not_declared_again() -> None:
     assert "user.id" not in names()
 
 
-def test_so_is_what_stands_for_names_an_older_generation_lacks() -> None:
+def test_replacements_of_missing_names_are_recognised() -> None:
     result = set(names())
     for generation in GENERATIONS.values():
         for attribute in generation.absent - PREFIXES.keys():

@@ -38,7 +38,7 @@ def same(one: BaseException | None, error: BaseException | None) -> bool:
 
 
 @every_situation
-def test_the_program_cannot_tell_whether_it_is_traced(
+def test_a_traced_program_sees_no_difference(
     driver: ModuleType, situation: str, stage: Stage
 ) -> None:
     outcome, error = play(stage, driver, situation)

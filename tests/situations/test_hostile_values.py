@@ -111,7 +111,7 @@ print("returned", flush=True)
 
 
 @pytest.mark.parametrize("framework", USES)
-def test_attributes_that_never_answer_hold_nobody_up(framework: str, tmp_path: Path) -> None:
+def test_hanging_attributes_do_not_block(framework: str, tmp_path: Path) -> None:
     if (module := missing(framework)) is not None:
         pytest.skip(f"{module} is not installed")
     root = Path(__file__).parent.parent.parent

@@ -172,7 +172,7 @@ def test_attributes_have_their_type(name: str, good: object, bad: object) -> Non
     assert rules(chat({name: bad})) == ["type"]
 
 
-def test_a_type_violation_says_what_was_expected() -> None:
+def test_a_type_violation_names_the_expected_type() -> None:
     assert broken(chat({"gen_ai.request.top_k": "40"})) == [
         "chat gpt-5: gen_ai.request.top_k must be an integer, is string [type]"
     ]
@@ -303,7 +303,7 @@ def test_proposed_names_are_not_written() -> None:
     assert rules(tool({"agentool.transfer.target": "billing"})) == []
 
 
-def test_genai_attributes_say_which_operation_they_are_of() -> None:
+def test_genai_attributes_need_an_operation_name() -> None:
     stray = span("llm", "CLIENT", {"gen_ai.request.model": "gpt-5"})
     assert broken(stray) == ["llm: gen_ai.request.model without gen_ai.operation.name [operation]"]
 
@@ -374,7 +374,7 @@ def test_an_exception_may_be_recorded_as_a_log_record_as_well() -> None:
     assert rules(failed) == []
 
 
-def test_the_event_of_an_inference_says_which_operation_it_is_of() -> None:
+def test_an_inference_event_has_its_operation_name() -> None:
     called = chat()
     name = "gen_ai.client.inference.operation.details"
     called.events = [SpanEvent(name, None, CHAT)]

@@ -69,7 +69,7 @@ def test_a_message_has_blocks_a_reason_and_the_tokens_that_were_not_cached() -> 
     assert message["usage"]["cache_creation_input_tokens"] == 2
 
 
-def test_a_message_in_events_says_the_same() -> None:
+def test_messages_in_events_are_the_same() -> None:
     with LoopbackModel(THINKING, THINKING) as model:
         document = json.loads(ask(model, "/v1/messages")[2])
         events = events_of(ask(model, "/v1/messages", stream=True)[2])

@@ -84,7 +84,7 @@ def test_spans_inside_an_invocation_lie_below_its_own(spans: Any) -> None:
     assert inner.parent.span_id == call_span(spans).context.span_id
 
 
-def test_invocations_of_many_threads_are_told_apart(spans: Any) -> None:
+def test_invocations_of_many_threads_are_separate(spans: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     emitter = Call().emitter
@@ -269,7 +269,7 @@ def test_an_id_may_be_used_again_in_another_run(spans: Any) -> None:
     assert first.end_time < second.start_time
 
 
-def test_a_call_told_of_in_the_event_of_another_has_its_own_span(spans: Any) -> None:
+def test_a_call_in_another_calls_event_has_its_own_span(spans: Any) -> None:
     call = Call()
     sibling = {**EXAMPLES["Invocation"], "invocation_id": "inv_2"}
     event = call.event("tool.invocation.canceled", 1, invocation=sibling)
@@ -280,7 +280,7 @@ def test_a_call_told_of_in_the_event_of_another_has_its_own_span(spans: Any) -> 
     assert event["trace_refs"][0]["span_id"] == f"{ids['inv_1'].context.span_id:016x}"
 
 
-def test_a_result_that_is_told_of_first_does_not_begin_the_queue(spans: Any) -> None:
+def test_an_early_result_does_not_begin_the_queue_time(spans: Any) -> None:
     call = Call()
     call.result(3)
     call.invocation(status="succeeded", started_at=at(1), ended_at=at(2))

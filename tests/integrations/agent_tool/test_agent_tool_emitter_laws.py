@@ -175,7 +175,7 @@ RESULT = {"invocation_id": "over", "result_id": "r", "redaction_state": "none"}
 
 
 @given(told=st.lists(anything | odd | st.one_of([generated(obj) for obj in OBJECTS]), max_size=4))
-def test_nothing_that_is_told_raises(told: list[Any], exporter: Any) -> None:
+def test_no_object_raises(told: list[Any], exporter: Any) -> None:
     spans = spans_of(exporter, [OVER, RESULT, OPEN, *told])
     assert len({span.context.span_id for span in spans}) == len(spans)
     assert {"over", "open"} <= set(calls_of(spans))
@@ -224,7 +224,7 @@ def test_without_permission_no_content_is_in_any_byte(told: list[Object], export
 
 
 @given(told=runs())
-def test_what_was_told_of_a_call_comes_back(told: list[Object], exporter: Any) -> None:
+def test_the_objects_of_a_call_come_back(told: list[Object], exporter: Any) -> None:
     told = [obj for obj in told if obj.get("event_type") != "tool.result.redacted"]
     told[-1] |= {"redaction_state": "none", "status": "succeeded"}
     document = io.BufferedReader(io.BytesIO(encode_spans(spans_of(exporter, told))))

@@ -63,7 +63,7 @@ def test_a_path_may_be_in_any_notation(path: str, spans: Any) -> None:
 
 
 @pytest.mark.parametrize("fields", ["pin", [{"path": "user.pin"}], {"pin": "why"}])
-def test_sensitive_fields_may_be_told_in_another_shape(fields: Any, spans: Any) -> None:
+def test_sensitive_fields_may_be_declared_in_another_shape(fields: Any, spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": fields}
     call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
@@ -84,7 +84,7 @@ def test_a_sensitive_value_is_found_where_it_is_quoted(quote: Any, spans: Any) -
 
 
 @pytest.mark.parametrize("kind", ["ToolDeclaration", "ToolInterface"])
-def test_what_is_sensitive_may_be_told_in_an_event(kind: str, spans: Any) -> None:
+def test_sensitive_fields_may_be_declared_in_an_event(kind: str, spans: Any) -> None:
     call = Call()
     tool = {**EXAMPLES[kind], "input_contract": {"sensitive_fields": ["pin"]}}
     call.event("tool.invocation.selected", 0, tool=tool)
@@ -93,7 +93,7 @@ def test_what_is_sensitive_may_be_told_in_an_event(kind: str, spans: Any) -> Non
     assert CANARY.encode() not in exported(spans)
 
 
-def test_events_alone_say_which_tool_they_are_about(spans: Any) -> None:
+def test_events_alone_identify_their_tool(spans: Any) -> None:
     call = declaring("pin")
     call.event("tool.invocation.started", 1, arguments={"pin": CANARY})
     call.event("tool.invocation.succeeded", 2, text=f"for {CANARY}")
@@ -111,7 +111,7 @@ def test_after_a_large_redacted_payload_nothing_is_exported(spans: Any) -> None:
     assert spans.finished()[-1].events[0].attributes["agenttool.object.facts"] == "{}"
 
 
-def test_what_becomes_of_a_result_may_be_told_by_the_results_id(spans: Any) -> None:
+def test_persistence_may_refer_to_the_results_id(spans: Any) -> None:
     call = Call()
     call.invocation(status="succeeded", ended_at=at(2))
     call.result(redaction_state=None, structured_content=CANARY)
@@ -122,7 +122,7 @@ def test_what_becomes_of_a_result_may_be_told_by_the_results_id(spans: Any) -> N
     assert CANARY.encode() not in exported(spans)
 
 
-def test_a_redaction_may_be_told_by_its_subject(spans: Any) -> None:
+def test_a_redaction_may_be_declared_by_its_subject(spans: Any) -> None:
     call = Call()
     call.invocation(status="succeeded", ended_at=at(2))
     call.result(redaction_state=None, structured_content=CANARY)
@@ -171,7 +171,7 @@ def test_more_replaced_payloads_than_are_kept_let_no_content_out(spans: Any) -> 
         {"result": {"name": CANARY, "customer_id": CANARY}},
     ],
 )
-def test_without_content_references_say_where_and_not_what(members: Any, spans: Any) -> None:
+def test_without_content_references_keep_only_the_place(members: Any, spans: Any) -> None:
     spans.without_content()
     Call().done(**members)
     assert CANARY.encode() not in exported(spans)
@@ -195,7 +195,7 @@ def test_without_content_the_data_of_an_event_is_no_fact(data: Any, spans: Any) 
     assert CANARY.encode() not in exported(spans)
 
 
-def test_what_comes_after_the_end_says_so(spans: Any) -> None:
+def test_objects_after_the_end_are_marked(spans: Any) -> None:
     call = Call()
     call.done()
     call.event("tool.hook.post.completed", 9, text=CANARY)

@@ -110,7 +110,7 @@ def test_an_error_with_arguments_belongs_to_their_call() -> None:
     assert second.attributes["agentool.tool.error"] == "dark"
 
 
-def test_calls_that_nobody_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unanswered_calls_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_UNDER_WAY", 3)
     uses = [("tool:pre", {"tool_name": "look", "tool_call_id": str(n)}) for n in range(9)]
     done: list[Any] = []

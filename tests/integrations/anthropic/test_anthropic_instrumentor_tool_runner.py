@@ -96,7 +96,7 @@ def test_an_async_run_is_the_same(model: LoopbackModel, instrumented: None, span
     assert len({item.context.trace_id for item in spans.finished()}) == 1
 
 
-def test_a_run_that_fails_says_why(client: Any, model: LoopbackModel, spans: Any) -> None:
+def test_a_failed_run_has_the_reason(client: Any, model: LoopbackModel, spans: Any) -> None:
     model.push(Turn(status=400))
     with pytest.raises(anthropic.BadRequestError):
         client.beta.messages.tool_runner(tools=[search_web], **HELLO).until_done()

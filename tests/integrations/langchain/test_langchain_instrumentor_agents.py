@@ -47,9 +47,7 @@ def test_an_agent_with_a_tool_is_one_tree(spans: Any, model: Any, chat: Any, way
     ]
 
 
-def test_an_agent_says_what_it_was_asked_and_what_it_answered(
-    spans: Any, model: Any, chat: Any
-) -> None:
+def test_an_agent_records_input_and_output(spans: Any, model: Any, chat: Any) -> None:
     model.push(call("search", query="otel"), "A standard.")
     agent = an_agent(chat, searcher(), name="researcher")
     agent.invoke(ASKED, {"configurable": {"thread_id": "t-1"}})
@@ -70,7 +68,7 @@ def test_an_agent_says_what_it_was_asked_and_what_it_answered(
     assert run.instrumentation_scope.name == "agentool_otel.instrumentation.langchain"
 
 
-def test_a_tool_says_what_it_was_given_and_what_it_gave(spans: Any, model: Any, chat: Any) -> None:
+def test_a_tool_records_arguments_and_result(spans: Any, model: Any, chat: Any) -> None:
     model.push(Turn(tool_calls=(ToolCall("search", {"query": "otel"}, id="call_7"),)), "Done.")
     an_agent(chat, searcher(body=lambda q: {"hits": [q]}), name="researcher").invoke(ASKED)
     tool = named(spans, "execute_tool search")

@@ -204,7 +204,7 @@ def test_agents_called_inside_nodes_and_tools_are_nested(
     ]
 
 
-def test_a_graph_without_messages_says_its_state(spans: Any) -> None:
+def test_a_graph_without_messages_records_its_state(spans: Any) -> None:
     from langgraph.graph import START, StateGraph
     from typing_extensions import TypedDict
 

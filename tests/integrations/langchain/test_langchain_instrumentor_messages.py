@@ -25,7 +25,7 @@ def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
     "given",
     ["Hello", ("user", "Hello"), ("human", "Hello"), {"role": "user", "content": "Hello"}],
 )
-def test_whatever_stands_for_a_message_of_the_user_is_one(given: Any) -> None:
+def test_every_form_of_a_user_message_is_read(given: Any) -> None:
     texts = {"role": "user", "parts": [{"type": "text", "content": "Hello"}]}
     assert langchain.from_message(given) == texts
 
@@ -43,7 +43,7 @@ def test_thoughts_beside_the_content_come_first() -> None:
     assert [part["type"] for part in text] == ["reasoning", "text"]
 
 
-def test_a_call_that_content_and_tool_calls_both_tell_of_is_one() -> None:
+def test_a_call_in_content_and_tool_calls_is_one() -> None:
     text = parts(
         [{"type": "tool_use", "id": "c1", "name": "search", "input": {"q": 1}}],
         tool_calls=[{"name": "search", "args": {"q": 1}, "id": "c1"}],
@@ -51,7 +51,7 @@ def test_a_call_that_content_and_tool_calls_both_tell_of_is_one() -> None:
     assert text == [{"type": "tool_call", "name": "search", "arguments": {"q": 1}, "id": "c1"}]
 
 
-def test_tools_of_the_provider_are_told_apart() -> None:
+def test_provider_tools_are_distinguished() -> None:
     text = parts(
         [
             {"type": "server_tool_call", "name": "web_search", "args": {"q": 1}, "id": "s1"},
@@ -100,7 +100,7 @@ def test_finish_reasons_are_the_conventions_where_they_have_one(said: str, reaso
     assert langchain.finish_reason({"stop_reason": said}) == reason
 
 
-def test_the_input_of_a_graph_is_what_its_user_said_last() -> None:
+def test_a_graphs_input_is_the_last_user_message() -> None:
     state = {"messages": [("user", "a"), ("ai", "b"), ("user", "c"), ("user", "d")]}
     new_input = messages.new_input(state)
     assert new_input is not None

@@ -104,7 +104,7 @@ def test_parameters_of_the_request_are_attributes(spans: Any, model: Any, made: 
     assert attributes["server.port"] == int(model.base_url.rpartition(":")[2].split("/")[0])
 
 
-def test_a_stream_says_so_and_when_its_first_chunk_came(spans: Any, model: Any, made: Any) -> None:
+def test_a_stream_has_its_time_to_first_chunk(spans: Any, model: Any, made: Any) -> None:
     model.push(Turn(text="A longer answer.", delay_s=0.05))
     ask(made(), "stream")
     attributes = spans.attributes()
@@ -125,7 +125,7 @@ def test_token_counts_have_their_subsets(spans: Any, model: Any, made: Any, way:
     assert attributes["gen_ai.usage.reasoning.output_tokens"] == 20
 
 
-def test_token_counts_nobody_gave_are_not_said(spans: Any, made: Any) -> None:
+def test_missing_token_counts_are_not_recorded(spans: Any, made: Any) -> None:
     ask(made(), "stream")
     assert not [name for name in spans.attributes() if name.startswith("gen_ai.usage")]
 
@@ -138,7 +138,7 @@ def test_a_response_has_its_id_and_model(spans: Any, made: Any) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_conversation_with_tools_is_said_in_full(
+def test_a_conversation_with_tools_is_recorded_completely(
     spans: Any, model: Any, made: Any, way: str
 ) -> None:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -359,7 +359,7 @@ def test_event_streams_are_one_span_too(spans: Any, made: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_a_retriever_says_what_was_asked_and_found(spans: Any, way: str) -> None:
+def test_a_retriever_records_query_and_documents(spans: Any, way: str) -> None:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
@@ -439,7 +439,7 @@ class Refusing:
 
 
 @pytest.mark.parametrize("subject", [None, Untold(), Untold("client"), Untold({"base_url": 1})])
-def test_a_model_that_tells_of_no_client_has_no_server(subject: Any) -> None:
+def test_a_model_without_client_has_no_server(subject: Any) -> None:
     assert models.server_of_model(subject) == (None, None)
 
 

@@ -81,7 +81,7 @@ def test_a_tool_that_fails_is_no_exception(spans: Any, instrumented: Any) -> Non
         assert span.status.description == result.content[0].text
 
 
-def test_what_a_tool_says_of_its_failure_is_content(spans: Any, instrumented: Any) -> None:
+def test_a_tools_error_text_is_content(spans: Any, instrumented: Any) -> None:
     spans.without_content()
     use(lambda client: client.call_tool("fails", ASKED))
     assert [item.status.description for item in spans.finished()] == [None, None]

@@ -79,13 +79,13 @@ def test_a_parameter_is_read(asked: Any, field: str, value: Any) -> None:
     assert chat.request(asked).get(field) == value
 
 
-def test_a_service_tier_is_said_unless_it_is_left_to_the_server() -> None:
+def test_a_service_tier_is_recorded_unless_automatic() -> None:
     tier = "openai.request.service_tier"
     assert chat.request({"service_tier": "flex"})["extra"][tier] == "flex"
     assert tier not in chat.request({"service_tier": "auto"})["extra"]
 
 
-def test_what_was_not_asked_is_not_said(calls: Any, spans: Any) -> None:
+def test_unset_parameters_are_not_recorded(calls: Any, spans: Any) -> None:
     calls.chat()
     attributes = {name for name in spans.attributes() if ".request." in name}
     assert attributes == {"gen_ai.request.model"}
@@ -233,7 +233,7 @@ def test_a_refusal_is_text_and_a_finish_reason(
     }
 
 
-def test_an_answer_that_was_too_long_says_length(
+def test_a_truncated_answer_has_the_reason_length(
     calls: Any, spans: Any, model: LoopbackModel
 ) -> None:
     model.push(Turn(text="And so", stop="length"))
@@ -319,7 +319,7 @@ def test_embeddings_are_a_span_with_dimensions(calls: Any, spans: Any) -> None:
     assert attributes["gen_ai.response.model"] == "embed"
 
 
-def test_embeddings_tell_dimensions_that_were_not_asked_for(calls: Any, spans: Any) -> None:
+def test_embeddings_record_unrequested_dimensions(calls: Any, spans: Any) -> None:
     calls.embeddings(encoding_format="float")
     assert spans.attributes()["gen_ai.embeddings.dimension.count"] == 16
     assert spans.attributes()["gen_ai.request.encoding_formats"] == ["float"]

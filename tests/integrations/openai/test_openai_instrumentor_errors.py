@@ -89,9 +89,7 @@ def test_an_error_inside_a_stream_is_an_error(calls: Any, spans: Any, model: Loo
 
 
 @has_responses
-def test_an_error_event_nobody_raises_is_an_error_all_the_same(
-    calls: Any, spans: Any, model: LoopbackModel
-) -> None:
+def test_an_unraised_error_event_is_an_error(calls: Any, spans: Any, model: LoopbackModel) -> None:
     model.push(Turn(text="Hello there", chunk_size=5, error_after=5, error="gave up"))
     events = calls.responses(stream=True)
     assert events[-1].type == "error"

@@ -103,7 +103,7 @@ def test_token_counts_are_those_the_server_reports(
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(("stop", "reason"), [("length", "length"), ("refusal", "content_filter")])
-def test_the_finish_reason_says_why_it_stopped(
+def test_the_finish_reason_is_recorded(
     calls: Any, spans: Any, model: LoopbackModel, stream: bool, stop: Any, reason: str
 ) -> None:
     model.push(Turn(text="I", stop=stop))

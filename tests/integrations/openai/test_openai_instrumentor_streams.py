@@ -161,7 +161,7 @@ def test_a_broken_async_loop_ends_the_span_on_collection(calls: Any, spans: Any)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_stream_nobody_reads_is_one_span(calls: Any, spans: Any) -> None:
+def test_an_unread_stream_is_one_span(calls: Any, spans: Any) -> None:
     def forget(client: Any) -> None:
         client.chat.completions.create(**STREAM)
 
@@ -365,7 +365,7 @@ def test_fragments_without_an_index_belong_to_the_last_call() -> None:
     assert [(part["id"], part["arguments"]) for part in parts] == [("c1", {}), ("c2", {})]
 
 
-def test_calls_that_share_an_index_are_told_apart_by_their_ids() -> None:
+def test_calls_with_one_index_are_separated_by_id() -> None:
     parts = parts_of(chunk(fragment(0, "c1", "a", "{}")), chunk(fragment(0, "c2", "b", "{}")))
     assert [part["id"] for part in parts] == ["c1", "c2"]
 

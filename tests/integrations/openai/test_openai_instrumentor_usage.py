@@ -59,7 +59,7 @@ def test_a_stream_without_usage_has_none(spans: Any, model: Any, calls: Any) -> 
     assert usage(spans) == {}
 
 
-def test_what_the_server_tells_apart_by_modality_is_told_apart() -> None:
+def test_token_counts_are_separate_by_modality() -> None:
     texts = {
         "prompt_tokens": 30,
         "completion_tokens": 20,

@@ -22,9 +22,7 @@ def test_a_tool_that_raises_through_the_run_has_failed_with_its_own_error(scene:
 
 
 @pytest.mark.parametrize("disabled", [False, True])
-def test_a_failure_that_the_model_is_told_of_is_the_tools_alone(
-    scene: Scene, disabled: bool
-) -> None:
+def test_a_failure_reported_to_the_model_is_the_tools_only(scene: Scene, disabled: bool) -> None:
     scene.push(SEARCH, DONE)
     config = scene.sdk.RunConfig(tracing_disabled=disabled)
     scene.run(scene.agent(tools=[scene.tool(KeyError("lost"))]), run_config=config)

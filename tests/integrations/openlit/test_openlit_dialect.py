@@ -170,7 +170,7 @@ def test_the_id_of_a_langchain_run_is_not_a_call_id() -> None:
     assert spelled(called) == "openlit: tool look"
 
 
-def test_minus_one_stands_for_an_unset_request_parameter() -> None:
+def test_minus_one_is_an_unset_parameter() -> None:
     record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.request.max_tokens": -1}, scope="openlit"
     )

@@ -156,7 +156,7 @@ def test_no_attempt_is_counted_twice_where_every_model_fails(spans: Any) -> None
     ],
     ids=["left early", "its reader fails", "the model fails"],
 )
-def test_a_stream_that_is_cut_says_who_has_cut_it(
+def test_a_cut_stream_has_the_cause(
     spans: Any, pieces: Any, reader_fails: bool | None, error: str | None, interrupted: str | None
 ) -> None:
     async def read() -> None:

@@ -76,7 +76,7 @@ def tokens(spans: Any) -> list[Any]:
     return [[trace["metrics"].get(name) for name in counted] for trace in traces]
 
 
-def test_under_a_provider_of_ours_theirs_are_replaced(instrumented: Any, switched_on: Any) -> None:
+def test_our_provider_replaces_the_sdks_spans(instrumented: Any, switched_on: Any) -> None:
     from agentool_otel.content.policy import Policy
     from agentool_otel.testing.captured import AgentTraces
     from agentool_otel.tracing.export.in_memory import InMemory
@@ -107,7 +107,7 @@ def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
     assert all(item.state in ("detached", "absent") for item in instrumented.attached.values())
 
 
-def test_theirs_are_the_same_with_ours_as_without(
+def test_the_sdks_spans_are_the_same_with_ours(
     spans: Any, instrumented: Any, switched_on: Any
 ) -> None:
     from agentool_otel.tracing.spans.settings import settings

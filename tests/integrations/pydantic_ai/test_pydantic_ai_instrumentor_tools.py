@@ -28,7 +28,7 @@ def tools(spans: Any) -> list[Any]:
     return [item for item in spans.finished() if item.name.startswith("execute_tool ")]
 
 
-def test_a_retry_is_an_error_of_the_tool_that_the_model_is_told(spans: Any) -> None:
+def test_a_retry_is_a_tool_error_with_the_models_message(spans: Any) -> None:
     tried: list[int] = []
 
     def look(q: int) -> str:
@@ -122,7 +122,7 @@ def test_deferred_calls_are_output_then_input(
         assert answered.input == {"id": "c1", **text}
 
 
-def test_without_content_nothing_is_said_of_what_is_put_off(spans: Any) -> None:
+def test_without_content_deferred_calls_are_not_recorded(spans: Any) -> None:
     spans.without_content()
     package = pydantic_ai()
     agent = agent_on(

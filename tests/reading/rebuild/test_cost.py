@@ -122,7 +122,9 @@ def test_no_connection_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost(run_of(a_call())) == 3.5
 
 
-def test_without_the_library_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_has_the_install_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "genai_prices", None)
     with pytest.raises(MissingDependencyError, match=r"hint: pip install .*\[cost\]"):
         Prices()

@@ -97,7 +97,7 @@ def test_the_finish_reason_is_the_error_of_a_refused_run() -> None:
     assert error_of(spans) == {"type": "content_filter", "span_id": call.span_id}
 
 
-def test_an_error_in_the_users_own_metadata_stands() -> None:
+def test_an_error_in_the_users_metadata_is_kept() -> None:
     observation, root = a_run()
     root.attributes["agentool.metadata"] = '{"error":"E-17"}'
     assert error_of(observation) == "E-17"

@@ -167,7 +167,7 @@ def duplicates(spans: Collected) -> list[tuple[str, Any]]:
     return [(note.field, note.span_id) for note in notes if note.outcome == "duplicate"]
 
 
-def test_the_report_says_how_each_span_was_read() -> None:
+def test_the_report_has_the_reading_of_each_span() -> None:
     spans = Collected()
     root = spans.add(AgentInvocation(agent_name="a"), seconds=9)
     spans.add(ToolExecution(name="t"), parent=root, attributes={"http.method": "GET"}, name="GET /")

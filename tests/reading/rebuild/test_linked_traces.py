@@ -216,7 +216,7 @@ def test_a_team_fails_with_the_agent_that_reports_a_failure() -> None:
     assert "output" not in team
 
 
-def test_without_its_start_each_agent_stands_for_itself() -> None:
+def test_without_the_teams_start_each_agent_is_a_run() -> None:
     runtime = Runtime()
     a_run(runtime)
     first = runtime.spans[1].trace_id  # what the manager is told with

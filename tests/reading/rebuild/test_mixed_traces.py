@@ -263,7 +263,7 @@ def test_calls_with_different_results_are_not_a_loop() -> None:
 
 
 @pytest.mark.parametrize("seen_part", [{}, {"arguments": {"a": 1}}, {"result": "no"}])
-def test_calls_that_nobody_has_seen_whole_are_not_a_loop(seen_part: dict[str, Any]) -> None:
+def test_partly_hidden_calls_are_not_a_loop(seen_part: dict[str, Any]) -> None:
     """Arguments and results that were hidden may differ."""
     spans = Collected()
     root = spans.add(agent(), seconds=99)

@@ -33,7 +33,7 @@ def test_a_run_is_read_once(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
-def test_a_run_says_what_ended_it_unless_it_went_well(answer: Answer) -> None:
+def test_a_failed_run_has_its_cause(answer: Answer) -> None:
     for rebuilt in rebuild(open_source(answer.fixture).spans()):
         failed = rebuilt.document["status"] not in ("success", "in_progress")
         assert ("error" in rebuilt.document.get("metadata", {})) == failed

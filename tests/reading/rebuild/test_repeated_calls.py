@@ -179,7 +179,7 @@ def test_a_deeply_nested_tool_notes_that_comparison_was_limited() -> None:
     assert notes_of(spans, "inferred").count(("tool_call", rule)) == 1
 
 
-def test_a_call_id_of_many_spans_says_that_not_all_were_compared() -> None:
+def test_a_limit_on_comparisons_of_one_call_id_is_noted() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=99)
     for n in range(18):
@@ -189,7 +189,7 @@ def test_a_call_id_of_many_spans_says_that_not_all_were_compared() -> None:
     assert notes_of(spans, "inferred").count(("tool_call", rule)) == 1
 
 
-def test_model_calls_at_once_say_that_not_all_were_compared() -> None:
+def test_a_limit_on_comparisons_of_model_calls_is_noted() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=99)
     for n in range(20):
@@ -199,7 +199,7 @@ def test_model_calls_at_once_say_that_not_all_were_compared() -> None:
     assert notes_of(spans, "inferred").count(("model call", rule)) == 3
 
 
-def test_an_id_that_many_equal_calls_may_have_says_so() -> None:
+def test_an_ambiguous_call_id_is_noted() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=999)
     history = [message("user", [text("go")])]

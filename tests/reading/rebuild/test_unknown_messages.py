@@ -167,7 +167,7 @@ def test_two_tracers_of_a_call_are_one_run() -> None:
     assert rebuilt.fidelity.model_calls == 1
 
 
-def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
+def test_indistinguishable_runs_are_merged_and_reported() -> None:
     spans = Collected()
     batch = spans.add(Unclassified(), seconds=99)
     for reason in ("tool_call", "tool_call", "stop"):
@@ -183,7 +183,7 @@ def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
 # ------------------------------------------------------------------------------------- tool calls
 
 
-def test_tool_calls_that_nobody_names_are_not_counted_as_none() -> None:
+def test_unnamed_tool_calls_make_the_count_unknown() -> None:
     spans = Collected()
     request = spans.add(Unclassified(), seconds=99)
     asks = spans.add(Inference(provider="p", finish_reasons=["tool_call"]), parent=request)

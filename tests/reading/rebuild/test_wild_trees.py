@@ -135,7 +135,7 @@ def test_any_order_and_any_copies_give_the_same_traces_and_notes(chance: random.
 
 @settings(max_examples=many(600))
 @given(chances)
-def test_the_result_of_a_span_is_told_or_noted(chance: random.Random) -> None:
+def test_a_spans_result_is_in_the_trace_or_noted(chance: random.Random) -> None:
     wild = _Wild(chance)
     result = rebuilt(wild.spans())
     everything = canonical([rebuilt_trace.document for rebuilt_trace in result])

@@ -99,7 +99,7 @@ def test_times_are_understood_in_every_spelling(value: Json) -> None:
         (1e300, None),
     ],
 )
-def test_the_magnitude_of_a_time_tells_its_unit(value: Json, ns: int | None) -> None:
+def test_the_unit_of_a_time_follows_from_its_magnitude(value: Json, ns: int | None) -> None:
     (span,) = read({"traceId": TRACE, "spanId": SPAN, "name": "x", "startTime": value})
     assert span.start_ns == ns
 

@@ -246,7 +246,7 @@ def differences(one: SpanRecord, span: SpanRecord) -> int:
     ("text", "cut"),
     [("né".encode()[:-1], True), (b"a\xffb", False), (b"\xff", True), (b"a\xffb\xff", True)],
 )
-def test_the_note_says_whether_only_the_end_is_missing(text: bytes, cut: bool) -> None:
+def test_the_note_shows_whether_only_the_end_is_missing(text: bytes, cut: bool) -> None:
     span = damaged_at(in_attribute, text)
     assert span.damaged == (Damage("attributes.llm.x", cut=cut),)
     assert span.attributes["llm.x"] == mended(text)

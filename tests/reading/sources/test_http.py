@@ -71,7 +71,7 @@ def test_a_final_refusal_is_not_retried() -> None:
     assert len(server.requests) == 1
 
 
-def test_an_address_where_nobody_listens_is_unreachable() -> None:
+def test_a_closed_port_is_unreachable() -> None:
     with Loopback(tempo) as server:
         place = server.place
     with pytest.raises(SourceUnreachable, match=r"gives no answer: .*refused"):
@@ -203,7 +203,7 @@ def test_the_proxy_of_the_environment_is_used_and_not_shown(
     assert "s3cret" not in str(refused.value)
 
 
-def test_without_httpx_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_httpx_the_error_has_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingDependencyError, match=r"pip install .*\[servers\]"):
         open_source("tempo://h")

@@ -109,7 +109,7 @@ def test_a_broken_connection_keeps_what_was_read(
     assert "RuntimeError: reset by peer" in str(source.problems)
 
 
-def test_without_fsspec_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fsspec_the_error_has_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentool_otel.reading.sources.opening.is_remote", lambda _: False)
     with pytest.raises(SourceError, match=r"pip install .*\[remote\]"):
         open_source("s3://bucket/runs")

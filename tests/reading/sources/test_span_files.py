@@ -241,7 +241,7 @@ def test_a_file_of_something_else_is_refused_with_its_start(data: bytes) -> None
         (b"PK\x03\x04aaaa", "a zip archive - in", "unpack it"),
     ],
 )
-def test_the_hint_stands_behind_what_was_found_and_where(data: bytes, seen: str, hint: str) -> None:
+def test_the_hint_follows_problem_and_place(data: bytes, seen: str, hint: str) -> None:
     with pytest.raises(DecodeError) as error:
         read(data)
     before, _, after = str(error.value).partition("; hint: ")

@@ -111,7 +111,7 @@ def test_ids_that_were_made_are_in_the_fidelity_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["rebuild", "show", "export"])
-def test_every_command_says_that_ids_were_made(
+def test_every_command_notes_derived_ids(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "spans.json"

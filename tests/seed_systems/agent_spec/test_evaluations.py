@@ -70,7 +70,7 @@ def test_check_71_results_become_eval_results() -> None:
     assert EvalResult.from_dict(json.loads(json.dumps(two.to_dict()))) == two
 
 
-def test_check_71_what_they_say_as_dicts_gives_the_same() -> None:
+def test_check_71_results_as_dicts_give_the_same() -> None:
     pytest.importorskip("numpy", reason="numpy is not installed")  # `to_dict` looks for its numbers
     results = evaluate()
     for one, eval_result in zip(

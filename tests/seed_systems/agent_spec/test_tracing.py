@@ -111,7 +111,7 @@ def test_check_64_no_event_troubles_any_span(kind: str, attached: Any) -> None:
     attached.forget()
 
 
-def test_check_64_a_run_is_what_its_events_say(attached: Any) -> None:
+def test_check_64_a_run_follows_from_its_events(attached: Any) -> None:
     component = agent()
     with span("AgentExecutionSpan", agent=component) as run:
         run.add_event(event("AgentExecutionStart", agent=component, inputs={"q": QUESTION}))
@@ -231,7 +231,7 @@ def test_check_65_the_processor_alone_records_as_much(spans: Any) -> None:
     assert ANSWER in spans.finished()[0].attributes["gen_ai.output.messages"]
 
 
-def test_check_66_what_nobody_ends_ends_with_what_is_around(attached: Any) -> None:
+def test_check_66_unended_steps_end_with_their_parent(attached: Any) -> None:
     def run() -> None:
         with span("FlowExecutionSpan", flow=flow()):
             span("NodeExecutionSpan", node=flow().nodes[2]).start()
@@ -282,9 +282,7 @@ def test_check_67_without_permission_none_is_recorded(attached: Any) -> None:
 
 
 @pytest.mark.parametrize("masked", [True, False])
-def test_check_67_a_processor_masks_unless_it_is_told_otherwise(
-    masked: bool, attached: Any
-) -> None:
+def test_check_67_a_processor_masks_by_default(masked: bool, attached: Any) -> None:
     processor = AgentSpecProcessor() if masked else AgentSpecProcessor(False)
     with part("Trace")(span_processors=[processor]):
         model_call("canary-content")

@@ -96,7 +96,7 @@ def test_a_future_that_is_done_is_a_result(spans: Any) -> None:
     assert spans.json("gen_ai.tool.call.result") == {"result": 3}
 
 
-def test_an_error_is_recorded_and_still_reported_if_nobody_handles_it(spans: Any) -> None:
+def test_an_unhandled_error_is_recorded_and_reported(spans: Any) -> None:
     reports: list[str] = []
 
     @tool

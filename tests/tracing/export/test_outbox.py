@@ -371,7 +371,7 @@ def _no_thread_stays() -> Iterator[None]:
     until(lambda: all(thread.name != "agentool-otel-export" for thread in threading.enumerate()))
 
 
-def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
+def test_an_unreadable_spool_does_not_block_others(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A folder stands where its file was: it cannot be read by anybody, root included."""

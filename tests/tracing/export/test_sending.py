@@ -56,7 +56,7 @@ def test_a_connection_closed_meanwhile_is_opened_again() -> None:
     [(200, "accepted"), (202, "accepted"), (400, "invalid"), (413, "too_large"), (429, "later"),
      (401, "later"), (404, "later"), (500, "later"), (503, "later"), (301, "later")],
 )  # fmt: skip
-def test_an_http_status_tells_whose_fault_a_failure_is(status: int, verdict: str) -> None:
+def test_the_http_status_decides_about_retries(status: int, verdict: str) -> None:
     with HttpReceiver(reply=lambda _: (status, {}, b"")) as receiver:
         assert to(receiver.endpoint).send(REQUEST, 30).verdict == verdict
 

@@ -168,7 +168,7 @@ def test_without_a_note_of_what_was_sent_nothing_is_lost(
         assert receiver.names() == ["a", "a", "b"]
 
 
-def test_a_spool_deleted_by_somebody_skips_nothing_of_the_next_one(folder: Path) -> None:
+def test_a_deleted_spool_skips_no_span_of_the_next_one(folder: Path) -> None:
     with HttpReceiver() as receiver:
 
         def program() -> None:

@@ -20,7 +20,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_a_decorator_of_the_standard_library_is_nobody_elses(library: Any) -> None:
+def test_standard_library_wrappers_are_not_foreign(library: Any) -> None:
     assert foreign_wrappers("some_library", "run") == []
 
 

@@ -123,7 +123,7 @@ print(json.dumps(seen))
     assert printed(tmp_path, code) == [where] * 3
 
 
-def test_the_environment_is_read_for_what_nobody_has_named(tmp_path: Path) -> None:
+def test_the_environment_applies_where_code_sets_nothing(tmp_path: Path) -> None:
     code = f"""
 import os
 agentool_otel.instrument(service_name="x")
@@ -238,7 +238,7 @@ def test_an_applications_provider_keeps_its_service_name(tmp_path: Path) -> None
     assert "service_name='y'" not in done.stderr
 
 
-def test_one_that_is_set_later_keeps_its_name_and_that_is_said(tmp_path: Path) -> None:
+def test_a_later_provider_keeps_its_service_name(tmp_path: Path) -> None:
     code = f"{AGENT}agentool_otel.instrument(service_name='x', content=True)\n{JOIN}"
     assert "service_name='x' is not used" in run(tmp_path, code).stderr
 
@@ -474,7 +474,7 @@ print(json.dumps(status()["destination"]))
     assert printed(tmp_path, code) == ".agentool"
 
 
-def test_a_mistake_is_told_by_its_name(tmp_path: Path) -> None:
+def test_a_mistake_is_reported_by_name(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
         run(tmp_path, "import agentool_otel; agentool_otel.instrument(redact=str.upper)")
     assert "redact of instrument() is a function of other arguments" in failed.value.stderr

@@ -56,7 +56,7 @@ instrument(ENDPOINT, content=True); clerk("by the variable")
     )
 
 
-def test_what_is_not_sent_by_us_has_none_and_that_is_said(tmp_path: Path) -> None:
+def test_spans_sent_by_the_application_lack_the_names(tmp_path: Path) -> None:
     code = f"{JOIN}agentool_otel.instrument(also='openinference')\nclerk('?')\n"
     assert "not sent by agentool_otel" in run(tmp_path, f"{AGENT}{code}").stderr
 

@@ -266,7 +266,7 @@ work()
     assert len(list(tmp_path.glob(".agentool/*.logs.spool"))) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_not_felt(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported_without_an_exception(tmp_path: Path) -> None:
     code = "agentool_otel.instrument(); log('one'); log('two')"
     done = run(tmp_path, START + code, AGENTOOL_DIR="/proc/agentool")
     assert done.stderr.splitlines()[-1] == (

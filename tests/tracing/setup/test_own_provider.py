@@ -17,9 +17,7 @@ LOG = "import opentelemetry._logs as logs\nlogs.get_logger('app').emit(logs.LogR
 
 
 @pytest.mark.parametrize("content", [None, True, False])
-def test_one_line_says_where_spans_go_and_what_is_captured(
-    content: bool | None, tmp_path: Path
-) -> None:
+def test_one_line_shows_destination_and_capture(content: bool | None, tmp_path: Path) -> None:
     code = f"{START}agentool_otel.instrument(content={content})\nclerk('?')\nprint({CAPTURED})\n"
     code += "agentool_otel.instrument(); print(agentool_otel.status().content)"
     done = run(tmp_path, code)

@@ -205,7 +205,7 @@ def test_values_for_the_applications_sdk_are_not_refused(tmp_path: Path) -> None
     assert json.loads(done.stdout) == {}
 
 
-def test_a_variable_and_logging_silence_what_is_said_of_them(tmp_path: Path) -> None:
+def test_a_variable_and_logging_silence_the_notices(tmp_path: Path) -> None:
     quiet = {environment.QUIET: "on", environment.JOURNAL: "maybe"}
     done = run(tmp_path, PROGRAM, **quiet)
     assert done.stderr == ""
@@ -239,7 +239,7 @@ def test_the_exporter_of_the_sdk_stops_at_none_of_them(tmp_path: Path) -> None:
 DECORATED = f"{AGENT}clerk('?'); clerk('?')\n"
 
 
-def test_a_decorator_that_records_nowhere_says_so_once(tmp_path: Path) -> None:
+def test_a_decorator_without_destination_warns_once(tmp_path: Path) -> None:
     lines = run(tmp_path, DECORATED).stderr.splitlines()
     assert len(lines) == 1
     assert "not recorded" in lines[0]
@@ -261,10 +261,12 @@ def test_a_decorator_that_records_nowhere_says_so_once(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_otherwise_it_says_nothing(before: str, environ: dict[str, str], tmp_path: Path) -> None:
+def test_without_a_problem_nothing_is_logged(
+    before: str, environ: dict[str, str], tmp_path: Path
+) -> None:
     assert run(tmp_path, before + DECORATED, **environ).stderr == ""
 
 
-def test_after_uninstrument_it_says_nothing(tmp_path: Path) -> None:
+def test_after_uninstrument_nothing_is_logged(tmp_path: Path) -> None:
     code = f"{AGENT}agentool_otel.instrument(); agentool_otel.uninstrument()\nclerk('?')\n"
     assert run(tmp_path, code).stderr == ""

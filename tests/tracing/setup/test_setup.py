@@ -109,7 +109,7 @@ def test_the_capture_policy_is_logged_once_at_info(tmp_path: Path) -> None:
     assert "content=False" in lines[0]
 
 
-def test_a_healthy_run_says_nothing(tmp_path: Path) -> None:
+def test_a_healthy_run_prints_no_notice(tmp_path: Path) -> None:
     done = run(tmp_path, f"{AGENT}agentool_otel.instrument(); clerk('?')")
     assert (done.stdout, done.stderr) == ("", "")
 
