@@ -154,13 +154,13 @@ class _Planner:
         self._wanted = wanted
         self._steps: list[dict[str, Any]] = wanted["steps"]
         times = [_ns(step.get("timestamp")) for step in self._steps]
-        times_ = [time for time in times if time is not None]
+        present = [time for time in times if time is not None]
         start = _ns(wanted.get("started_at"))
         end = _ns(wanted.get("finished_at"))
         if start is None:
-            start = min(times_, default=end if end is not None else time_ns())
+            start = min(present, default=end if end is not None else time_ns())
         self._start: int = start
-        self._end: int = max(end if end is not None else max(times_, default=start), start)
+        self._end: int = max(end if end is not None else max(present, default=start), start)
         self._times = [time if time is not None else start for time in times]
         self.spans: list[PlannedSpan] = []
         self._carriers: dict[int, tuple[Attributes, str]] = {}

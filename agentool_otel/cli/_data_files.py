@@ -62,7 +62,7 @@ def data_files(
     inputs = list(inputs)
     _refuse_inputs(wanted, inputs)
     _refuse_folders(
-        wanted, [input_ for input_ in inputs if isinstance(input_, Path) and input_.is_dir()]
+        wanted, [entry for entry in inputs if isinstance(entry, Path) and entry.is_dir()]
     )
     _refuse_the_same(wanted)
     outputs = {option: _Output(place) for option, place in wanted.items()}

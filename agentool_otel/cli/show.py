@@ -134,18 +134,18 @@ def _print_all(
             say(f"nothing is recorded in {runs.name}")
         return
     heads = [item for item in listed if item.number == item.head]
-    others_ = listed
+    shown = listed
     if len(heads) == 1:
         for run in chosen.of(heads):
             _print_run(console, runs, run, full)
-        others_ = [item for item in listed if item.number != item.head]
-        if not others_:
+        shown = [item for item in listed if item.number != item.head]
+        if not shown:
             return
         console.print()
-    for line in lines(others_, console.width):
+    for line in lines(shown, console.width):
         _print_line(console, line)
     if console.is_terminal:
-        number = (heads[-1] if others_ is listed else others_[-1]).number
+        number = (heads[-1] if shown is listed else shown[-1]).number
         say("")
         say(f"agentool-otel show{where} {number}    the steps of run {number}", dim=True)
 

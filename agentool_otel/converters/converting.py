@@ -108,10 +108,10 @@ def converter_for(value: Json) -> Converter:
     Raises:
         DecodeError: if no format recognises it, or several do.
     """
-    converters_ = recognising(value)
-    if len(converters_) == 1:
-        return converters_[0]
-    names = ", ".join(converter.name for converter in converters_) or ", ".join(converters())
+    candidates = recognising(value)
+    if len(candidates) == 1:
+        return candidates[0]
+    names = ", ".join(converter.name for converter in candidates) or ", ".join(converters())
     which = f"a document that one of these recognises alone, or the name of its format: {names}"
     raise DecodeError(which, _outline(value))
 

@@ -205,8 +205,8 @@ def _known_values(values: Iterable[float | None]) -> list[float]:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    numbers_ = _known_values(values)
-    return sum(numbers_) if numbers_ else None
+    numbers = _known_values(values)
+    return sum(numbers) if numbers else None
 
 
 def _latency(durations: list[float]) -> Latency | None:

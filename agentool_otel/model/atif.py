@@ -155,7 +155,10 @@ class _Reading:
                 ]
                 if ids:
                     self.children.append(ids[0])
-                    target = next((self._agents[id_] for id_ in ids if id_ in self._agents), ids[0])
+                    target = next(
+                        (self._agents[agent_id] for agent_id in ids if agent_id in self._agents),
+                        ids[0],
+                    )
                     self.steps.append({"type": "handoff", "to_agent": target, **at})
 
 

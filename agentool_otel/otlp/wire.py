@@ -72,18 +72,18 @@ def with_marks_in_texts(data: bytes, descriptor: Any) -> bytes:
     parts: list[bytes] = []
     for number, wire_type, value, encoded in fields(data):
         field = descriptor.fields_by_number.get(number)
-        value_ = value
+        marked = value
         if field is not None and wire_type == LENGTH_DELIMITED:
             if field.type == _TEXT:
-                value_ = value.decode("utf-8", MARKING).encode()
+                marked = value.decode("utf-8", MARKING).encode()
             elif field.type == _MESSAGE:
-                value_ = with_marks_in_texts(value, field.message_type)
-        if value_ == value:
+                marked = with_marks_in_texts(value, field.message_type)
+        if marked == value:
             parts.append(encoded)
         else:
             parts += (
                 varints.to_bytes(number << 3 | wire_type),
-                varints.to_bytes(len(value_)),
-                value_,
+                varints.to_bytes(len(marked)),
+                marked,
             )
     return b"".join(parts)

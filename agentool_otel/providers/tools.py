@@ -33,10 +33,8 @@ def definitions(tools: Any, complete: bool = False) -> list[dict[str, Any]] | No
         tools: a list of dicts or of a library's objects; what is no tool is left out.
         complete: whether to keep the members of a dict that the conventions have no name for.
     """
-    definitions_ = [
-        _definition(item, complete) for tool in items(tools) for item in _declared(tool)
-    ]
-    return [item for item in definitions_ if item is not None] or None
+    every = [_definition(item, complete) for tool in items(tools) for item in _declared(tool)]
+    return [item for item in every if item is not None] or None
 
 
 def _declared(tool: Any) -> list[Any]:

@@ -50,10 +50,10 @@ class Translation:
         Raises:
             DecodeError: if `value` is not valid.
         """
-        patch_ = value_at(value, self._room) if self._room else None
-        if not self._room or not isinstance(patch_, dict):
+        kept_patch = value_at(value, self._room) if self._room else None
+        if not self._room or not isinstance(kept_patch, dict):
             return self._translate(value)
-        return apply(self._translate(without_path(value, self._room)), patch_)
+        return apply(self._translate(without_path(value, self._room)), kept_patch)
 
     def from_agentool(self, spec: Object) -> Object:
         """Return the object of the format.

@@ -274,12 +274,12 @@ def read_costs(costs: Any) -> float | None:
         return None
     if isinstance(costs, (int, float)):
         return costs
-    costs_ = {
+    numbers = {
         key: value
         for key, value in costs.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
     for key in ("total", "total_cost", "totalCost"):
-        if key in costs_:
-            return costs_[key]
-    return sum(costs_.values()) if costs_ else None
+        if key in numbers:
+            return numbers[key]
+    return sum(numbers.values()) if numbers else None

@@ -163,8 +163,8 @@ def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[i
     owned = {owner: thing for thing, owner in partner.items()}
     while True:
         asking = reached_from[other]
-        thing_ = owned.get(asking)
+        owner = owned.get(asking)
         partner[other] = asking
-        if asking == thing or thing_ is None:
+        if asking == thing or owner is None:
             return
-        other = thing_
+        other = owner

@@ -123,7 +123,7 @@ def _outcome(assertion_result: AssertionResult) -> Outcome:
     word, steps = "fails at", failing
     if failing in ([], all_ids):
         in_reason = {*mentioned_ids(reason, all_ids[: 10 * _IDS])}
-        word, steps = "steps", [id_ for id_ in all_ids if id_ not in in_reason]
+        word, steps = "steps", [step_id for step_id in all_ids if step_id not in in_reason]
     differences = _differences(assertion_result)
     return Outcome(
         assertion_result.passed,

@@ -53,7 +53,9 @@ def pieces(text: str, links: Mapping[str, str]) -> Iterator[Piece]:
 
 
 def _ids(ids: Collection[str]) -> re.Pattern[str] | None:
-    words = sorted((id_ for id_ in ids if id_ and not id_.isdecimal()), key=len, reverse=True)
+    words = sorted(
+        (step_id for step_id in ids if step_id and not step_id.isdecimal()), key=len, reverse=True
+    )
     if not words:
         return None
     return re.compile(rf"(?<![\w/#-])(?:{'|'.join(map(re.escape, words))})(?![\w/#-])")

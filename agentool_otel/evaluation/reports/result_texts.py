@@ -55,7 +55,7 @@ def reason_of(assertion_result: AssertionResult) -> str:
 def step_ids_of(assertion_result: AssertionResult) -> list[str]:
     """Return the steps that an assertion's result rests on."""
     ids: Any = assertion_result.extra.get("step_ids")
-    return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
+    return [step_id for step_id in ids if isinstance(step_id, str)] if isinstance(ids, list) else []
 
 
 def failing_ids_of(assertion_result: AssertionResult) -> list[str]:
@@ -63,7 +63,7 @@ def failing_ids_of(assertion_result: AssertionResult) -> list[str]:
     ids: Any = assertion_result.extra.get("failing_step_ids")
     if assertion_result.passed is not False or not isinstance(ids, list):
         return step_ids_of(assertion_result)
-    return [id_ for id_ in ids if isinstance(id_, str)]
+    return [step_id for step_id in ids if isinstance(step_id, str)]
 
 
 def score_of(score: Any) -> str:

@@ -42,8 +42,8 @@ class AdkEvalSets:
             at = (*path, _name(value, "eval_cases"), n)
             try:
                 for case in _cases(eval_case, at):
-                    case_ = case.value if set_id is None else {"eval_id": set_id, **case.value}
-                    yield case._replace(value=case_)
+                    document = case.value if set_id is None else {"eval_id": set_id, **case.value}
+                    yield case._replace(value=document)
             except _NotACase as error:
                 yield Entry(eval_case, at, fault=str(error))
 

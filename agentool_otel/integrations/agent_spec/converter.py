@@ -100,9 +100,9 @@ def _without_title(value: Object) -> Object:
 def _parameters(inputs: list[Object]) -> Object:
     parameters = {
         "type": "object",
-        "properties": {input_["title"]: _without_title(input_) for input_ in inputs},
+        "properties": {schema["title"]: _without_title(schema) for schema in inputs},
     }
-    required = [input_["title"] for input_ in inputs if "default" not in input_]
+    required = [schema["title"] for schema in inputs if "default" not in schema]
     return {**parameters, "required": required} if required else parameters
 
 

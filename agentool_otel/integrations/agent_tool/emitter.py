@@ -97,8 +97,8 @@ class AgentToolEmitter:
             if members is not None and (read := self._read(members, size)) is not None:
                 return read
             self._refuse(item)
-        members_: dict[str, Any] = copy
-        return members_
+        result: dict[str, Any] = copy
+        return result
 
     def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
         with self._lock_of_process():

@@ -107,7 +107,7 @@ def _is_run(span: SpanRecord) -> bool:
 
 def _crew(span: SpanRecord, *keys: str) -> str | None:
     ids = (span.attributes.get(key) for key in keys or (_ID,))
-    return next((id_ for id_ in ids if isinstance(id_, str)), None)
+    return next((value for value in ids if isinstance(value, str)), None)
 
 
 def _holds(crew: SpanRecord, task: SpanRecord) -> bool:

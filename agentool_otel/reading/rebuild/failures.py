@@ -163,13 +163,13 @@ def _failed_below(node: Node) -> Iterator[Node]:
     failures inside it; plumbing may record no errors at all."""
     waiting = list(node.children)
     while waiting:
-        node_ = waiting.pop()
-        if is_uncaught(node_):
+        span_node = waiting.pop()
+        if is_uncaught(span_node):
             continue  # it came later, from no further down
-        if node_.operation.error_type is not None:
-            yield node_
-        elif isinstance(node_.operation, Unclassified):
-            waiting += node_.children
+        if span_node.operation.error_type is not None:
+            yield span_node
+        elif isinstance(span_node.operation, Unclassified):
+            waiting += span_node.children
 
 
 def _last_failure(node: Node, nodes: list[Node]) -> Node | None:

@@ -244,5 +244,5 @@ def _duration(
 
 
 def _sum(values: list[Any]) -> Any:
-    numbers_ = [value for value in values if value is not None]
-    return sum(numbers_) if numbers_ else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None

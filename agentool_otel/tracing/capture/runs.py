@@ -137,8 +137,8 @@ class AgentRun(BothWays):
             live = None
             if self._live is not None:
                 parent = self._live.context
-                operation_ = operation if id is None else _with_fields(operation, call_id=id)
-                live = begin(_bare(operation_), parent=parent, content_follows=True)
+                with_call_id = operation if id is None else _with_fields(operation, call_id=id)
+                live = begin(_bare(with_call_id), parent=parent, content_follows=True)
             if call_id is None:
                 call_id = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
                 operation = _with_fields(operation, call_id=call_id)

@@ -203,15 +203,17 @@ class _Meters:
         name = generation.metrics.get(metric)
         if name is None:
             return None
-        metric_ = METRICS.get(name) or METRICS[metric]
+        definition = METRICS.get(name) or METRICS[metric]
         attributes = tuple(
             (key, generation.names.get(key, key))
-            for key in metric_.attributes
+            for key in definition.attributes
             if key not in generation.absent
         )
-        buckets = None if metric_.instrument == "counter" else tuple(metric_.buckets)
-        instrument = Instrument(self._scope, name, metric_.unit, metric_.description, buckets)
-        return _Named(instrument, attributes, generation.required.intersection(metric_.attributes))
+        buckets = None if definition.instrument == "counter" else tuple(definition.buckets)
+        instrument = Instrument(self._scope, name, definition.unit, definition.description, buckets)
+        return _Named(
+            instrument, attributes, generation.required.intersection(definition.attributes)
+        )
 
     def _sdk_put(self, instrument: Instrument) -> Callable[..., None]:
         _, name, unit, description, buckets = instrument

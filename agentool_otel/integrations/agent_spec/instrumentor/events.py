@@ -156,8 +156,8 @@ def _record_note(step: Step, event: Any) -> None:
     }
     content = next((value for name in _CONTENT if (value := get(event, name)) is not None), None)
     attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, content)
-    attributes_ = {key: attribute for key, attribute in attributes.items() if attribute is not None}
-    step.note(_NAMES[_name(event) or ""], attributes_, time_of(event))
+    present = {key: attribute for key, attribute in attributes.items() if attribute is not None}
+    step.note(_NAMES[_name(event) or ""], present, time_of(event))
 
 
 EVENTS: dict[str, Handler] = {

@@ -329,15 +329,15 @@ class ToolStep(Step):
         if self.span is None:
             return
         by_name = record(outputs)
-        values_ = [outputs] if by_name is None else list(by_name.values())
-        error = next((item for item in values_ if is_a(item, BaseException)), None)
-        if error is None and all(item is None for item in values_):
+        returned = [outputs] if by_name is None else list(by_name.values())
+        error = next((item for item in returned if is_a(item, BaseException)), None)
+        if error is None and all(item is None for item in returned):
             error = raised_by_tool()
             error = self.exception if error is None else error
         if error is not None:
             self._failed(error)
             return
-        result = values_[0] if len(values_) == 1 else outputs
+        result = returned[0] if len(returned) == 1 else outputs
         self.add(lambda: {"result": jsonable(result)})
 
     def _failed(self, error: BaseException) -> None:

@@ -78,11 +78,11 @@ def component_type(component: Any) -> str | None:
 
 def labels(component: Any) -> dict[str, Any]:
     """Return the attributes that identify a component."""
-    labels_ = {
+    candidates = {
         "agentspec.component.type": component_type(component),
         "agentspec.component.id": string(component, "id"),
     }
-    return {key: value for key, value in labels_.items() if value is not None}
+    return {key: value for key, value in candidates.items() if value is not None}
 
 
 def runtime(span: Any) -> str | None:
@@ -165,10 +165,10 @@ def _word(obj: Any, name: str) -> str | None:
 
 def usage(event: Any) -> Usage | None:
     """Return the tokens that a response reports; None if it reports none."""
-    usage_ = Usage(
+    counts = Usage(
         input_tokens=integer(event, "input_tokens"), output_tokens=integer(event, "output_tokens")
     )
-    return None if usage_ == Usage() else usage_
+    return None if counts == Usage() else counts
 
 
 # ----------------------------------------------------------------------------------------- content
@@ -230,8 +230,8 @@ def definitions(tools: Iterable[Any]) -> list[dict[str, Any]] | None:
 def _definition(component: Any) -> dict[str, Any]:
     properties = {
         title: jsonable(schema)
-        for input_ in items(component, "inputs")
-        if (title := _title(input_)) and (schema := record(get(input_, "json_schema"))) is not None
+        for entry in items(component, "inputs")
+        if (title := _title(entry)) and (schema := record(get(entry, "json_schema"))) is not None
     }
     required = [title for title, schema in properties.items() if "default" not in schema]
     parameters: dict[str, Any] = {"type": "object", "properties": properties}

@@ -57,9 +57,7 @@ class _Ending:
         """Whether all content is withheld."""
         if self._sealed:
             call.withhold(call.withheld or "redaction_required")
-        inputs = {
-            input_: call.invocation[input_] for input_ in names.INPUTS if input_ in call.invocation
-        }
+        inputs = {name: call.invocation[name] for name in names.INPUTS if name in call.invocation}
         self._inputs: dict[str, Any] = (
             {} if self._sealed else self._guard.remove_from(inputs, "Invocation")
         )
@@ -101,7 +99,7 @@ class _Ending:
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
         if inputs:
-            last = [input_ for input_ in names.INPUTS if input_ in inputs][-1]
+            last = [name for name in names.INPUTS if name in inputs][-1]
             call.step.add(lambda: {"arguments": inputs[last]})
         if call.withheld is not None:
             return
@@ -166,7 +164,7 @@ class _Ending:
     def _input_was_changed(self) -> bool:
         """Return whether an input was changed, or the known inputs differ."""
         invocation = self._call.invocation
-        values = {canonical(invocation[input_]) for input_ in names.INPUTS if input_ in invocation}
+        values = {canonical(invocation[name]) for name in names.INPUTS if name in invocation}
         return bool(self._call.mutated_by) or len(values) > 1
 
     def _payload(self) -> str | None:

@@ -136,17 +136,17 @@ class Call(Generic[S]):
         self.decided = self.decided or isinstance(members.get("redaction_state"), str)
         self.withhold(withheld_by(members))
 
-    def _update(self, members_: dict[str, Any], members: Object) -> None:
+    def _update(self, current: dict[str, Any], members: Object) -> None:
         replaced = {
-            name: members_[name]
+            name: current[name]
             for name in (*names.INPUTS, *PAYLOAD)
-            if name in members_ and name in members and members_[name] != members[name]
+            if name in current and name in members and current[name] != members[name]
         }
         if replaced and len(self.earlier) < _EARLIER:
             self.earlier.append(replaced)
         elif replaced:
             self.forgotten = True
-        members_.update(members)
+        current.update(members)
 
     def take_persistence(self, members: Object) -> None:
         """Note the persistence of its result."""

@@ -54,8 +54,8 @@ def transitions_of(invocation: Mapping[str, Any]) -> list[tuple[str, int]]:
     `at`, `timestamp`, `time` or `created_at`.
     """
     transitions: list[tuple[str, int]] = []
-    transitions_ = invocation.get("status_transitions")
-    for item in transitions_ if isinstance(transitions_, (list, tuple)) else ():
+    entries = invocation.get("status_transitions")
+    for item in entries if isinstance(entries, (list, tuple)) else ():
         if not isinstance(item, Mapping):
             continue
         words = (item.get(name) for name in ("to", "status", "state"))

@@ -167,9 +167,9 @@ class AmplifierEvents(Generic[S]):
         child = string(data, "sub_session_id", "child_session_id")
         if child is not None:
             step = self._step_for(session.id, data)
-            session_ = self._sessions.get(child)
-            if session_ is not None:
-                session_.agent_name = string(data, "agent") or session_.agent_name
+            child_session = self._sessions.get(child)
+            if child_session is not None:
+                child_session.agent_name = string(data, "agent") or child_session.agent_name
             else:
                 self._children[child] = (step, string(data, "agent"))
                 if len(self._children) > _SESSIONS:

@@ -210,5 +210,5 @@ def usage_of(usage: Any) -> Usage | None:
         )
     for field in _SUBSETS:
         counts[field] = counts[field] or None
-    usage_ = Usage(**counts)
-    return None if usage_ == Usage() else usage_
+    result = Usage(**counts)
+    return None if result == Usage() else result

@@ -105,12 +105,12 @@ def memory_record(match: Any) -> dict[str, Any]:
     held = get(match, "record")
     source = match if held is None else held
     content = string(source, "content")
-    record_: dict[str, Any] = {"content": jsonable(source) if content is None else content}
+    fields: dict[str, Any] = {"content": jsonable(source) if content is None else content}
     if (identity := string(source, "id")) is not None:
-        record_["id"] = identity
+        fields["id"] = identity
     if metadata := record(jsonable(get(source, "metadata"))):
-        record_["metadata"] = metadata
+        fields["metadata"] = metadata
     score = number(match, "score")
     if score is not None:
-        record_["score"] = score
-    return record_
+        fields["score"] = score
+    return fields

@@ -247,9 +247,9 @@ class Handler(BaseCallbackHandler):
     ) -> None:
         with guarded("starting a LangChain model call"):
             if self.enabled:
-                messages_: Any = next(iter(items(messages)), [])
+                first: Any = next(iter(items(messages)), [])
                 self._start_model(
-                    "chat", serialized, messages_, run_id, parent_run_id, metadata, kwargs
+                    "chat", serialized, first, run_id, parent_run_id, metadata, kwargs
                 )
 
     def on_llm_start(
@@ -466,8 +466,8 @@ class Handler(BaseCallbackHandler):
 
 
 def _has_no_messages(outputs: Any) -> bool:
-    messages_ = get(outputs, "messages")
-    return messages_ is None or as_list(messages_) == []
+    first = get(outputs, "messages")
+    return first is None or as_list(first) == []
 
 
 def _graph(run: LiveRun | None) -> LiveRun | None:

@@ -53,10 +53,10 @@ def targets(value: Any, parent: bool = False) -> list[str]:
 
 def reply(output: Any, call_id: str | None) -> Any:
     """Return the result of a tool: the message in a command, UNSET for no reply."""
-    commands_ = commands(output)
-    if not commands_:
+    found_commands = commands(output)
+    if not found_commands:
         return output
-    for command in commands_:
+    for command in found_commands:
         for each in items(get(get(command, "update"), "messages")):
             answered = string(each, "tool_call_id")
             if answered is not None and call_id in (None, answered):

@@ -81,7 +81,7 @@ def keys_of(node: Node) -> Keys:
 def ids_on(node: Node, attribute: str) -> list[str]:
     """Return the ids of tool calls in an attribute of a model call whose content is off."""
     ids = node.span.attributes.get(attribute)
-    return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
+    return [value for value in ids if isinstance(value, str)] if isinstance(ids, list) else []
 
 
 def _history(messages: Sequence[Message]) -> _History:

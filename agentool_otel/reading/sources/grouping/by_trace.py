@@ -166,10 +166,10 @@ def complete_spans(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanReco
         best = _without_copies(decoded)
         copies = _copies(decoded)
     try:
-        spans_ = sorted(best.values(), key=_START)
+        ordered = sorted(best.values(), key=_START)
     except TypeError:  # a span without a start
-        spans_ = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
-    return Deduplicated(spans_, copies) if copies else spans_
+        ordered = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
+    return Deduplicated(ordered, copies) if copies else ordered
 
 
 def _copies(spans: list[SpanRecord]) -> int:

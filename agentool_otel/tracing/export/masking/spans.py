@@ -194,11 +194,11 @@ class Masking:
         if not changed and not dropped and not names:
             return attributes
         self.dropped += len(dropped)
-        attributes_ = {key: value for key, value in attributes.items() if key not in dropped}
+        allowed = {key: value for key, value in attributes.items() if key not in dropped}
         if redacted and on_span:
             changed[agentool.CONTENT_REDACTED] = self._names_of(redacted)
             names[agentool.CONTENT_REDACTED] = self.name(_ATTRIBUTE_NAME, agentool.CONTENT_REDACTED)
-        return _rename({**attributes_, **changed}, names)
+        return _rename({**allowed, **changed}, names)
 
     def _names_of(self, keys: list[str]) -> list[str]:
         """Return the names under which attributes leave, in order and each once."""
@@ -215,11 +215,11 @@ class Masking:
 
     def without_content(self, members: Mapping[str, Any], value: Any = None) -> Any:
         """Return an object without the members that hold content; `value` if it has none."""
-        members_ = {key: member for key, member in members.items() if not holds_content(key)}
-        self.dropped += len(members) - len(members_)
-        if len(members_) == len(members):
+        allowed = {key: member for key, member in members.items() if not holds_content(key)}
+        self.dropped += len(members) - len(allowed)
+        if len(allowed) == len(members):
             return members if value is None else value
-        return members_ if value is None or not isinstance(value, str) else encode(members_)
+        return allowed if value is None or not isinstance(value, str) else encode(allowed)
 
     @property
     def offers_all(self) -> bool:
