@@ -43,7 +43,7 @@ _LONG = {"hostile", "scale", "evaluation", "instrumentors", "whole"}
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write the rows here too.")
 @click.argument("groups", nargs=-1, type=click.Choice(list(_HOMES)))
 def main(quick: bool, file: Path | None, groups: tuple[str, ...]) -> None:
-    """Measure what the package costs and print one table; everything but `hostile`, `scale`,
+    """Measure the cost of the package and print one table; everything but `hostile`, `scale`,
     `evaluation`, `instrumentors` and `whole`, or the GROUPS named.
 
     Exit 1 where a target is missed.

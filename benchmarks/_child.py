@@ -1,4 +1,4 @@
-"""A measurement in an interpreter of its own, so that none meets what another one left behind.
+"""A measurement in an interpreter of its own, so that none is affected by another one.
 
 python -m benchmarks._child MODULE FUNCTION ARGUMENTS-AS-JSON
 """
@@ -28,7 +28,7 @@ class ChildError(Exception):
 def in_child(
     function: Callable[..., Any], *args: Any, quiet: bool = False, patience_s: float = 300
 ) -> Any:
-    """Return what a function of this package returns, as JSON, from a fresh interpreter.
+    """Return the result of a function of this package, as JSON, from a fresh interpreter.
 
     Args:
         function: importable from its module; called there with `args`.
@@ -60,7 +60,7 @@ def in_child(
 
 
 def cpu_ms(arguments: Sequence[str], folder: Path, **variables: str) -> float:
-    """Return the CPU milliseconds of a command and of what it starts, in a folder.
+    """Return the CPU milliseconds of a command and its children, in a folder.
 
     Compiled modules come from a cache in the folder, for every module alike.
 
@@ -79,7 +79,7 @@ def cpu_ms(arguments: Sequence[str], folder: Path, **variables: str) -> float:
 
 
 def environment() -> dict[str, str]:
-    """Return this process' environment without what would change the measurement."""
+    """Return this process' environment without variables that affect the measurement."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS)}
 
 

@@ -142,7 +142,7 @@ WORK = {
 
 
 def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callable[[], object]:
-    """Switch a tracer on; return what empties it."""
+    """Switch a tracer on; return its flush function."""
     if tracer == "none":
         return lambda: None
     if tracer == "ours" and place == "default":

@@ -53,7 +53,7 @@ def _cut(name: str, start: int, length: int) -> str:
 
 
 def result(name: str) -> list[dict[str, Any]]:
-    """Return what a search returns: five rows with a snippet of the text each."""
+    """Return the result of a search: five rows with a snippet of the text each."""
     length = _SNIPPET.get(name, 200)
     return [
         {

@@ -143,7 +143,7 @@ class Plain(Kit):
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return what a call returned or raised, as something that can be compared."""
+    """Return the result or exception of a call, as a comparable value."""
     try:
         return call()
     except Exception as error:
@@ -161,7 +161,7 @@ async def together(*each: Coroutine[Any, Any, Any]) -> list[Any]:
 
 
 def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
-    """Return what makes one round with the decorators of a kit."""
+    """Return a function for one round with the decorators of a kit."""
 
     @kit.tool
     def search(query: str, limit: int = 3) -> list[str]:
@@ -306,7 +306,7 @@ def program(kit: Kit, pool: ThreadPoolExecutor) -> Callable[[int], list[Any]]:
 
 
 class _Disk:
-    """A disk that is full at times: files may not grow beyond what they have by then."""
+    """A disk that is full at times: files may not grow beyond their present size."""
 
     def __init__(self, every_s: float):
         self._every_s = every_s

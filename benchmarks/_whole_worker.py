@@ -1,4 +1,5 @@
-"""One way to trace, in a process of its own: what its calls cost until a receiver or file has them.
+"""One way to trace, in a process of its own: the cost of its calls until a receiver or file has
+them.
 
 python benchmarks/_whole_worker.py VARIANT
 

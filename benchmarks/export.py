@@ -112,7 +112,7 @@ def _per_span(
 
 
 def sizes() -> dict[str, Compared]:
-    """Compare the bytes that a span takes in a request, with what can be added and without."""
+    """Compare the bytes of a span in a request, with and without added attributes."""
     plain, repeated = (
         [encode_span(span) for span in finished(_BATCH, copies)] for copies in (False, True)
     )

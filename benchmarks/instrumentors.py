@@ -66,7 +66,7 @@ def _others(framework: str) -> list[str]:
 
 
 def _compared(rounds: list[dict[str, float]], second: str) -> Compared:
-    """Return what ours and another cost more than no tracer.
+    """Return the additional cost of ours and another tracer over none.
 
     What else the machine does only ever adds to a cost, and a run costs twenty times what is looked
     for. So a case costs what its best quarter of rounds did; the spread is that of four parts.

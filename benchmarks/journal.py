@@ -72,8 +72,9 @@ def measure(url: str, rounds: int, runs: int) -> dict[str, Compared]:
 
 
 def measure_checks(rounds: int, runs: int) -> Compared:
-    """Compare what a recorded tool call costs with and without the check before each write that
-    the descriptor is still our file's."""
+    """Compare the cost of a recorded tool call with and without the check before each write that
+    the descriptor is still our file's.
+    """
     checked: Any = AppendFile._descriptor
     costs: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +94,7 @@ def measure_checks(rounds: int, runs: int) -> Compared:
 
 
 def measure_large(rounds: int) -> dict[str, Compared]:
-    """Compare what a call with large arguments takes of the calling thread."""
+    """Compare the time that a call with large arguments takes of the calling thread."""
     with tempfile.TemporaryDirectory() as folder:
         pair: list[_Behind] = []
         for on in (True, False):

@@ -53,7 +53,9 @@ class Case(NamedTuple):
     is_async: bool = False
 
     def cost(self, within: Decorator, call: Function, runs: int) -> float:
-        """Return what a call costs more than the plain function in the same kind of agent."""
+        """Return the additional cost of a call over the plain function in the same kind of
+        agent.
+        """
         costs = [
             per_call(within, tool_call, runs, self.provider.force_flush, self.is_async)
             for tool_call in (call, self.plain)

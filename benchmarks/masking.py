@@ -57,7 +57,7 @@ def measure(rounds: int, characters: int) -> dict[str, Compared]:
 
 
 def measure_calls(rounds: int) -> dict[str, Compared]:
-    """Compare a look at what ordinary calls carry with encoding that."""
+    """Compare the search for credentials in ordinary calls with encoding them."""
     values = {"arguments of 100 bytes": {"query": QUERY, "limit": 5}, "a result of 1 KB": ROWS}
     return {
         key: compared([_of_calls(value) for _ in range(rounds + 1)][1:])

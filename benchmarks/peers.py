@@ -92,7 +92,7 @@ def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
 
 
 class Keep(SpanExporter):
-    """Drops what it is given, once it has been looked at."""
+    """Drops spans after a look at them."""
 
     def __init__(self) -> None:
         self.text: list[str] | None = []

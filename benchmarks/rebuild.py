@@ -96,7 +96,7 @@ def rebuilt(path: str, number: int) -> Reading:
 
 
 def parsed(path: str, spans: int) -> Reading:
-    """Parse the same lines and drop what comes out."""
+    """Parse the same lines and drop the result."""
     start = time.process_time()
     with Path(path).open("rb") as file:
         for line in file:

@@ -65,7 +65,7 @@ class Soaked:
     problems: list[str] = field(default_factory=list[str])
 
     def memory(self, of: Literal["mb", "blocks"]) -> tuple[float, float]:
-        """Return what the process held when it was warm, and what more it held in the end.
+        """Return the memory of the process when warm, and its growth until the end.
 
         Args:
             of: the size that is asked for, of each sample.
@@ -119,7 +119,7 @@ def soak(scenario: str, seconds: float, flat_mb: float = _FLAT_MB) -> Soaked:
 
 
 def _sent(scenario: str, folder: Path, seconds: float) -> tuple[Soaked, Report]:
-    """Send to a receiver that flaps and hangs at the end; what is left is recovered."""
+    """Send to a receiver that flaps and hangs at the end; the rest is recovered."""
     receiver = FlappingReceiver()
     full_every_s = seconds / 5 if scenario == "sent, disk full" else 0.0
     try:

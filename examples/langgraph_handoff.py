@@ -46,7 +46,7 @@ LIBRARY = {
 
 @tool
 def search_library(topic: str) -> str:
-    """Return what the library knows about a topic."""
+    """Return the library's entry about a topic."""
     for name, entry in LIBRARY.items():
         if name in topic.lower():
             return entry

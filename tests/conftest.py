@@ -99,8 +99,9 @@ def _facts(attributes: dict[str, Any]) -> str:
 
 @pytest.fixture(autouse=True)
 def _garbage_of_its_own() -> Iterator[None]:
-    """Collections within a test look at what the test has made: with every module that others have
-    imported, each would take a second."""
+    """Limit collections within a test to its own objects: with every imported module, each would
+    take a second.
+    """
     gc.freeze()
     yield
     gc.unfreeze()

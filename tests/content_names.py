@@ -1,4 +1,4 @@
-"""Write which names hold content, from what the dialects declare.
+"""Write the list of names with content, from the declarations of the dialects.
 
     python -m tests.content_names
 

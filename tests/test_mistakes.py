@@ -1,4 +1,4 @@
-"""Likely mistakes with public functions: what is meant is taken, or the error names it."""
+"""Likely mistakes with public functions: they are accepted, or the error names the remedy."""
 
 from __future__ import annotations
 

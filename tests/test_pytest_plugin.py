@@ -40,8 +40,9 @@ def test_clerk(case, agent_traces, assert_trace):
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded() -> None:
-    """Load all that the runs below load: what a run in this process has loaded is forgotten after
-    it, and would be there twice."""
+    """Load all modules that the runs below load: a run in this process forgets them afterwards, and
+    would load them twice.
+    """
     space: dict[str, Any] = {}
     exec(AGENT, space)
     with captured_traces() as traces:

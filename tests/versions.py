@@ -90,7 +90,7 @@ def _order(name: str) -> tuple[int, ...]:
 
 
 def lines() -> list[tuple[str, ...]]:
-    """Return the rows of the table: what, Python, packages, tests, result."""
+    """Return the rows of the table: subject, Python, packages, tests, result."""
     return [
         (
             "lowest dependencies" if name == LOWEST else f"Python {name}",

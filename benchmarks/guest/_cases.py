@@ -26,7 +26,7 @@ _KIND_PATIENCE_S = 10
 
 
 class _Process:
-    """A case in progress; it and what it has started end when patience does."""
+    """A case in progress; it and its children end after a timeout."""
 
     def __init__(self, command: list[str], variables: dict[str, str], stderr: Any):
         self._process = subprocess.Popen(
@@ -90,7 +90,7 @@ def _started(environment: Environment, module: str, *arguments: str) -> Generato
 
 
 class _Case:
-    """A process with what is around it."""
+    """A process with its folder and receiver."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class _Case:
         return str(self._stderr.read())
 
     def recover(self) -> None:
-        """Run the command that ships what a dead process has left, if the SDK has one."""
+        """Run the command that ships leftovers of a dead process, if the SDK has one."""
         if self.environment.adapter.RECOVER:
             subprocess.run(
                 [str(self.environment.python), *self.environment.adapter.RECOVER],

@@ -77,7 +77,7 @@ class Environment:
         return done.stdout.strip()
 
     def variables(self, endpoint: str, folder: str) -> dict[str, str]:
-        """Return what a case finds in its environment: where to send, and no way out."""
+        """Return the environment of a case: where to send, and no way out."""
         clean = {k: v for k, v in environment().items() if not k.startswith(_SETTINGS)}
         return {
             **clean,

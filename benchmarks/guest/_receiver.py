@@ -88,7 +88,7 @@ class Receiver:
             daemon_threads = False  # so that closing waits for what is being sent
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """A sender that is killed while it sends is what some cases are about."""
+                """Ignore senders that are killed while they send, which some cases are about."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
@@ -101,12 +101,12 @@ class Receiver:
         self.close()
 
     def close(self) -> None:
-        """Take in what is still on its way, and stop."""
+        """Read the requests that are still on their way, and stop."""
         self._server.shutdown()
         self._server.server_close()
 
     def spans(self) -> list[Seen]:
-        """Return what has arrived; a span that arrived twice, once."""
+        """Return the arrived spans; a span that arrived twice, once."""
         spans = {span.span_id: span for body in self._otlp for span in _otlp(body)}
         return [*spans.values(), *_runs(self._runs)]
 

@@ -65,7 +65,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One behaviour: a program that runs under an SDK, and what makes of its outcome a cell."""
+    """One behaviour: a program that runs under an SDK, and a function that makes a cell of its
+    outcome.
+    """
 
     title: str
     run: Callable[..., Any]
@@ -81,7 +83,7 @@ Cells = Mapping[str, Cell]
 
 
 def print_table(title: str, sdks: Mapping[str, str], rows: Iterable[tuple[str, Cells]]) -> None:
-    """Print one table on stdout; `sdks` maps names to what heads their columns."""
+    """Print one table on stdout; `sdks` maps names to headings of their columns."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""The decorator table: what a decorated tool looks like to the program around it.
+"""The decorator table: a decorated tool as the program around it sees it.
 
 A program runs in the SDK's own environment, in a process of its own; what it returns and what
 arrived at the receiver are judged afterwards, elsewhere.

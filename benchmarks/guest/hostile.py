@@ -27,7 +27,7 @@ _MEMORY = 6 << 30
 
 
 def judge(facts: dict[str, Any], spans: list[Any]) -> Cell:
-    """Return the cell of one kind, from what its call did and its spans."""
+    """Return the cell of one kind, from the facts about its call and its spans."""
     if "raised" in facts:
         return no(f"user's call fails: {facts['raised']}")
     if not facts["same"]:

@@ -43,7 +43,7 @@ class Reader:
         self._python = python
 
     def read(self, paths: list[Path]) -> dict[Path, Found | str]:
-        """Return what the peer finds in each file, or why it finds nothing."""
+        """Return the peer's reading of each file, or its reason for none."""
         ran = subprocess.run(
             [self._python, self._peer.script, *map(str, paths)],
             capture_output=True, text=True, timeout=600, check=False,

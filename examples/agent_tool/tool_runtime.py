@@ -31,7 +31,7 @@ class Stopped(Exception):
 
 
 class Tool:
-    """A tool: its declaration, and what executes it."""
+    """A tool: its declaration, and the function that executes it."""
 
     def __init__(self, execute: Callable[[Call], Awaitable[Any]], **declaration: Any):
         self.execute = execute
@@ -53,7 +53,7 @@ class Tool:
 
 
 class Call:
-    """One invocation, and what the phases make of it."""
+    """One invocation, and its state in each phase."""
 
     def __init__(self, runtime: Runtime, name: str, model_input: Object, native_call_id: str):
         self.runtime = runtime
@@ -301,7 +301,7 @@ class Runtime:
         )
 
     async def _execute(self, call: Call, tool: Tool) -> Any:
-        """8 and 9. With a limit of time; what it does lies below its span."""
+        """8 and 9. With a time limit; its work is below its span."""
         call.enter("running", started_at=now())
         timeout = tool.declaration.get("timeout_s", 10)
         with self.emitter.as_current(call.id):

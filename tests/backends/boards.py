@@ -46,7 +46,7 @@ def promql(name: str) -> Iterator[tuple[Json, Json]]:
 
 
 def links(panel: Json, query: str | None = None) -> list[Json]:
-    """Return the links of a panel's rows or series, and of what a query gives if one is named."""
+    """Return the links of a panel's rows or series, and of one query's result if named."""
     return [
         link
         for override in panel["fieldConfig"]["overrides"]

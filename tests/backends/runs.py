@@ -17,7 +17,7 @@ _SPEC = Path(__file__).parent.parent / "fixtures" / "spec" / "reasoning-trace.js
 
 
 def run(name: str, *steps: dict[str, Any], **members: Any) -> dict[str, Any]:
-    """Return a document; what is not given is that of a run that went well."""
+    """Return a document; missing members are those of a successful run."""
     return {"trace_id": name, "agent_id": "bot", "status": "success", "steps": [*steps], **members}
 
 
@@ -28,7 +28,7 @@ def call(number: int, arguments: Any = None, **members: Any) -> dict[str, Any]:
 
 
 def result(number: int, output: Any) -> dict[str, Any]:
-    """Return the step that holds what the call with that number gave."""
+    """Return the step with the result of the call with that number."""
     texts = {"call_id": f"c{number}", "output": output, "success": True}
     return {"type": "tool_result", "step_id": f"r{number}", "tool_result": texts}
 

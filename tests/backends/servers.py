@@ -203,7 +203,7 @@ def answers(url: str) -> Callable[[], bool]:
 
 
 def wait_for(function: Callable[[], Any], seconds: float = 20) -> Any:
-    """Return what a function gives, as soon as that is true, or after a while whatever it is."""
+    """Return a function's result as soon as it is true, or after a timeout in any case."""
     until = time.monotonic() + seconds
     while not (result := function()) and time.monotonic() < until:
         time.sleep(0.1)

@@ -29,7 +29,7 @@ OTHER = "opentelemetry-instrumentation-botocore-0.66b2.gen_ai.jsonl"
 
 
 def arrived(receiver: HttpReceiver, folder: Path) -> Path:
-    """Write what a receiver got into files, and return their folder."""
+    """Write the requests of a receiver into files, and return their folder."""
     for signal, bodies in receiver.bodies.items():
         for n, body in enumerate(bodies):
             (folder / f"{signal.rpartition('/')[2]}-{n}.pb").write_bytes(body)

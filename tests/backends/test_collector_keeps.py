@@ -104,7 +104,7 @@ def down() -> Iterator[Refusing]:
 
 @contextmanager
 def next_hop(file: str, down: Refusing) -> Generator[Callable[[], list[bytes]]]:
-    """Run the next hop that was down, and give what returns the requests that arrived."""
+    """Run the next hop that was down, and yield a function that returns its requests."""
     port = down.port
     down.close()
     if file == "local.yaml":

@@ -84,7 +84,7 @@ def figures(measured: Measured, name: str, title: str, column: int = 0) -> dict[
 
 
 def shown(panel: dict[str, Any], target: dict[str, Any]) -> str:
-    """Return what a reader sees beside the figures of a query: a column or a legend."""
+    """Return the label next to a query's figures: a column or a legend."""
     if panel["type"] != "table":
         return str(target["legendFormat"])
     renamed = panel["transformations"][1]["options"]["renameByName"]
@@ -92,7 +92,7 @@ def shown(panel: dict[str, Any], target: dict[str, Any]) -> str:
 
 
 def missing(measured: Measured) -> set[tuple[str, str]]:
-    """Return what has no figures; the description of its panel explains why."""
+    """Return the figures that are missing; the description of their panel explains why."""
     if measured.route == "spans":
         return NOT_FROM_SPANS
     return set() if measured.generation == NOW else NOT_COUNTED_BEFORE

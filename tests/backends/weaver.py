@@ -40,7 +40,7 @@ def weaver() -> str:
 
 
 def breaches(registry: Path, program: Path, **environ: str) -> list[str]:
-    """Run a program under `agentool-otel run` and return what the live check calls a violation."""
+    """Run a program under `agentool-otel run` and return the live check's violations."""
     with _checking(registry) as (endpoint, administration):
         own = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,

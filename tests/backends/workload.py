@@ -44,7 +44,7 @@ class Measured(NamedTuple):
     """Spans that the same programs recorded."""
 
     def ask(self, path: str, **question: Any) -> Any:
-        """Return what Prometheus's API answers; it refuses what it cannot parse."""
+        """Return the answer of Prometheus's API, which refuses invalid queries."""
         url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(question, doseq=True)}"
         with urllib.request.urlopen(url, timeout=30) as answer:
             return json.load(answer)["data"]
@@ -58,7 +58,7 @@ class Measured(NamedTuple):
 
 @contextmanager
 def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]:
-    """Run the programs to their ends, one after the other, with what takes their metrics.
+    """Run the programs to their ends, one after the other, with a receiver of their metrics.
 
     Args:
         generation: of the conventions.
@@ -124,7 +124,7 @@ def _all_counted(measured: Measured) -> bool:
 
 
 def _post(recorded: Path, url: str) -> None:
-    """Send what was recorded, a request for each line."""
+    """Send the recorded spans, a request for each line."""
     for file in sorted(recorded.glob("*.jsonl")):
         for line in file.read_bytes().splitlines():
             request = urllib.request.Request(url, line, {"content-type": "application/json"})

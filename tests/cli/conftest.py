@@ -44,7 +44,7 @@ PROGRAM = f"import agentool_otel\nagentool_otel.instrument()\n{AGENT}"
 
 @pytest.fixture(autouse=True)
 def clean_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test works in an empty folder, without variables that change what is recorded."""
+    """Run every test in an empty folder, without variables that affect recording."""
     for name in list(os.environ):
         if name.startswith(("OTEL_", "AGENTOOL_DIR")):
             monkeypatch.delenv(name)

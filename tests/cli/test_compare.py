@@ -1,4 +1,4 @@
-"""`compare`: the table of several frameworks, from what was recorded alone."""
+"""`compare`: the table of several frameworks, from recordings only."""
 
 from __future__ import annotations
 

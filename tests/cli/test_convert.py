@@ -1,4 +1,4 @@
-"""`convert`: documents of other systems, and what gets lost on the way."""
+"""`convert`: documents of other systems, and losses."""
 
 from __future__ import annotations
 

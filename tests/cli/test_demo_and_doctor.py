@@ -1,4 +1,4 @@
-"""`demo`, `doctor` and the example: what a newcomer sees first."""
+"""`demo`, `doctor` and the example: the first steps of a newcomer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`diff`: what differs between the runs of two sources, for people and as JSON Lines."""
+"""`diff`: differences between the runs of two sources, for people and as JSON Lines."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def read(path: str) -> Iterator[Object]:
 
 
 def there_and_back(invoke: Invoke, *documents: Object) -> list[Object]:
-    """Export documents, and return what `rebuild` reads in the spans."""
+    """Export documents, and return the documents that `rebuild` reads from the spans."""
     Path("documents.json").write_text(json.dumps(documents))
     result = invoke("export", "documents.json", "-o", "spans.jsonl")
     assert result.exit_code == 0, result.stderr

@@ -1,4 +1,6 @@
-"""One table of kinds: what `convert` and `eval` read, `validate` checks and other commands name."""
+"""One table of kinds: read by `convert` and `eval`, checked by `validate`, named by other
+commands.
+"""
 
 from __future__ import annotations
 

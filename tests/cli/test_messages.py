@@ -1,4 +1,4 @@
-"""The shape of messages: what, where and what to do, in lines of bounded length."""
+"""The shape of messages: problem, place and hint, in lines of bounded length."""
 
 from __future__ import annotations
 

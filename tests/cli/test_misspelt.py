@@ -1,4 +1,4 @@
-"""Misspelt names: each is refused, or named once, with what is meant."""
+"""Misspelt names: each is refused, or named once, with a suggestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rebuild`, `show` and what becomes of input that is not as it should be."""
+"""`rebuild`, `show` and their handling of bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content: who decides whether it is captured, and what `redact` may do."""
+"""Content: the decision about capture, and the effects of `redact`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ FILES: dict[str, st.SearchStrategy[Any]] = {
 @settings(max_examples=50)
 @given(data=st.data())
 def test_what_is_written_is_read_back_without_its_name(target: str, data: st.DataObject) -> None:
-    """As the same documents, but for what a format that looks alike keeps under its own name."""
+    """As the same documents, except data that a similar format keeps under its own name."""
     takes_all = target in ("agentool", "toolsmith")  # the others have tools alone
     names = [name for name in (FILES if takes_all else FORMATS) if name != target]
     source = data.draw(st.sampled_from(names))

@@ -1,4 +1,6 @@
-"""OpenInference's names beside ours: what is added, and that reading takes no notice of it."""
+"""OpenInference's names in addition to ours: the added attributes, and that reading
+ignores them.
+"""
 
 from __future__ import annotations
 

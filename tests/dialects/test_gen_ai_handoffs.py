@@ -1,4 +1,4 @@
-"""The message of a handoff is what its transfer tool is called with, and read as the message."""
+"""The message of a handoff is written as arguments of its transfer tool, and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law `read(write(operation)) == operation`, and that what is written conforms."""
+"""The law `read(write(operation)) == operation`, and conformance of the written spans."""
 
 from __future__ import annotations
 

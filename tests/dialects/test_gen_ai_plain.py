@@ -1,4 +1,4 @@
-"""Reading spans of one shape at once gives what reading them attribute by attribute gives."""
+"""Reading spans of one shape at once equals reading them attribute by attribute."""
 
 from __future__ import annotations
 

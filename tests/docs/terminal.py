@@ -1,4 +1,4 @@
-"""Run a command as in a terminal, and return what a person sees."""
+"""Run a command as in a terminal, and return its screen."""
 
 from __future__ import annotations
 

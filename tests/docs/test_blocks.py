@@ -1,4 +1,4 @@
-"""The runner of code blocks: what it runs, and what it refuses."""
+"""The runner of code blocks: supported blocks and refusals."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def with_defaults(value: str) -> str:
 
 
 def mounts(name: str) -> dict[str, str]:
-    """Return where a service has its volumes, and what lies there."""
+    """Return the mount points of a service, with their contents."""
     pairs = (volume.split(":")[:2] for volume in SERVICES[name].get("volumes", ()))
     return {place: source for source, place in pairs}
 

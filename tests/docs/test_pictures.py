@@ -1,4 +1,4 @@
-"""The pictures of the documents: light, loading nothing, and what `poe pictures` would make."""
+"""The pictures of the documents: small, self-contained, and up to date with `poe pictures`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "lin
 
 
 class _Page(HTMLParser):
-    """The anchors of a page, its links, and what it loads."""
+    """The anchors, links and resources of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

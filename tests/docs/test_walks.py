@@ -1,4 +1,4 @@
-"""Walks of pages: what is compared of output, and how far a page runs."""
+"""Walks of pages: comparison of output, and the end of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the blocks of a page in one shell that has a terminal, so that output is what a reader sees.
+"""Run the blocks of a page in one shell with a terminal, so that output is as for a reader.
 
     python -m tests.docs.walks docs/start/ten-minutes.md        # writes real output into the page
 
@@ -105,7 +105,7 @@ def failures(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
-    """Return each output in the page that differs from what the block prints."""
+    """Return each output in the page that differs from the output of the block."""
     printed = {outcome.block: outcome.output for outcome in outcomes}
     return [
         f"{shown.place}:\n{printed[producer]}"
@@ -115,7 +115,7 @@ def outdated(page: Path, outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Return whether the output in a page is what was printed."""
+    """Return whether the output in a page matches the printed one."""
     pattern = "".join(
         r"(?:.*\n)*?" if line in ("…", "...") else f"{_line(line)}\n"
         for line in _comparable(shown).splitlines()
@@ -139,7 +139,7 @@ def _expected_outputs(page: Path) -> Iterator[tuple[Block, Block]]:
 
 
 def with_real_outputs(page: Path, outcomes: list[Outcome], *, every: bool = False) -> str:
-    """Return the text of a page with what its blocks have printed in place of outdated output.
+    """Return the text of a page with the outputs of its blocks in place of outdated ones.
 
     Args:
         page: file of the page.
@@ -166,7 +166,9 @@ def _gaps(shown: str, printed: str) -> bool:
 
 
 def _comparable(output: str) -> str:
-    """Return output without what differs from run to run: ids, times, large numbers, layout."""
+    """Return output without parts that differ from run to run: ids, times, large numbers,
+    layout.
+    """
     for pattern, name in _VARIABLE:
         output = re.sub(pattern, name, output)
     lines = (" ".join(line.split()) for line in output.splitlines())

@@ -157,7 +157,7 @@ _PATTERNS = (
 
 
 def _judge(question: Any) -> Any:
-    """Judge by one word, as a model would that sees what the question shows."""
+    """Judge by one word, as a model would from the question alone."""
     if question.assertion_type == "no_hallucination":
         steps = [line for line in question.text.splitlines() if '"step_id"' in line]
         good = any(word in line for line in steps for word in ("green", "zebra", "blue"))

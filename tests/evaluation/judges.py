@@ -23,7 +23,7 @@ def trace(**members: Any) -> ReasoningTrace:
 
 
 def judged(assertion: Object, judge: Judge | None, **members: Any) -> AssertionResult:
-    """Return what comes of one assertion on the run, with other members where they are named."""
+    """Return the result of one assertion on the run, with members replaced."""
     (result,) = evaluate(assertion, [trace(**members)], judge)
     (value,) = result.assertion_results
     return value

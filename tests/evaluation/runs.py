@@ -1,4 +1,4 @@
-"""A run to judge, and what is left of it in stores that keep less."""
+"""A run to judge, and its forms in stores that lose data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of cases: what is read of JSON, YAML and ADK eval sets, and what is refused and how."""
+"""Files of cases: JSON, YAML and ADK eval sets, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of cases: what it takes, and that it is what the assertion types are."""
+"""The JSON Schema of cases: valid files, and agreement with the assertion types."""
 
 from __future__ import annotations
 

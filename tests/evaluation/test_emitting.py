@@ -36,7 +36,7 @@ def result(trace_id: str = "tr_1", **members: Any) -> EvalResult:
 
 
 class Telemetry:
-    """Providers of a test, and what they were given."""
+    """Providers of a test, and their spans and log records."""
 
     def __init__(self) -> None:
         self.tracers = TracerProvider(shutdown_on_exit=False)

@@ -1,4 +1,4 @@
-"""`agentool_otel.evaluate`: which traces are held against which cases, and what comes out."""
+"""`agentool_otel.evaluate`: matching of traces and cases, and results."""
 
 from __future__ import annotations
 

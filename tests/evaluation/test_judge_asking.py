@@ -1,4 +1,4 @@
-"""Several questions at a time: the order, what waits for what, and what is left at the end."""
+"""Concurrent questions: their order, waiting, and the end."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_result_names_its_judge_if_there_was_one() -> None:
 
 
 def lines(question: Any) -> list[Object]:
-    """Return what stands inside the fence."""
+    """Return the lines inside the fence."""
     inner = question.text.partition("<<< ")[2].partition(">>> ")[0]
     return [json.loads(line) for line in inner.splitlines()[1:]]
 

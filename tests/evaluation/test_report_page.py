@@ -1,5 +1,4 @@
-"""The HTML page of `eval`: what is on it, in which order, and that no text of a result becomes
-anything but text."""
+"""The HTML page of `eval`: contents and order; no text of a result becomes anything but text."""
 
 from __future__ import annotations
 

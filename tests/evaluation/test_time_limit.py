@@ -1,4 +1,4 @@
-"""Patterns and schemas of cases come to an end, and patterns mean what they mean to `re`."""
+"""Patterns and schemas of cases end in time, and patterns have the meaning of `re`."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def _rows(pattern: str) -> dict[str, list[Row]]:
-    """Return the rows of some files by what they are about."""
+    """Return the rows of some files by subject."""
     return {
         about: rows
         for path in sorted(FOLDER.glob(pattern))

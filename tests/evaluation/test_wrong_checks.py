@@ -1,4 +1,4 @@
-"""A check that cannot run is an error in its cases: what is wrong, where, and the nearest name."""
+"""A check that cannot run is an error in its cases: problem, place, and the nearest name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The runtime of Agent Tool in the examples: what it does, what leaves, and what comes back."""
+"""The runtime of Agent Tool in the examples: its work, its exported spans, and the objects read
+back.
+"""
 
 from __future__ import annotations
 

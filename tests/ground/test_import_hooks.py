@@ -19,7 +19,7 @@ FILES = {
 
 
 def events(folder: Path, code: str) -> list[str]:
-    """Run a program in which `seen` takes what happens, and return it."""
+    """Run a program that records events in `seen`, and return them."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"from __main__ import seen\n{text}\n")

@@ -1,4 +1,4 @@
-"""Classes and methods: decorated, they are what they were."""
+"""Classes and methods behave the same when decorated."""
 
 from __future__ import annotations
 

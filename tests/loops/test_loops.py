@@ -26,7 +26,7 @@ COUNTS = {"sequential": 3, "threads": 8, "tasks": 8, "below_one_span": 20}
 
 @pytest.fixture(autouse=True)
 def instrumented(spans: Any) -> Iterator[None]:
-    """Our instrumentors of what is installed, attached."""
+    """Attach our instrumentors of the installed frameworks."""
     requested_calls._answers.set(())
     requested_calls._recent.clear()
     attached = []
@@ -61,7 +61,7 @@ def played(
 def check(
     matches: list[Any], count: int, times: int, alike: bool, fails: bool, content: bool
 ) -> None:
-    """Hold rebuilt runs to what the program did."""
+    """Compare rebuilt runs with the program's."""
     traces = [item.trace for item in matches]
     assert len(traces) == count
     for each in traces:

@@ -1,4 +1,4 @@
-"""Documents: from JSON, to JSON, and what they offer in between."""
+"""Documents: from JSON, to JSON, and their methods."""
 
 from __future__ import annotations
 

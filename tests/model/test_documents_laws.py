@@ -1,4 +1,4 @@
-"""Laws of the documents: nothing is lost, and what is refused is refused by name."""
+"""Laws of the documents: nothing is lost, and refusals name the member."""
 
 from __future__ import annotations
 

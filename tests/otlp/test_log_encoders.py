@@ -1,4 +1,4 @@
-"""Log records as OTLP: what the official encoder makes of them, in JSON as in protobuf."""
+"""Log records as OTLP equal the official encoder's, in JSON and in protobuf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protobuf as we put it together is what the official encoder makes of the same spans."""
+"""Our protobuf equals the official encoder's for the same spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of variable length: what is written is read, and what is no number is refused."""
+"""Varints: written numbers are read back, and invalid ones are refused."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _judge(
 
 
 def _arrived(backend: Backend, place: str, expected: int) -> None:
-    """Wait until a backend has all spans, and what it works out of them later."""
+    """Wait until a backend has all spans, and the values it derives from them."""
     until = time.monotonic() + _PATIENCE_S
     while (count := backend.count(place)) < expected:
         if time.monotonic() > until:

@@ -116,7 +116,7 @@ def free_port() -> int:
 
 
 def ask(url: str, body: Any = None) -> Any:
-    """Return what an API answers, as JSON; with a body it is posted.
+    """Return an API's answer, as JSON; with a body the request is a POST.
 
     Raises:
         NotReady: the answer is an error; its text is in the message.

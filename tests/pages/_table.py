@@ -57,7 +57,7 @@ def print_cells(judged: Mapping[Column, Mapping[str, bool]]) -> None:
 
 
 def print_figures(sent: Mapping[str, Mapping[str, Sent]]) -> None:
-    """Print what each program sends in each mode, and our own names by how often they are sent."""
+    """Print the requests of each program in each mode, and the counts of our own names."""
     table = Table("program", "mode", "spans", "bytes a span", "attributes", "own", "own share")
     for mode, programs in sent.items():
         for program, value in programs.items():

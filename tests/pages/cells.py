@@ -1,4 +1,4 @@
-"""The cells: what a person wants to see of an agent's run, each judged on what a page shows.
+"""The cells: features of an agent's run that a person needs, each judged by a page.
 
 A cell is a function of everything shown. It is seen only if every span it is about shows it, and
 there is one: an empty page shows nothing.
@@ -99,7 +99,7 @@ def _cost(shown: Shown) -> bool:
 
 @_cell("messages")
 def _messages(shown: Shown) -> bool:
-    """A model call is a chat to read, and what an agent answered is a message or plain text."""
+    """A model call is a readable chat, and an agent's answer is a message or plain text."""
     calls, agents = shown.spans("decorated", _CHAT), shown.spans("decorated", _AGENT)
     return (
         _every(shown.everywhere(_CHAT), lambda span: any(span.asked))
@@ -142,7 +142,7 @@ def _run_input(shown: Shown) -> bool:
 
 @_cell("run output")
 def _run_output(shown: Shown) -> bool:
-    """An opened run shows what it answered."""
+    """An opened run shows its output."""
     roots = ("invoke_agent researcher", "invoke_agent traveller")
     return _every(roots, lambda name: _every(shown.everywhere(name), _shows_answer))
 
@@ -173,7 +173,7 @@ def _user(shown: Shown) -> bool:
 
 @_cell("tool arguments")
 def _tool_arguments(shown: Shown) -> bool:
-    """A tool shows what it was called with."""
+    """A tool shows its arguments."""
     return _every(
         shown.everywhere("execute_tool search"), lambda item: "tracing" in item.input
     ) and (_every(shown.everywhere("execute_tool book"), lambda item: "ES 475" in item.input))
@@ -181,7 +181,7 @@ def _tool_arguments(shown: Shown) -> bool:
 
 @_cell("tool result")
 def _tool_result(shown: Shown) -> bool:
-    """A tool shows what it gave."""
+    """A tool shows its result."""
     everywhere = shown.everywhere("execute_tool search")
     return _every(everywhere, lambda item: "spans for agents" in item.output) and (
         _every(shown.everywhere("execute_tool look_up"), lambda item: _DOCUMENTS[0] in item.output)
@@ -243,8 +243,7 @@ def _documents(shown: Shown) -> bool:
 
 @_cell("memory")
 def _memory(shown: Shown) -> bool:
-    """A look into memory shows what was asked and found, a write what is remembered; both have a
-    mark."""
+    """A memory search shows query and results, a write its value; both have a mark."""
     read, write = shown.everywhere("search_memory"), shown.everywhere("upsert_memory")
     return (
         _every(read + write, lambda item: bool(item.kind))

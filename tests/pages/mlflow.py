@@ -1,4 +1,4 @@
-"""MLflow: its tracking server, and what its pages show, by the REST API they read.
+"""MLflow: its tracking server, and its pages' contents, by the REST API they read.
 
 Source: mlflow 3.17.2, tracing/constant.py and tracing/otel/translation/.
 """
@@ -53,7 +53,7 @@ class MLflow:
         return {"x-mlflow-experiment-id": self._places[name]}
 
     def pages(self, name: str) -> dict[str, str]:
-        """Return the addresses of the list of runs and of the newest one, by what they are."""
+        """Return the addresses of the list of runs and of the newest run, by kind."""
         experiment, newest = self._places[name], self._traces(name)[0]["trace_id"]
         # The page for notebooks: the same view of a run, without the tour that covers it at first.
         run = f"{self.url}/static-files/lib/notebook-trace-renderer/index.html"
@@ -67,7 +67,7 @@ class MLflow:
         return sum(len(run.spans) for run in self._runs(name))
 
     def shown(self, places: dict[str, str]) -> Shown:
-        """Read what is shown of programs, by the names of their experiments."""
+        """Read the displayed data of programs, by the names of their experiments."""
         return Shown({program: self._runs(name) for program, name in places.items()})
 
     def _traces(self, name: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Phoenix: its own server, and what its pages show, by the GraphQL API they read.
+"""Phoenix: its own server, and its pages' contents, by the GraphQL API they read.
 
 Source: arize-phoenix 20.26.1, server/api/types/Span.py and config.py.
 """
@@ -56,7 +56,7 @@ class Phoenix:
         return {"x-project-name": name}
 
     def pages(self, name: str) -> dict[str, str]:
-        """Return the addresses of the list of runs and of the newest one, by what they are."""
+        """Return the addresses of the list of runs and of the newest run, by kind."""
         project = self._project(name)
         runs = f"{self.url}/projects/{project['id']}/traces"
         trace = next(span["trace"]["traceId"] for span in _nodes(project) if not span["parentId"])
@@ -70,7 +70,7 @@ class Phoenix:
         )
 
     def shown(self, places: dict[str, str]) -> Shown:
-        """Read what is shown of programs, by the names of their projects."""
+        """Read the displayed data of programs, by the names of their projects."""
         return Shown(
             {program: _runs(_nodes(self._project(name))) for program, name in places.items()}
         )

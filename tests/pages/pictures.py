@@ -98,7 +98,7 @@ def _phoenix(folder: Path, environments: Path) -> str:
 
 
 def _settled(name: str, page: str) -> str:
-    """Take pictures of a page until two are alike: what moves is at another place in each."""
+    """Take pictures of a page until two are alike: moving parts differ in each."""
     path, before = PICTURES / f"{name}.png", b""
     for _ in range(_TRIES):
         words = take({name: page}, PICTURES, size=(1400, 900))[0]

@@ -1,4 +1,4 @@
-"""The programs, run as a person runs them, and what of theirs goes over the network."""
+"""The programs, run as a person runs them, and their requests over the network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN = "agentool."
 
 
 class SenderFailed(Exception):
-    """A program did not end well; the message is what it wrote."""
+    """A program failed; the message is its output."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One row of the list of runs, and what is behind it."""
+    """One row of the list of runs, with its details."""
 
     listed_input: str = ""
     """The run's input in the list."""

@@ -1,4 +1,4 @@
-"""The cells themselves: an empty page shows none, a full one all, and floors name what is missing.
+"""The cells themselves: an empty page shows none, a full one all, and floors name missing ones.
 
 What real servers show is judged by `python -m tests.pages`.
 """

@@ -49,7 +49,7 @@ def leaks(example: Example, text: str) -> bool:
 
 
 def pem(kind: str, lines: int) -> tuple[str, str]:
-    """Return a key in PEM, and what is secret in it."""
+    """Return a key in PEM, and the secret part of it."""
     body = "\n".join(made(64, BASE64) for _ in range(lines))
     return f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----", body
 

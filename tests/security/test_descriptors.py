@@ -1,4 +1,4 @@
-"""A descriptor number is not an identity: nothing of ours is written to what is not ours.
+"""A descriptor number is not an identity: we never write to a file of the program.
 
 A program may close every descriptor it has not opened, as daemons do, and get the same numbers for
 its own files.

@@ -51,7 +51,7 @@ def git(*arguments: str) -> list[str]:
 
 
 def added() -> list[str]:
-    """Return what git would make public: the files that `git add .` adds."""
+    """Return the files that git would make public: those that `git add .` adds."""
     git("add", ".")
     return git("ls-files", "--cached", "--full-name", ":/")
 

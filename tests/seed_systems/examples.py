@@ -1,4 +1,4 @@
-"""One document of tools in each format, with what only that format knows."""
+"""One document of tools in each format, with members that only that format has."""
 
 from __future__ import annotations
 

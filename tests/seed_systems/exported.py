@@ -1,4 +1,4 @@
-"""Documents of the spec as spans and events in a recording, and what is read back from it."""
+"""Documents of the spec as spans and events in a recording, and read back from it."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ class Exported(NamedTuple):
 
 
 def through_commands(*documents: Document) -> list[dict[str, Any]]:
-    """Return documents as the command `rebuild` reads them in what the command `export` has
-    written: traces, their results, then others."""
+    """Return documents as `rebuild` reads them from the output of `export`: traces, their results,
+    then others.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = "\n".join(document.to_json() for document in documents)

@@ -1,4 +1,4 @@
-"""Checks of what converts: 18, 41, 61, 69, 84 and 88."""
+"""Checks of conversions: 18, 41, 61, 69, 84 and 88."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks 85 to 87: the SDK's exporters and processors, no SDK at all, and what stores cut."""
+"""Checks 85 to 87: the SDK's exporters and processors, no SDK at all, and losses of stores."""
 
 from __future__ import annotations
 

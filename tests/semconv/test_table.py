@@ -1,4 +1,4 @@
-"""The table against itself, against the constants, and against what OpenTelemetry published."""
+"""The table against itself, against the constants, and against OpenTelemetry's published names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write down what is recorded now as what is expected. Read the difference before it is committed.
+"""Write the current spans down as expected. Read the difference before it is committed.
 
 python -m tests.situations                 every framework that is installed
 python -m tests.situations openai langchain

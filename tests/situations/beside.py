@@ -1,4 +1,4 @@
-"""A framework played with another tracer on, ours on, or both; what came of it as JSON on stdout.
+"""A framework played with another tracer on, ours on, or both; the outcome as JSON on stdout.
 
 python -m tests.situations.beside langchain openinference "theirs ours"
 
@@ -96,7 +96,7 @@ class _Beside:
 
 
 def _counted(spans: list[Any]) -> Any:
-    """Return what a rebuild of everything counts: steps, calls and tokens."""
+    """Return the counts of a rebuild of everything: steps, calls and tokens."""
     from agentool_otel.loading import rebuild
 
     traces = [item.trace.to_dict() for item in rebuild(spans)]

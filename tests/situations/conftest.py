@@ -42,7 +42,7 @@ class Stage:
         self._memory.forget()
 
     def play(self, driver: ModuleType, situation: str) -> tuple[Any, BaseException | None]:
-        """Bring a framework into a situation; return what came of it, or what it raised."""
+        """Bring a framework into a situation; return its result or its exception."""
         self._memory.forget()
         asked.clear()
         with LoopbackModel(*turns(driver, situation)) as model:

@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 def row_of(framework: str, driver: ModuleType) -> Row:
-    """Run the task in a framework and return what is rebuilt of it."""
+    """Run the task in a framework and return the rebuilt trace as a row."""
     row: Row = {
         "framework": framework,
         "versions": {name: version(name) for name in driver.DISTRIBUTIONS},

@@ -1,4 +1,4 @@
-"""`captured_traces`: what a block runs, as trajectories, and a program that is as it was."""
+"""`captured_traces`: the runs of a block as traces, without an effect on the program."""
 
 from __future__ import annotations
 

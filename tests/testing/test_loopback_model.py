@@ -1,4 +1,4 @@
-"""The loopback model understands what clients of other languages send."""
+"""The loopback model understands clients of other languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public functions return what their callers read."""
+"""Public functions return the types that their callers read."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _ATTRIBUTES = {
 
 
 def spans(*also: str, select: tuple[str, ...] = (), **attributes: str) -> str:
-    """Return the TraceQL for spans that have attributes; what is selected is a column each."""
+    """Return the TraceQL for spans with given attributes; each selected attribute is a column."""
     wanted = [f'span.{_ATTRIBUTES[key]} = "{value}"' for key, value in attributes.items()]
     text = f"{{ {' && '.join([*wanted, *also])} }}"
     shown = ", ".join(f"span.{_ATTRIBUTES[key]}" for key in select)

@@ -60,7 +60,7 @@ def chart(
     bars: bool = False,
     links: tuple[Json, ...] = (),
 ) -> Json:
-    """Lines or bars over time; links are those of what each query gives."""
+    """Lines or bars over time; links are those of each query's result."""
     options = {
         "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
         "tooltip": {"mode": "multi", "sort": "desc"},

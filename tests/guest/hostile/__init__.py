@@ -1,4 +1,4 @@
-"""Values that break those who look at them: what users really pass to tools and agents.
+"""Values that break code which inspects them, as users really pass to tools and agents.
 
 Nothing here is a test, and only the standard library is needed: kinds that belong to another
 library are there when it is installed. Methods of the hostile classes note in `TOUCHED` that they

@@ -350,7 +350,9 @@ elif hasattr(os, "fork"):
 
 
 def test_withheld_spans_are_written_once_at_exit(tmp_path: Path) -> None:
-    """Also where the emitter is older than what takes its spans, and where a child leaves first."""
+    """Also where the emitter is older than the receiver of its spans, and where a child exits
+    first.
+    """
     pytest.importorskip("opentelemetry.sdk")
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
     subprocess.run([sys.executable, "-c", _PROGRAM], env=environ, check=True, timeout=60)

@@ -134,7 +134,7 @@ def runs(draw: st.DrawFn, call: str = "inv_1", leaf: Any = "words") -> list[Obje
 
 @st.composite
 def disturbed(draw: st.DrawFn, messages: list[Object]) -> list[Object]:
-    """Draw what becomes of a sequence on its way: shuffled, doubled, cut short, added to."""
+    """Draw a sequence as it may arrive: shuffled, doubled, cut short, added to."""
     messages = draw(st.permutations(messages)) if draw(st.booleans()) else messages
     messages = [obj for obj in messages for _ in range(draw(st.integers(1, 2)))]
     messages = messages[: draw(st.integers(1, len(messages)))]

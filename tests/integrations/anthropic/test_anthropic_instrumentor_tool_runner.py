@@ -22,7 +22,7 @@ TWO = Turn(tool_calls=(ToolCall("search_web", {"query": "a"}, "t1"),
 
 @pytest.fixture(autouse=True)
 def silent() -> Any:
-    """The runner logs what a tool raises."""
+    """Silence the runner's log of a tool's exception."""
     logging.disable()
     yield
     logging.disable(logging.NOTSET)

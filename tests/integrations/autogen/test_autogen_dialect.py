@@ -1,4 +1,4 @@
-"""AutoGen's runtime, what is not in our recording of it."""
+"""AutoGen's runtime: cases that our recording lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eino with the callbacks of APMPlus, what is not in our recording of it."""
+"""Eino with the callbacks of APMPlus: cases that our recording lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Genkit, what is not in our recording of it."""
+"""Genkit: cases that our recording lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Haystack, what is not in our recording of it."""
+"""Haystack: cases that our recording lacks."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def chat(model: LoopbackModel) -> Any:
 
 
 def searcher(asynchronous: bool = False, body: Callable[[str], Any] = "found {}".format) -> Any:
-    """A tool `search`; what it gives, or raises, is up to `body`."""
+    """Return a tool `search` that returns or raises as `body` does."""
     from langchain_core.tools import tool
 
     if asynchronous:

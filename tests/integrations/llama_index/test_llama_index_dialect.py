@@ -1,4 +1,4 @@
-"""LlamaIndex by its own instrumentation and OpenInference's, what is not in our recordings."""
+"""LlamaIndex by its own instrumentation and OpenInference's: cases that our recordings lack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mastra, older versions and what else is not in our recording of it."""
+"""Mastra: older versions and other cases that our recording lacks."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ASKED = {"query": "OTLP"}
 
 
 def use(work: Callable[[Any], Awaitable[Any]], *tools: Any, **options: Any) -> Any:
-    """Give a client of a server in memory to a coroutine function; return what came of it."""
+    """Give a client of a server in memory to a coroutine function; return its result."""
 
     async def used() -> Any:
         async with served.in_memory(served.server(*tools), **options) as client:

@@ -1,4 +1,4 @@
-"""Agent Framework, Semantic Kernel and M.E.AI, what is not in our recordings of them."""
+"""Agent Framework, Semantic Kernel and M.E.AI: cases that our recordings lack."""
 
 from __future__ import annotations
 

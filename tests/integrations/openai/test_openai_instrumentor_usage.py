@@ -1,5 +1,6 @@
-"""Token counts as the provider means them: the same from every API, streamed or not; what was not
-reported is absent, never zero."""
+"""Token counts in the provider's meaning: the same from every API, streamed or not; unreported
+counts are absent, never zero.
+"""
 
 from __future__ import annotations
 

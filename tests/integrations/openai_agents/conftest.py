@@ -22,7 +22,7 @@ DONE = Turn(text="Done.", input_tokens=60, output_tokens=9)
 
 
 def _known(function: Any, options: dict[str, Any]) -> None:
-    """Skip a test of what this version of the SDK does not have."""
+    """Skip a test of a feature that this version of the SDK lacks."""
     parameters = inspect.signature(inspect.unwrap(function)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if not takes_any and (missing := options.keys() - parameters.keys()):
@@ -30,7 +30,7 @@ def _known(function: Any, options: dict[str, Any]) -> None:
 
 
 class Scene:
-    """Agents of one test, and what is recorded of them."""
+    """Agents of one test, and their recorded spans."""
 
     def __init__(self, stage: Stage, model: LoopbackModel):
         self.stage = stage

@@ -1,4 +1,4 @@
-"""Pipecat, what is not in our recording of it."""
+"""Pipecat: cases that our recording lacks."""
 
 from __future__ import annotations
 

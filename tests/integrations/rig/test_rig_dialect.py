@@ -1,4 +1,4 @@
-"""Rig, what is not in our recording of it."""
+"""Rig: cases that our recording lacks."""
 
 from __future__ import annotations
 

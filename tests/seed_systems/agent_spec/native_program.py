@@ -36,7 +36,7 @@ def answer(request: Request) -> Turn:
 
 
 def native(runtime: str) -> AbstractContextManager[Any]:
-    """Return what turns a runtime's own spans on, where they are off."""
+    """Return the switch for a runtime's own spans, where they are off."""
     if runtime != "wayflow":
         return nullcontext()
     processor = import_module("wayflowcore.tracing.opentelemetry.spanprocessor")

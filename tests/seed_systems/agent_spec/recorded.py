@@ -17,7 +17,7 @@ def named(spans: Any, name: str) -> Any:
 
 
 def lines(spans: Any) -> list[str]:
-    """Return the names of the spans, indented by what they lie below."""
+    """Return the names of the spans, indented by depth."""
     return [re.sub(r"\b {2,}.*", "", line) for line in spans.tree().splitlines()]
 
 

@@ -1,4 +1,4 @@
-"""Checks 62, 63 and 74: one specification in several runtimes, compared by what they record."""
+"""Checks 62, 63 and 74: one specification in several runtimes, compared by their recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check 71: what Agent Spec's evaluator finds, as judgements and as EvalResults."""
+"""Check 71: results of Agent Spec's evaluator, as verdicts and as EvalResults."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Hostile:
 
 
 class Falsy(Exception):
-    """An error of a program that counts what is in it."""
+    """An error of a program with a length of zero."""
 
     def __len__(self) -> int:
         return 0

@@ -26,7 +26,7 @@ TURNS = (CALL, Turn(text=ANSWER, input_tokens=30))
 
 @pytest.fixture(autouse=True)
 def unwarned() -> Iterator[None]:
-    """Runtimes warn of what they do themselves."""
+    """Ignore warnings of runtimes about their own code."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,4 +1,4 @@
-"""Check 69 with pyagentspec itself: its loader takes what we write, and gives it back."""
+"""Check 69 with pyagentspec itself: its loader reads our output, and writes it back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def spec_of(document: Any) -> Any:
 
 
 def without_defaults(component: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the writer of pyagentspec adds to every tool."""
+    """Return a component without the defaults that pyagentspec's writer adds to every tool."""
     added = {"requires_confirmation": False}
     return {name: value for name, value in component.items() if name not in added or value}
 

@@ -1,4 +1,6 @@
-"""The hook as a guest in real sessions: what it must neither break, nor keep, nor get wrong."""
+"""The hook as a guest in real sessions: it breaks nothing, keeps nothing, and gets nothing
+wrong.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 
 def _unwarned(play: Callable[[str], T]) -> Callable[[str], T]:
-    """Let a situation be played where warnings are errors: CrewAI warns of what it does itself."""
+    """Play a situation where warnings are errors: CrewAI warns about its own code."""
 
     @functools.wraps(play)
     def played(url: str) -> T:

@@ -1,5 +1,6 @@
 """The loop of `mcp` with a FastMCP server, behind a middleware, and a FastMCP client, which raises
-what a tool reports as its error."""
+the error of a tool.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`model_call` reads what providers send and take, whatever their shape."""
+"""`model_call` reads requests and responses of all providers' shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`model_call`: what is reported by hand of a call of a model."""
+"""`model_call`: a model call reported by hand."""
 
 from __future__ import annotations
 

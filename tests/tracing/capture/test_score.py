@@ -1,4 +1,4 @@
-"""`score`: what people and programs think of a run, in its trace."""
+"""`score`: evaluations of a run by people and programs, in its trace."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_score_comes_back_in_every_generation_of_the_names(
 def test_a_trace_of_another_process_is_named_by_text(
     spans: Any, told: str, parent: str | None
 ) -> None:
-    """Its id, that of a rebuilt trace, or what was propagated."""
+    """Its id, that of a rebuilt trace, or a propagated context."""
     score(told, "helpful", 1)
     judged = spans.only()
     assert f"{judged.context.trace_id:032x}" == TRACE

@@ -40,7 +40,7 @@ def everything() -> LogRecord:
 
 
 class Provided:
-    """Keeps what the loggers of a provider of ours are given."""
+    """Keeps the records of loggers of a provider of ours."""
 
     def __init__(self) -> None:
         self.records: list[LogRecord] = []

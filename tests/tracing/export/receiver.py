@@ -1,4 +1,4 @@
-"""OTLP receivers on this machine: they keep what they are sent, as protobuf."""
+"""OTLP receivers on this machine: they keep their requests, as protobuf."""
 
 from __future__ import annotations
 

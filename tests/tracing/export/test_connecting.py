@@ -33,7 +33,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Authority:
-    """A certificate authority, and files of what it has signed."""
+    """A certificate authority, with the files it has signed."""
 
     def __init__(self, folder: Path):
         self._made = trustme.CA()

@@ -123,7 +123,7 @@ def recorded(folder: Path) -> list[SpanRecord]:
 
 
 def logged(spans: list[SpanRecord]) -> list[str]:
-    """The bodies of the log records among what was read: each came as an event of its span."""
+    """Return the bodies of the log records: each came as an event of its span."""
     events = [event for span in spans for event in span.events if event.name != "exception"]
     return [event.attributes["body"] for event in events]
 

@@ -1,4 +1,4 @@
-"""The journal: open spans on disk, and what becomes of them."""
+"""The journal: open spans on disk, and their end."""
 
 from __future__ import annotations
 

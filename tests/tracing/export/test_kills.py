@@ -1,4 +1,4 @@
-"""Processes killed at random moments: what had ended is there, once, and nothing is made up.
+"""Processes killed at random moments: ended spans are there once, and nothing is made up.
 
 AGENTOOL_KILLS sets how many are killed in each test.
 """

@@ -1,4 +1,4 @@
-"""The logger provider of a process without one, and what it takes."""
+"""The logger provider of a process without one, and its records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ insides: Any = import_module("opentelemetry._logs._internal")
 
 @pytest.fixture
 def theirs(provided: Provided, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
-    """Makes a provider of the application the global one, and gives what it exports."""
+    """Make a provider of the application the global one, and yield its exporter."""
     result: Any = InMemoryLogRecordExporter  # untyped
     exporter = result()
     provider = OfTheSdk(shutdown_on_exit=False)

@@ -181,7 +181,7 @@ PARAMETERS = "llm.invocation_parameters"
 
 
 def left_of(value: object) -> object:
-    """Return what is left of an attribute with settings where content is off."""
+    """Return the visible rest of an attribute with settings where content is off."""
     span = ended(lambda span: span.set_attribute(PARAMETERS, value))
     return attributes(masking(capture=False)(span)).get(PARAMETERS)
 

@@ -163,7 +163,7 @@ bot()
 
 
 def killed(folder: Path, redact: str) -> subprocess.CompletedProcess[str]:
-    """Run a program that dies inside a tool, and complete what it has recorded."""
+    """Run a program that dies inside a tool, and complete its recording."""
     (folder / "app.py").write_text(PROGRAM.format(redact=redact))
     done = subprocess.run(
         [sys.executable, "app.py"], cwd=folder, capture_output=True, check=False, text=True

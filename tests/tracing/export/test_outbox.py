@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def traced(endpoint: str, folder: Path | None) -> Traced:
-    """Return a pipeline that sends there, and what makes spans for it."""
+    """Return a pipeline that sends there, and a tracer for it."""
     pipeline = Pipeline()
     pipeline.send(OtlpTarget.at(endpoint, {}), folder)
     provider = TracerProvider(shutdown_on_exit=False)

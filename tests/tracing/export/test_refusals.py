@@ -25,7 +25,7 @@ NOUNS: dict[Signal, str] = {"traces": "span", "logs": "log record"}
 
 @contextmanager
 def logged() -> Generator[list[str]]:
-    """Collect what the outbox logs."""
+    """Collect the log of the outbox."""
     lines: list[str] = []
 
     class Collect(logging.Handler):

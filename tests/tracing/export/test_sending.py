@@ -1,4 +1,4 @@
-"""One attempt: what is sent, and what the receiver's answer means."""
+"""One attempt: the request, and the meaning of the receiver's answer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def encoded(size: int, counter: Iterator[int]) -> bytes:
 
 
 def unsent(path: Path, marks: list[SentMark]) -> list[bytes]:
-    """Return what recovery would send of a file."""
+    """Return the spans of a file that recovery would send."""
     position = sent_bytes(path, marks)
     datas: list[bytes] = []
     for span in itertools.chain.from_iterable(read_spool(path, 1000)):

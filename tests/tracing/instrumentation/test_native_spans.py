@@ -37,7 +37,7 @@ class Moved(LibraryInstrumentor):
 
 
 class Library:
-    """A library that traces itself, and what was recorded of it."""
+    """A library that traces itself, and its recorded spans."""
 
     def __init__(self) -> None:
         from agentool_otel.testing.captured import AgentTraces

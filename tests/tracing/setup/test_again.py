@@ -1,4 +1,4 @@
-"""A second `instrument()` changes what is named and nothing else; a process for every case."""
+"""A second `instrument()` changes the named options and nothing else; a process for every case."""
 
 from __future__ import annotations
 

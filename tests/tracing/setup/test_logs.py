@@ -39,7 +39,7 @@ def told(folder: Path, code: str, **environ: str) -> Any:
 
 
 def recorded(folder: Path) -> list[str]:
-    """The lines of the recording, by what they hold."""
+    """Return the lines of the recording, by kind of content."""
     (file,) = (folder / ".agentool").glob("*.jsonl")
     return [next(iter(json.loads(line))) for line in file.read_text().splitlines()]
 

@@ -1,4 +1,4 @@
-"""Whatever sequence of calls: in force is what one call with all that was named would bring."""
+"""After any sequence of calls the configuration equals that of one call with all options."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ENVIRONS = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    """Carry out steps in a process without a past; return what is in force after them."""
+    """Execute steps in a fresh process; return the configuration after them."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     process = subprocess.Popen(
         [sys.executable, Path(__file__).with_name("calls.py")],

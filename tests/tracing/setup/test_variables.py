@@ -16,7 +16,7 @@ DOWN = "http://127.0.0.1:9"
 
 
 def recorded(folder: Path, code: str = START, **environ: str) -> list[dict[str, Any]]:
-    """Run a program; return what it recorded: resource attributes and spans."""
+    """Run a program; return resource attributes and spans of its recording."""
     run(folder, code, **environ)
     lines = [
         json.loads(line)["resourceSpans"][0]

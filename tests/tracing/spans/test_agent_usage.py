@@ -29,7 +29,7 @@ class Call(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """One run of an agent, and what it does in order."""
+    """One run of an agent, with its work in order."""
 
     work: list[Any]
 

@@ -254,7 +254,7 @@ def test_steps_and_metrics_carry_no_ids(spans: Any) -> None:
 
 
 class _Asked(Sampler):
-    """Takes everything and remembers what it was shown."""
+    """Accepts everything and remembers its arguments."""
 
     def __init__(self) -> None:
         self.shown: list[dict[str, Any]] = []

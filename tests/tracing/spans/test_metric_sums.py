@@ -334,7 +334,7 @@ def test_another_aggregation_is_left_to_the_sdk(
 
 
 def test_a_value_for_a_provider_of_the_application_is_recorded_at_once() -> None:
-    """Its views decide what becomes of it."""
+    """Its views decide about the value."""
     tracing_settings.configure(dialect=GenAI("latest"))
     reader = InMemoryMetricReader()
     view = View(instrument_name="gen_ai.*", attribute_keys={"gen_ai.tool.name"})
