@@ -41,7 +41,9 @@ class Choice:
         agents: AgentNames | None = None,
     ):
         if wanted is not None and (selection is not None or last is not None):
-            raise click.UsageError("TRACE names one run already: leave out what selects runs")
+            raise click.UsageError(
+                "TRACE selects one run already: leave out the options that select runs"
+            )
         self._runs = runs
         self._wanted = wanted
         self._selection = selection

@@ -35,7 +35,7 @@ def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
         for note in notes:
             yield _line(note)
     if fidelity.unread:
-        yield Text("  attributes that nothing was made of", "bold")
+        yield Text("  attributes that were not used", "bold")
         for name, times in sorted(fidelity.unread.items(), key=lambda item: (-item[1], item[0])):
             yield Text(f"    {_text.line(name)}  on {_text.count(times, 'span')}")
     yield Text()

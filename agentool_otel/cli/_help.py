@@ -19,10 +19,10 @@ COMMANDS = {
     "validate": "Check documents, cases and recordings.",
     "schema": "Print the JSON Schema of cases, for editors.",
     "clean": "Remove recordings.",
-    "recover": "Close and re-send what a dead process left.",
+    "recover": "Close and re-send spans of a dead process.",
     "doctor": "Check the set-up and whether spans arrive.",
     "registry": "Print our attribute names for OpenTelemetry Weaver.",
-    "help": "Explain a command, or what a SOURCE is.",
+    "help": "Explain a command, or the forms of a SOURCE.",
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 

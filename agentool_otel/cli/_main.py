@@ -160,7 +160,7 @@ def _help_about(error: AgentoolError) -> str:
     if isinstance(error, SourceError):
         return "agentool-otel help source"
     if isinstance(error, DecodeError) and error.where is not None and os.path.isfile(error.where):
-        return f"agentool-otel validate {quote(error.where)} lists all that is wrong"
+        return f"agentool-otel validate {quote(error.where)} lists all problems"
     return f"agentool-otel {_last.name} --help"
 
 

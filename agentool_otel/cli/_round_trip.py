@@ -52,7 +52,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
         exporter.export(spans)
         exporter.shutdown()
     if exporter.failed:
-        return {"ok": False, "said": f"the endpoint did not take a run: {exporter.reason}"}
+        return {"ok": False, "said": f"the endpoint did not accept a run: {exporter.reason}"}
     context = spans[0].context
     assert context is not None
     place = f"{where.partition('?')[0]}?trace={context.trace_id:032x}"
@@ -61,7 +61,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
     if not stored:
         return {
             "ok": False,
-            "said": f"a run of {len(spans)} spans was taken and not found: {reason}",
+            "said": f"a run of {len(spans)} spans was accepted and not found: {reason}",
         }
     took = _text.duration((time.monotonic() - began) * 1000)
     differences = list(_differences(document, _rebuilt(stored)))
@@ -105,7 +105,7 @@ def _differences(document: dict[str, Any], rebuilt: dict[str, Any]) -> Iterator[
             yield f"the step {step['type']} is missing"
         elif rebuilt_step != step:
             members = [key for key in step if step[key] != rebuilt_step.get(key)]
-            yield f"of the step {step['type']}, {', '.join(members) or 'something'} is other"
+            yield f"of the step {step['type']}, {', '.join(members) or 'something'} is different"
 
 
 def _document() -> dict[str, Any]:

@@ -47,11 +47,11 @@ _WIDEST = 1_000
     show_default=True,
     help="Group the runs by this field.",
 )
-@click.option("--cases", metavar="FILE", help="Cases that the runs are tries of.", type=_FILE)
+@click.option("--cases", metavar="FILE", help="Cases to match the runs with.", type=_FILE)
 @click.option(
     "--match",
     metavar="RULE",
-    help="Which case a run is a try of, where it names none and has the input of none: as in eval.",
+    help="Rule for matching runs that name no case and have the input of none, as in eval.",
 )
 @click.option("-o", "--output", type=_FILE, help="File for the figures, as JSON Lines.")
 @selecting

@@ -76,7 +76,7 @@ class _Outcome:
     "--ignore",
     multiple=True,
     metavar="PATTERN",
-    help="Regular expression: what it matches inside texts is taken as equal. Repeatable.",
+    help="Regular expression; its matches inside texts count as equal. Repeatable.",
 )
 @click.option("--ignore-ids", is_flag=True, help="Ignore UUIDs and the like inside texts.")
 @click.option("--ignore-times", is_flag=True, help="Ignore dates and times inside texts.")
@@ -84,7 +84,7 @@ class _Outcome:
     "--skip",
     multiple=True,
     metavar="PART",
-    help=f"What does not count: {', '.join(PARTS)}. Repeatable, or with commas.",
+    help=f"Parts to ignore: {', '.join(PARTS)}. Repeatable, or with commas.",
 )
 @click.option(
     "--tolerance",

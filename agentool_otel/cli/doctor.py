@@ -77,10 +77,12 @@ _EFFECTS = {
     environment.CAPTURE: "whether messages, arguments and results are captured, and on what",
     environment.DISABLED: "true: nothing is recorded at all",
     _EXPORTER: "otlp, console or none instead of a recording",
-    environment.exporter_variable("logs"): "otlp, console or none instead of where spans go",
+    environment.exporter_variable("logs"): "otlp, console or none instead of the destination of "
+    "spans",
     otlp_settings.variable("ENDPOINT", "logs"): "log records go there",
     environment.EXCEPTIONS: "logs: exceptions are log records; logs/dup: on spans as well",
-    environment.exporter_variable("metrics"): "otlp, console or none instead of where spans go",
+    environment.exporter_variable("metrics"): "otlp, console or none instead of the destination "
+    "of spans",
     otlp_settings.variable("ENDPOINT", "metrics"): "metrics go there",
     otlp_settings.variable("ENDPOINT"): "spans go there instead of into a recording",
     otlp_settings.variable("ENDPOINT", "traces"): "spans go there instead of into a recording",

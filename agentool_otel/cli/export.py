@@ -102,7 +102,7 @@ def _counts(traces: int, documents: int) -> str:
 def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
     """Print the losses for readers of the other vocabulary; this package reads all of it back."""
     if losses:
-        say(f"what {dialect} cannot carry:")
+        say(f"losses of {dialect}:")
     for loss in losses:
         say(f" - {loss}")
 

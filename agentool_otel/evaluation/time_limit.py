@@ -147,7 +147,7 @@ def _run(subject: str, work: str, kind: str, *arguments: Any) -> Any:
     except TimeoutError:
         _reached[work] += 1
         raise TimeLimit(
-            f"the {subject} {shown!r} has not come to an end within {LIMIT_S:g} s, the limit of a "
+            f"the {subject} {shown!r} did not end within {LIMIT_S:g} s, the limit of a "
             f"check; hint: write a simpler {subject}"
         ) from None
     except OSError as error:

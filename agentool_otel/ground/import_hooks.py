@@ -80,7 +80,7 @@ def _make(name: str, calls: Iterable[Callable[..., object]], *module: Any) -> No
             from agentool_otel.ground.untrusted_text import logger
 
             log = logger("agentool_otel")
-            log.warning("what waited for the import of %s failed", name, exc_info=True)
+            log.warning("a callback for the import of %s failed", name, exc_info=True)
 
 
 class _Finder:

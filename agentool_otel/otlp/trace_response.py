@@ -62,6 +62,7 @@ def partial_in_json(answer: Json) -> str | None:
 def _partial(message: str) -> str:
     why = f": {message}" if message else ""
     return (
-        f"Tempo gave a part of the trace only{why}; hint: raise its limits on the size of a trace, "
+        f"Tempo returned only a part of the trace{why}; hint: raise its limits on the size of a "
+        f"trace, "
         "or read a shorter time"
     )

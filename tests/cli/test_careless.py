@@ -93,8 +93,8 @@ def files(clean_folder: Path) -> None:
             ("show", "dir"),
             3,
             "no recording in dir (looked for *.jsonl, *.json, *.ndjson, *.pb, *.gz, *.zst)",
-            "agentool-otel run -- python app.py records a program, agentool-otel recover gives "
-            "what a killed one left",
+            "agentool-otel run -- python app.py records a program, agentool-otel recover "
+            "recovers the spans of a killed one",
         ),
         (
             ("show", "localhost:16686"),

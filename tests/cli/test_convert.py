@@ -67,7 +67,7 @@ def test_a_bad_document_leaves_the_old_file_as_it_was(invoke: Invoke, mcp: Path)
     done = invoke("convert", mcp, "--to", "agentool", "-o", "out.json")
     assert done.exit_code == 3
     expected = f"expected object, got array of 0 - at $.tools[0].inputSchema in {mcp}"
-    hint = f"agentool-otel validate {mcp} lists all that is wrong"
+    hint = f"agentool-otel validate {mcp} lists all problems"
     assert done.stderr == f"error: {expected}\n hint: {hint}\n"
     assert Path("out.json").read_text() == "old"
 

@@ -395,7 +395,7 @@ CONTAINS = 'write {"type": "contains_tool_call", "tool_name": "x"}'
             '- "a\n- b',
             "expected YAML, got the end of the file (column 4; the quote opens in line 1, "
             "column 3) - in c.yaml:2",
-            "close what is open there",
+            "close the item that is open there",
         ),
         (
             "- case_id: a\n\tassertions: []",

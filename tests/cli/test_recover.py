@@ -78,7 +78,7 @@ def test_run_lists_leftovers_for_other_endpoints_once() -> None:
     kill_one("http://127.0.0.1:9")
     Path("app.py").write_text(f"{KILLED}\nadd(1, 2)\n")
     result = agentool("run", "--", sys.executable, "app.py")
-    assert result.stderr.count("what earlier processes could not deliver waits in") == 1
+    assert result.stderr.count("spans that earlier processes could not deliver are in") == 1
 
 
 def test_run_closes_what_a_killed_program_left() -> None:

@@ -37,7 +37,7 @@ def test_what_is_missing_or_different_is_named() -> None:
     assert list(_differences(document, value)) == [
         "output is missing",
         "the step reasoning is missing",
-        "of the step tool_result, tool_result is other",
+        "of the step tool_result, tool_result is different",
     ]
 
 
@@ -46,7 +46,7 @@ def test_an_unreachable_server_is_named() -> None:
     with HttpReceiver() as receiver:
         test = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")
     assert test["ok"] is False
-    assert "was taken and not found: jaeger://127.0.0.1:9" in test["said"]
+    assert "was accepted and not found: jaeger://127.0.0.1:9" in test["said"]
 
 
 def test_the_doctor_cannot_ask_a_source_if_nothing_is_sent() -> None:

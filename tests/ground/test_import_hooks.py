@@ -98,4 +98,4 @@ def test_a_call_that_fails_is_logged_and_the_import_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     import_hooks.after_import("json", lambda module: module.nothing)
-    assert "what waited for the import of json failed" in caplog.text
+    assert "a callback for the import of json failed" in caplog.text

@@ -71,7 +71,7 @@ def test_a_complete_answer_is_read(trailing: tuple[bytes, ...]) -> None:
 def test_a_partial_answer_is_reported_with_the_reason() -> None:
     spans, (problem,) = read(answer(METRICS, PARTIAL))
     assert len(spans) == 3
-    assert "Tempo gave a part of the trace only: too large; hint: " in problem
+    assert "Tempo returned only a part of the trace: too large; hint: " in problem
 
 
 def test_a_partial_answer_in_json_is_reported_with_the_reason() -> None:
@@ -81,7 +81,7 @@ def test_a_partial_answer_in_json_is_reported_with_the_reason() -> None:
     data = json.dumps({**complete, "status": "PARTIAL", "message": "too large"}, indent=1).encode()
     spans, (problem,) = read(data)
     assert len(spans) == 3
-    assert "Tempo gave a part of the trace only: too large; hint: " in problem
+    assert "Tempo returned only a part of the trace: too large; hint: " in problem
 
 
 @pytest.mark.parametrize("more", [0, 20])

@@ -358,7 +358,7 @@ def test_check_83_an_invalid_file_is_an_error_with_a_place(file: Object, message
         (
             "1.assertion_results.0.assertion_type",
             "latency",
-            "none that ToolSmith has - at $[1].assertion_results[0].assertions",
+            "not one of ToolSmith's - at $[1].assertion_results[0].assertions",
         ),
     ],
 )

@@ -37,7 +37,7 @@ _OPENED = (
 _HINTS = (
     ("a tab", "indent with spaces, not with tabs"),
     ("escape character", "double the backslash"),
-    ("opens in", "close what is open there"),
+    ("opens in", "close the item that is open there"),
     ("the end of the file", "close the bracket that is open"),
     ("in another column", "indent the members of one object alike"),
     ("a colon", "quote a text with a colon and a blank; indent the members of one object alike"),

@@ -135,7 +135,7 @@ class StepComparison:
         self.unknown += outcome.unknown
         if self._is_one_of_several(i, outcome):
             name = name_of(one) or one.step.type
-            why = f"what {name} was called with is hidden, so that it may be another of its calls"
+            why = f"the arguments of {name} are hidden, so that it may be another of its calls"
             self.unknown += (
                 Unknown(path=change.path, why=why, a=one, b=other) for change in outcome.changes
             )
@@ -179,7 +179,7 @@ class StepComparison:
             mine, other = other, mine
         why = _why_unsure(mine, action) or _why_unseen(other, action)
         if why is None and maybe_other:
-            why = "what a call of its name was made with is hidden, so that it may be that call"
+            why = "the arguments of a call of its name are hidden, so that it may be that call"
         if why is None:
             return StepChange(kind=kind, a=a, b=b)
         self.unknown.append(Unknown(path="step", why=why, a=a, b=b))

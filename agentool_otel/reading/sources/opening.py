@@ -148,8 +148,8 @@ def _files(path: Path) -> Source:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
             f"no recording in {printable_place(path)} (looked for {names}); hint: agentool-otel "
-            "run -- python app.py records a program, agentool-otel recover gives what a killed one "
-            "left"
+            "run -- python app.py records a program, agentool-otel recover recovers the spans of "
+            "a killed one"
         )
     source = SpanFiles(files, printable_place(path))
     source.folders = (path,)

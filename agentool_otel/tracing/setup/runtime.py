@@ -333,8 +333,8 @@ class Runtime:
             return decision
         if not hasattr(application, "add_span_processor"):
             raise ConfigurationError(
-                f"the tracer provider in force ({type(application).__qualname__}) takes no "
-                "processors: call instrument() without endpoint, or before that provider is set"
+                f"the tracer provider in force ({type(application).__qualname__}) accepts no "
+                f"processors: call instrument() without endpoint, or before that provider is set"
             )
         return decision
 

@@ -333,7 +333,7 @@ def test_a_server_that_fails_midway_loses_only_what_was_to_come() -> None:
     with Loopback(reply) as server:
         spans, (problem,) = read(f"tempo://{server.place}?{PAST}")
     assert [span.trace_id[-1] for span in spans] == ["1"]
-    assert "reading stopped here, and what was to come is missing: " in problem
+    assert "reading stopped here, and the rest is missing: " in problem
     assert "(enough)" in problem
 
 
@@ -362,7 +362,7 @@ def test_partial_traces_and_partial_searches_are_reported() -> None:
         spans, problems = read(f"tempo://{server.place}?{PAST}")
     assert len(spans) == 1
     assert "only a part was searched: a block" in problems[0]
-    assert "Tempo gave a part of the trace only: large" in problems[1]
+    assert "Tempo returned only a part of the trace: large" in problems[1]
 
 
 def test_it_can_be_read_again_and_loaded() -> None:

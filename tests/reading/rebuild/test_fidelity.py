@@ -187,7 +187,7 @@ def test_an_explanation_is_read_from_top_to_bottom() -> None:
         "  the trace itself",
         "  step_001  tool_call",
         "  step_002  tool_result",
-        "  attributes that nothing was made of",
+        "  attributes that were not used",
     ]
     words = [" ".join(line.split()) for line in lines]
     assert f"{ARGUMENTS} ! redacted span 00000000 (it says '<REDACTED>')" in words

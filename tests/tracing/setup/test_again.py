@@ -402,7 +402,7 @@ agentool_otel.instrument()
 print(json.dumps([said, status()["destination"]]))
 """
     text, destination = printed(tmp_path, code)
-    assert "takes no processors" in text
+    assert "accepts no processors" in text
     assert destination == "the application's own tracer provider"
 
 

@@ -119,5 +119,5 @@ def _identity_context(conversation: Any) -> Context:
 
 def _finish(open_steps: set[Begun], end_ns: int, failure: Failure | None) -> None:
     for step in list(open_steps):
-        with guarded("finishing what a conversation of Agent Spec has left open"):
+        with guarded("finishing open steps of an Agent Spec conversation"):
             step.end(end_ns, failure, finished=False)

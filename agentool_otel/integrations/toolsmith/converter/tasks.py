@@ -168,6 +168,6 @@ def expected_of(assertions: Sequence[Object]) -> str:
             return _NONE
     raise DecodeError(
         "an assertion contains_tool_call with tool_name, or tool_call_count with max_calls 0",
-        "none that ToolSmith has",
+        "not one of ToolSmith's",
         "$.assertions",
     )

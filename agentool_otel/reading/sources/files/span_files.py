@@ -363,7 +363,7 @@ _KNOWN = {
     b"SQLite format 3": _Seen("a SQLite database", "export spans from the program it belongs to"),
     b"PK\x03\x04": _Seen("a zip archive", "unpack it and name the folder"),
     b"ResourceSpans #": _Seen(
-        "what the Collector's debug exporter prints for people",
+        "output of the Collector's debug exporter for people",
         "send the spans to its file exporter as well",
     ),
     b"\xff\xfe": _UTF_16,

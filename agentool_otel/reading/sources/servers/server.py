@@ -116,9 +116,7 @@ class ServerSource(ABC):
         except AgentoolError as error:
             if not delivered:
                 raise
-            self.report(
-                self.name, f"reading stopped here, and what was to come is missing: {error}"
-            )
+            self.report(self.name, f"reading stopped here, and the rest is missing: {error}")
         finally:
             self.http.close()
         if self._refusals and not delivered:

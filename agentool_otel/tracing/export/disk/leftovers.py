@@ -91,7 +91,7 @@ class RecoveryReport:
                     yield f"{len(files)} files in {self.folder} are {label}; {path.name}: {why}"
         for destination in self.elsewhere:
             yield (
-                f"what earlier processes could not deliver waits in {self.folder} for "
+                f"spans that earlier processes could not deliver are in {self.folder} for "
                 f"{destination.endpoint}: `{_command(self.folder)}` sends it"
             )
 

@@ -431,7 +431,7 @@ class Outbox:
             self._send_remains(self._place.folder, self._sender, deadline)
         except Exception as error:
             _log.warning(
-                "what earlier processes have left in %s could not be sent (%s)",
+                "leftovers of earlier processes in %s could not be sent (%s)",
                 self._place.folder,
                 type(error).__name__,
             )
