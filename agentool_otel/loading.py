@@ -36,18 +36,18 @@ def rebuild(
     grouped in bounded memory.
 
     The traces are not in the order of time: runs with an agent's span come first, and model calls
-    and tools outside any agent last. The newest is
-    `max(rebuild(spans), key=lambda rebuilt: rebuilt.trace.started_at or "")`.
+    and tools outside of any agent last. The newest is `max(rebuild(spans), key=lambda rebuilt:
+    rebuilt.trace.started_at or "")`.
 
     Args:
         spans: the spans, decoded or as `UndecodedSpan`, which takes less memory.
-        census: a source's count of them, which saves sorting a large input through the disk.
+        census: a source's count of spans per trace, which saves sorting a large input on disk.
         prices: computes the cost of model calls whose spans do not have it.
-        report: takes what is wrong with a trace that cannot be rebuilt and is left out; without it
-            that is logged as a warning. The others are not affected.
+        report: called with the problem of a trace that cannot be rebuilt and is skipped; by default
+            it is logged as a warning. The other traces are not affected.
 
     Raises:
-        DecodeError: these are no spans but a path, traces, or anything else.
+        DecodeError: `spans` is a path, traces, or anything else but spans.
     """
     return rebuild_groups(
         group_by_trace(_check_first(spans), census=census), complete, prices, report
@@ -77,22 +77,22 @@ def _check_first(
 
 
 def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[ReasoningTrace]:
-    """Yield ReasoningTraces from a place: recorded spans, or documents of traces.
+    """Yield ReasoningTraces from recorded spans or trace documents.
 
-    Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; spans may stand
-    beside them. A document and the spans of the same trace are one trace.
+    Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; one place may have
+    spans and documents. A document and the spans of the same trace are one trace.
 
-    The traces are not in the order of time: documents come as they are read, and runs with an
-    agent's span before model calls and tools outside any agent. The newest is
-    `max(load(), key=lambda trace: trace.started_at or "")`.
+    The traces are not in the order of time: documents come first, as they are read, then runs with
+    an agent's span, then model calls and tools outside of any agent. The newest is `max(load(),
+    key=lambda trace: trace.started_at or "")`.
 
     Args:
-        source: a file, a folder, a glob or `-`; `.agentool/` by default. Several are read as one.
-            What cannot be read of it is skipped; `open_source` gives access to those problems.
+        source: a file, a folder, a glob or `-`; by default `.agentool/`. Several are read as one.
+            Unreadable parts are skipped; `open_source` gives access to these problems.
 
     Raises:
-        SourceError: if the place cannot be read at all.
-        DecodeError: if nothing in it is recognised, or what is given is no place.
+        SourceError: the place cannot be read at all.
+        DecodeError: nothing in it is recognised, or `source` is not a place.
     """
     contents = Contents(_source(source))
     rebuilt = rebuild(contents.spans(), contents.census)

@@ -98,16 +98,18 @@ def replay(
     """Write traces as spans with their original times.
 
     Args:
-        traces: one trace or several: documents, JSON objects or JSON text of them, what `rebuild`
-            yields, or objects whose `to_dict()` returns such an object. Of a file: `load(path)`.
-        tracer_provider: where the spans go; the one `instrument()` uses by default. With the SDK's
-            provider the ids are deterministic: the OTel trace id is the trace's own id where that
-            has the form of one, else a hash of it, so a trace that is sent twice is one trace.
-        dialect: the vocabulary of the spans; whichever it is, they come back as the same trace.
+        traces: one trace or several: documents, JSON objects or JSON text of them, results of
+            `rebuild`, or objects whose `to_dict()` returns such an object. For a file:
+            `load(path)`.
+        tracer_provider: the provider of the spans; by default the one that `instrument()` uses.
+            With the SDK's provider the ids are deterministic: the OTel trace id is the trace's own
+            id if that has the right form, else a hash of it, so a trace that is sent twice is one
+            trace.
+        dialect: the vocabulary of the spans; from each of them the same trace is rebuilt.
 
     Raises:
-        DecodeError: if something is not a trace.
-        ConfigurationError: if the dialect is not one that can be written.
+        DecodeError: an item is not a trace.
+        ConfigurationError: the dialect cannot be written.
     """
     words = None if dialect == "gen_ai" else writing_dialect(dialect)
     provider = tracer_provider or settings.provider or otel.get_tracer_provider()

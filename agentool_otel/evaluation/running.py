@@ -65,49 +65,48 @@ def evaluate(
     scope: Scope = "tree",
     unmatched: Callable[[ReasoningTrace, str], None] | None = None,
 ) -> EvalResults:
-    """Return a result for each case and each run that is a try of it, computed as they are read.
+    """Evaluate runs against cases. Results are computed while they are iterated.
 
-    A run is a try of the case that it names (`metadata.case_id`), else of those with the same
-    input. A case without a run has a result at the end, of which nothing is evaluated.
+    A run belongs to the case that it names (`metadata.case_id`), else to the cases with the same
+    input. A case without a run gets a result at the end, in which nothing is evaluated.
 
-    A run is evaluated with the runs inside it, as one trace: its steps are in the order of time,
-    its tokens and costs are sums; input, output, status, duration and id are those of the outermost
-    run. A run that was rebuilt has its result as soon as the other runs of the same spans have
-    come; a trace document has it at the end, because any later one may belong to it.
+    A run is evaluated with its nested runs, as one trace: steps are in the order of time, tokens
+    and costs are sums; input, output, status, duration and id are those of the outermost run. The
+    result of a rebuilt run is ready when the other runs of the same spans have arrived; that of a
+    trace document comes at the end, because any later document may belong to it.
 
     Without a judge, assertions that need one are not evaluated, and memory holds the cases, the
-    runs of one OTel trace, and a few words of each trace document: the rest of a document is in a
-    temporary file. With a judge, several questions are asked at a time, from a thread of its own;
-    results keep their order, and memory holds also the traces that wait for answers, which are few.
-    Closing the results drops what was not answered yet, and ends the thread.
+    runs of one OTel trace, and a summary of each trace document: the rest of a document is in a
+    temporary file. With a judge, several questions are sent at a time, from a separate thread;
+    results keep their order, and memory also holds the few traces that wait for answers. Closing
+    the results drops unanswered questions, and ends the thread.
 
     Args:
         cases: cases; or assertions alone, which then apply to every trace.
-        traces: the traces, best as `rebuild` gives them: a `Rebuilt` knows what its spans do not
-            say, a document by itself does not.
-        judge: tells what no rule can (`output_property`, `rubric`, `no_hallucination`): a callable
-            that takes a `Question` and returns a bool, a score from 0 to 1 or an `Answer`, such as
-            `lambda question: "sorry" not in question.output`; or an `OpenAIJudge`. An answer that
-            it does not give makes the assertion not evaluated, with the reason.
+        traces: the traces, best as `rebuild` yields them: a `Rebuilt` knows which data its spans
+            lack, a document does not.
+        judge: decides the assertions that no rule can (`output_property`, `rubric`,
+            `no_hallucination`): a callable that takes a `Question` and returns a bool, a score from
+            0 to 1 or an `Answer`, such as `lambda question: "sorry" not in question.output`; or an
+            `OpenAIJudge`. Without an answer the assertion is not evaluated, with the reason.
         min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated for a result
             without a failure to count as passed.
         match: the rule for traces that name no case and have the input of none: `contains`, the
-            input of a case is part of theirs; `MEMBER=CASE_MEMBER`, a member of the trace, as
-            `metadata.ticket`, is equal to one of the case, by default its `case_id`; or a function
-            of a trace and a case.
-        scope: what a result is about: `tree`, a run with the runs inside it; `run`, each run by
-            itself, where a check that depends on inner runs has in its reason that they were left
-            out; `session`, all runs of a session in the order of time, one without a session by
-            itself. With `session` all runs are kept until the last has come.
-        unmatched: called with each trace that no case is for, and why. Left out, how many there
-            were is logged as a warning.
+            trace's input contains the input of a case; `MEMBER=CASE_MEMBER`, a member of the trace,
+            as `metadata.ticket`, is equal to one of the case, by default its `case_id`; or a
+            function of a trace and a case.
+        scope: the unit of a result: `tree`, a run with its nested runs; `run`, each run by itself,
+            where a check that depends on nested runs has in its reason that they were left out;
+            `session`, all runs of a session in the order of time, a run without a session by
+            itself. With `session` all runs are kept until the last has arrived.
+        unmatched: called with each trace that matches no case, and the reason. By default their
+            number is logged as a warning.
 
     Raises:
-        EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated`
-            is no share, `match` no rule, `scope` none, or the judge cannot be called. A
-            `CasesError` names all assertions that cannot be checked, for their type, a parameter
-            or a value.
-        DecodeError: a case given as an object is none.
+        EvaluationError: there are no cases, cases and assertions are mixed, `min_evaluated`,
+            `match` or `scope` is invalid, or the judge cannot be called. A `CasesError` names all
+            assertions that cannot be checked because of their type, a parameter or a value.
+        DecodeError: a case given as an object is invalid.
         MissingDependencyError: an assertion needs a library that is not installed.
     """
     evaluation = Evaluation(cases, min_evaluated, judge, match, scope)

@@ -33,11 +33,11 @@ def tool(
     """Record every call of a callable as the execution of a tool.
 
     Args:
-        fn: the callable: a function, method, coroutine, generator, partial, callable object, or
-            what `classmethod`, `staticmethod` or `property` made of one. Of a class with a
-            `__call__`, the calls of its instances are recorded; of one without, their making.
-        name: the tool's name, the callable's own by default.
-        description: what it does, the first line of its docstring by default.
+        fn: the callable: a function, method, coroutine, generator, partial, callable object, or the
+            result of `classmethod`, `staticmethod` or `property`. For a class with a `__call__`,
+            the calls of its instances are recorded; for one without, their creation.
+        name: the tool's name, by default the callable's own.
+        description: the purpose of the tool, by default the first line of its docstring.
         type: `function`, `extension` or `datastore` (spec: `gen_ai.tool.type`).
     """
 
@@ -70,20 +70,20 @@ def agent(
 ) -> Any:
     """Record every call of a callable as one run of an agent.
 
-    The run's input is the callable's only argument if it has one, else its arguments as JSON;
-    its output is what the callable returns.
+    The run's input is the callable's only argument, or else all arguments as JSON. Its output is
+    the return value.
 
     Args:
         fn: the callable.
-        name: the agent's name, the callable's own by default.
-        description: what the agent is for.
-        session_id: conversation the runs belong to; an argument called `session_id` or
-            `conversation_id` is used where this is not given.
-        tags: short texts by which runs are found and grouped, the same for every call.
-        metadata: JSON object that goes with every run.
+        name: the agent's name, by default the callable's own.
+        description: the purpose of the agent.
+        session_id: the conversation of the runs; by default the value of an argument called
+            `session_id` or `conversation_id`.
+        tags: short texts for finding and grouping runs, the same for every call.
+        metadata: JSON object that is added to every run.
 
-    Set the owner of a call, its conversation and its user, around it: `with
-    agentool_otel.session("s1", user_id="u1"):`.
+    To set conversation and user for a block of calls, use `with agentool_otel.session("s1",
+    user_id="u1"):`.
     """
 
     def site(target: Callable[..., Any]) -> AgentSite:
@@ -99,15 +99,16 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
     """Record every call of a callable as one step of the current run.
 
     Args:
-        kind: what the call is. `reasoning`: what it returns is the thought. `tool_call` and
+        kind: the type of the step. `reasoning`: the return value is the thought. `tool_call` and
             `tool_result`: it executes a tool, as with `@tool`. `memory_read`: its argument `query`
-            (or the first) is the query, what it returns are the results. `memory_write`: its
+            (or the first) is the query, the return value has the results. `memory_write`: its
             arguments `key` and `content` (or `value`, or the last) are written. `handoff`: its
-            argument `to_agent` (or the first) names the agent, `message` (or the second) says what.
-        name: a name for the step where it has one.
+            argument `to_agent` (or the first) names the agent, `message` (or the second) is the
+            message.
+        name: a name for the step, if it has one.
 
     Raises:
-        ConfigurationError: if `kind` is not one of the six step types.
+        ConfigurationError: `kind` is not one of the six step types.
     """
     if kind not in get_args(StepType):
         choices = ", ".join(get_args(StepType))

@@ -80,18 +80,18 @@ def embeddings(
     dimensions: int | None = None,
     encoding_format: str | None = None,
 ) -> EmbeddingsCall:
-    """Record a block of code as one call of an embedding model, made by one's own HTTP client.
+    """Record a block of code as one call of an embedding model, made with your own HTTP client.
 
     Args:
-        model: the name of the model that is asked.
+        model: the name of the model.
         provider: `gen_ai.provider.name`; by default that of the URL's host, if it is known.
-        url: where the request goes, as text.
-        dimensions: size of the vectors that are requested.
-        encoding_format: how they are encoded, e.g. `float` or `base64`.
+        url: the URL of the request, as text.
+        dimensions: the requested size of the vectors.
+        encoding_format: the requested encoding, e.g. `float` or `base64`.
 
     Returns:
-        A context manager that gives the call. The texts are not recorded: the conventions have no
-        place for them.
+        A context manager that yields the call. The texts are not recorded: the conventions have no
+        attribute for them.
     """
     parameters: dict[str, Any] = {
         "model": model,

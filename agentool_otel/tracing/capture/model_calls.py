@@ -182,42 +182,42 @@ def model_call(
     choice_count: int | None = None,
     reasoning_level: str | None = None,
 ) -> ModelCall:
-    """Record a block of code as one call of a model, made by an HTTP client of one's own.
+    """Record a block of code as one call of a model, made with your own HTTP client.
 
-    The span, its metrics and its place in the trace are those that instrumentation of a provider's
-    client gives. A call of such a client inside the block is the same call and has no span of its
-    own; a block inside a call that is recorded already has none either. An exception that leaves
-    the block makes the call an error and passes unchanged. Put nothing else into the block than
-    the request and the reading of its answer: tools and further calls come after it.
+    The span, its metrics and its place in the trace are the same as with an instrumented client. A
+    call of such a client inside the block is the same call and has no span of its own; a block
+    inside a call that is recorded already has none either. An exception that leaves the block makes
+    the call an error and is passed on. Put only the request and the reading of its answer into the
+    block: tools and further calls come after it.
 
     Args:
-        model: the name of the model that is asked.
-        messages: what it is asked: text, or messages as OpenAI's chat completions and responses,
+        model: the name of the model.
+        messages: the input: text, or messages as OpenAI's chat completions and responses,
             Anthropic, Google or the conventions have them, JSON or objects of the SDKs.
         system: instructions that are not among the messages: text or content.
-        tools: definitions of the tools on offer, in the shape of any of them.
-        provider: `gen_ai.provider.name`, e.g. `openai`, `anthropic`, `gcp.gemini`. Where it is not
-            given, that of the URL's host, else that of the response's shape; else it is unknown.
-        url: where the request goes, as text; the server's address and port are taken of it.
+        tools: definitions of the offered tools, in any of these shapes.
+        provider: `gen_ai.provider.name`, e.g. `openai`, `anthropic`, `gcp.gemini`. By default that
+            of the URL's host, else that of the response's shape, else unknown.
+        url: the URL of the request, as text; it gives the server's address and port.
         operation: the operation of the conventions; the span is named after it.
         conversation_id: the conversation that the call belongs to.
-        previous_response_id: id of the response that this one goes on with.
-        stream: whether the answer is streamed; `first_chunk` says so, too.
+        previous_response_id: id of the response that this one continues.
+        stream: whether the answer is streamed; `first_chunk` implies it.
         output_type: `text`, `json`, `image` or `speech`.
         temperature: as requested; likewise the following.
         top_p: nucleus sampling.
         top_k: sampling among the k likeliest tokens.
-        max_tokens: most tokens to be made.
+        max_tokens: the limit of output tokens.
         frequency_penalty: as requested.
         presence_penalty: as requested.
         stop_sequences: texts at which the model stops.
         seed: as requested.
-        choice_count: how many answers are wanted.
+        choice_count: the number of answers.
         reasoning_level: effort of reasoning, e.g. `low`.
 
     Returns:
-        A context manager that gives the call, whose methods report what came of it. A block that
-        reports nothing is a call of which nothing more is known.
+        A context manager that yields the call, whose methods report its answer and usage. A block
+        that reports nothing records only the request.
     """
     parameters: dict[str, Any] = {
         "provider": provider,

@@ -77,15 +77,15 @@ def retrieval(
     """Record a block of code as one look-up in a grounding source.
 
     Args:
-        query: what is looked for; other than text it is recorded as JSON.
+        query: the query; a value other than text is recorded as JSON.
         data_source: the name or id of the source.
-        top_k: most documents that are wanted.
-        provider: `gen_ai.provider.name` where a provider of models does it.
-        model: the model that does it, if one does.
-        url: where the request goes, as text.
+        top_k: the largest number of documents to return.
+        provider: `gen_ai.provider.name` if a model provider does the look-up.
+        model: the model of the look-up, if there is one.
+        url: the URL of the request, as text.
 
     Returns:
-        A context manager that gives the look-up, whose `documents` reports what was found.
+        A context manager that yields the look-up, whose `documents` reports the results.
     """
     parameters: dict[str, Any] = {
         "provider": provider,

@@ -38,10 +38,11 @@ class AgentRun(BothWays):
     """One run in progress. Use it as a context manager, `with` or `async with`.
 
     Attributes:
-        output: what the run produced; set it before the block ends. None is no output.
-        status: how it ended. Unset, it is `success`, or `error` if an exception leaves the block.
-        tags: short texts by which runs are found and grouped.
-        metadata: JSON object for whatever else should go with the run.
+        output: the result of the run; set it before the block ends. None is no output.
+        status: the status at the end. Unset, it is `success`, or `error` if an exception leaves the
+            block.
+        tags: short texts for finding and grouping runs.
+        metadata: JSON object with any further data of the run.
     """
 
     def __init__(
@@ -271,19 +272,18 @@ def run(
 
     Args:
         name: the agent's name; the trace's `agent_id`.
-        input: what the run was asked.
-        session_id: the conversation it belongs to; by default that of the run or session around.
-        user_id: the user it is for, by an id that may be stored; the same default. Like the
-            conversation's and the agent's, this name is on every span below.
-        case_id: the evaluation case it is a try of.
-        tags: short texts by which runs are found and grouped.
-        metadata: JSON object for whatever else should go with the run; more can be added inside
-            the block.
-        description: what the agent is for.
+        input: the input of the run.
+        session_id: the conversation it belongs to; by default that of the parent run or session.
+        user_id: the user it is for, by an id that may be stored; by default that of the parent.
+            Like conversation and agent, it is on every span below.
+        case_id: the evaluation case that the run belongs to.
+        tags: short texts for finding and grouping runs.
+        metadata: JSON object with any further data of the run; more can be added inside the block.
+        description: the purpose of the agent.
 
     Returns:
-        A context manager that gives the run, whose methods report its steps. Tools and model calls
-        inside the block are recorded as its own.
+        A context manager that yields the run, whose methods report its steps. Tools and model calls
+        inside the block belong to it.
     """
     return AgentRun(
         name,

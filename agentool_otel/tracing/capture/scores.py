@@ -36,23 +36,23 @@ def score(
     label: str | None = None,
     comment: str | None = None,
 ) -> None:
-    """Record what somebody thinks of a run: feedback of a user, the verdict of a check.
+    """Record an evaluation of a run: feedback of a user, the verdict of a check.
 
-    It becomes a span in the judged trace, below the judged span, and the conventions' event
-    `gen_ai.evaluation.result` where log records go anywhere. It may come at any time, from any
-    process, and changes nothing of the trace; `Rebuilt.scores` has it again. Where telemetry is
-    off or the trace is not sampled, nothing happens; nor does anything raise.
+    It becomes a span in the evaluated trace, below the evaluated span, and the conventions' event
+    `gen_ai.evaluation.result` if log records have a destination. It may come at any time, from any
+    process, and changes nothing of the trace; `Rebuilt.scores` returns it. If telemetry is off or
+    the trace is not sampled, the call does nothing. It never raises.
 
     Args:
-        run_or_trace_id: what is judged: a run, under way or over; a span or its context; or as
-            text a trace id in hex, the id of a rebuilt trace, the `tr_…` id of a replayed one, or a
-            `traceparent`. With a trace id alone it is not known which span is judged, and the
-            score has no parent.
-        name: what is scored, such as `helpful`: one of few names.
-        value: a number; or whether it is well: True is 1 with the label `pass`, False is 0 with
-            `fail`.
+        run_or_trace_id: the target: a run, open or ended; a span or its context; or as text a trace
+            id in hex, the id of a rebuilt trace, the `tr_…` id of a replayed one, or a
+            `traceparent`. A trace id alone does not identify the evaluated span, so the score has
+            no parent.
+        name: the name of the score, such as `helpful`: one of few names.
+        value: a number; or whether the run is good: True is 1 with the label `pass`, False is 0
+            with `fail`.
         label: the value in a word, such as `good`.
-        comment: why. It is content, captured and masked as other content is.
+        comment: the reason. It is content, captured and masked as other content is.
     """
     with guarded("recording a score"):
         judged = _target_of(run_or_trace_id)

@@ -45,9 +45,9 @@ class UserSession(BothWays):
 def session(session_id: str | None = None, *, user_id: str | None = None) -> UserSession:
     """Set conversation and user for a block of code, such as the handling of a request.
 
-    Every span that begins in it carries both names, runs and single model calls alike, in whatever
-    task or thread the context is carried to. A run or a session inside that names its own wins for
-    what is below it; what it leaves out stays.
+    Every span that begins inside the block has both ids, runs and single model calls alike, in all
+    tasks and threads that the context is carried to. A nested run or session with ids of its own
+    overrides them for everything below it; ids that it does not set stay.
 
     Args:
         session_id: the conversation: `gen_ai.conversation.id`.

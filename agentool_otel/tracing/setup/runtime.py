@@ -59,61 +59,61 @@ def instrument(
     """Record every supported agent framework of this process, from here on.
 
     Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
-    (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
-    go where it sends them, and to `endpoint` as well if one is given here. `AGENTOOL_SEMCONV`
-    (`2026-08`, `1.41`, `1.36`) writes an older generation of the conventions, for dashboards that
-    read its names. Runs join the trace of a `TRACEPARENT` in the environment.
+    (`AGENTOOL_DIR`). An existing tracer provider is joined, never replaced: spans go where it sends
+    them, and also to `endpoint` if it is given here. `AGENTOOL_SEMCONV` (`2026-08`, `1.41`, `1.36`)
+    writes an older generation of the conventions, for dashboards that read its names. Runs join the
+    trace of a `TRACEPARENT` in the environment.
 
-    Calling it again changes what is named and nothing else: what is not named, or is None, stays as
-    an earlier call or `agentool-otel run` has set it, and the environment decides what neither has
-    set. `uninstrument()` forgets what was named in code. A call that raises changes nothing.
+    A second call changes only the options that it names: an option that is missing or None keeps
+    its value from an earlier call or from `agentool-otel run`, and the environment decides about
+    the others. `uninstrument()` forgets options set in code. A call that raises changes nothing.
 
-    A span is on disk when its end returns, and one that is open when the process dies is closed as
-    incomplete by the next process that records into the same folder, or by `agentool-otel recover`.
-    `AGENTOOL_JOURNAL=off` saves that work: then spans are written in batches, up to half a second
-    later, or wait in memory for the endpoint.
+    A span is on disk when its `end()` returns. A span that is open when the process dies is closed
+    as incomplete by the next process that records into the same folder, or by `agentool-otel
+    recover`. `AGENTOOL_JOURNAL=off` saves that work: then spans are written in batches, up to half
+    a second later, or wait in memory for the endpoint.
 
     Log records that libraries emit through OpenTelemetry's logs API go where the spans go, masked
-    and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` override this. A
-    logger provider of the application is left alone, and Python's `logging` is never touched.
+    and stored in the same way; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` override this.
+    A logger provider of the application is left alone, and Python's `logging` is never changed.
 
     The convention's metrics are sent where spans are; `OTEL_METRICS_EXPORTER` and
-    `OTEL_EXPORTER_OTLP_METRICS_*` override this. Where an endpoint is named for traces alone (a URL
-    that ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are
-    sent only to endpoints named for them.
+    `OTEL_EXPORTER_OTLP_METRICS_*` override this. If an endpoint is set for traces only (a URL that
+    ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are sent
+    only to endpoints of their own.
 
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
-        service_name: `service.name` of the spans from here on; `OTEL_SERVICE_NAME` by default. A
-            tracer provider of the application keeps the name it has.
-        content: capture messages, arguments and results. By default the environment decides
-            (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
-            is captured into a local recording and not sent over the network. The same variable says
-            where captured content goes: on spans, on events beside them, or on both.
-        redact: called with attribute name and text of every captured content; returns the text to
-            keep, or None to leave it out.
-        include: names of the frameworks to attach, all by default; the others are detached.
+        service_name: `service.name` of new spans; by default `OTEL_SERVICE_NAME`. A tracer provider
+            of the application keeps its name.
+        content: whether to capture messages, arguments and results. By default the environment
+            decides (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and if that is unset
+            content is captured into a local recording and not sent over the network. The same
+            variable decides whether content is on spans, on events, or on both.
+        redact: called with attribute name and text of all captured content; returns the text to
+            keep, or None to drop it.
+        include: names of the frameworks to attach, by default all; the others are detached.
         exclude: names of frameworks to leave alone; `threads` leaves threads and pools alone, which
-            otherwise work in the context of whoever gives them the work.
-        also: `openinference` writes its names in addition to ours on the spans that are sent to an
-            endpoint, so that the pages of Phoenix, MLflow, Langfuse and others are filled; `none`
-            writes none, and by default `AGENTOOL_ALSO` decides. They say only what the span says,
-            are added when it is sent, and this package reads it as if they were not there.
-            Recordings, and spans that the application's own provider sends, stay as they are.
-        record: records spans as well where a tracer provider of the application takes them, with
-            the content that it gets; by default `AGENTOOL_RECORD` decides.
-        redact_all: call `redact` for every text that leaves, not for content alone: other
-            attributes by their names, and what names things as `span.name`, `event.name`,
+            otherwise work in the context of their caller.
+        also: `openinference` adds its names to the spans that are sent to an endpoint, for the
+            pages of Phoenix, MLflow, Langfuse and others; `none` adds none, and by default
+            `AGENTOOL_ALSO` decides. The names repeat data of the span, are added when it is sent,
+            and are ignored by this package's reader. Recordings, and spans that the application's
+            own provider sends, do not have them.
+        record: whether to record spans as well if a tracer provider of the application takes them,
+            with the same content; by default `AGENTOOL_RECORD` decides.
+        redact_all: whether to call `redact` for every text that leaves the process, not only for
+            content: other attributes by their names, and names as `span.name`, `event.name`,
             `attribute.name`, `scope` (name and version), `trace_state`, `severity_text`. A name
-            that it leaves out is written as `[masked]`. By default, and where it is False, it is
-            called for content, exceptions, statuses and log bodies.
+            that it drops is written as `[masked]`. By default it is called for content, exceptions,
+            statuses and log bodies.
 
     Raises:
-        ConfigurationError: if an option is of another type, the endpoint is not a URL, `redact` is
-            no function of two arguments, or the name of a framework or of a vocabulary is not
-            known. No variable raises: one with a value that cannot be used counts as unset, is
-            named once in the log, and stands in `status().refused_variables`.
-        MissingDependencyError: if a library that an option needs is not installed; not the SDK.
+        ConfigurationError: an option has a wrong type, the endpoint is not a URL, `redact` is not a
+            function of two arguments, or the name of a framework or vocabulary is unknown.
+            Variables never raise: an invalid value counts as unset, is named once in the log, and
+            is in `status().refused_variables`.
+        MissingDependencyError: a library that an option needs is not installed; not the SDK.
     """
     runtime.instrument(
         setup_configuration.named(
@@ -140,12 +140,12 @@ def instrument_for_run(**options: Any) -> None:
 def uninstrument() -> None:
     """Stop recording and let every call pass unchanged again; recorded spans are written out.
 
-    No span that starts from here on is recorded or sent by this package, whoever makes it, nor are
-    log records and metrics. Spans that are open by now are kept when they end. A tracer provider
-    of the application goes on as it is: only our processor in it takes nothing more.
+    No span that starts from here on is recorded or sent by this package, from any library, nor are
+    log records and metrics. Spans that are open now are kept when they end. A tracer provider of
+    the application goes on as it is: only our processor in it accepts nothing more.
 
-    What was named in code is forgotten, `redact` too: an `instrument()` after this begins as the
-    first one did, with the options of `agentool-otel run`, if the program runs under it.
+    Options set in code are forgotten, `redact` too: a later `instrument()` begins like the first
+    one, with the options of `agentool-otel run` if the program runs under it.
     """
     runtime.uninstrument()
 
