@@ -25,18 +25,18 @@ _LIFE = """
 unset = isinstance(provider, trace.ProxyTracerProvider)
 said = {"provider kept": unset or trace.get_tracer_provider() is provider}
 said["answers"] = ask()
-said["around"] = others_around(*TARGET)
+said["around"] = foreign_wrappers(*TARGET)
 said["others"] = agentool_otel.status()["instrumentors"]["openai"]["others"]
 outermost = vars(Completions)["create"]
 agentool_otel.uninstrument()
-said["around after"] = others_around(*TARGET)
+said["around after"] = foreign_wrappers(*TARGET)
 said["outermost stays"] = vars(Completions)["create"] is outermost
 said["answers after"] = ask()
 """
 _LOOK = """
 from openai.resources.chat.completions import Completions
 from opentelemetry import trace
-from agentool_otel.tracing.instrumentation.wrapper_chain import others_around
+from agentool_otel.tracing.instrumentation.wrapper_chain import foreign_wrappers
 TARGET = ("openai.resources.chat.completions", "Completions.create")
 """
 

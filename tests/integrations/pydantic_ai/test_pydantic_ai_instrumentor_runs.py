@@ -72,7 +72,7 @@ def test_a_nameless_agent_is_named_after_its_variable(spans: Any) -> None:
     agent = pydantic_ai().Agent(scripted("done"))
     with an_event_loop():
         agent.run_sync("x")
-    assert agent.name == "other"
+    assert agent.name == "agent"
 
 
 def test_instructions_prompt_and_structured_output_are_the_runs(spans: Any) -> None:
