@@ -161,7 +161,7 @@ class Exported:
 
 
 def _without_sums(span: SpanRecord) -> SpanRecord:
-    """Return a span without the tokens that a run of ours sums up of the model calls below."""
+    """Return a span without the token sums that our agent spans add from the model calls below."""
     if not has_summed_usage(span):
         return span
     attributes = {key: value for key, value in span.attributes.items() if key not in _SUMS}

@@ -32,8 +32,8 @@ class Reports:
     """All requested reports.
 
     Args:
-        streams: where each is written, by the option that names it; other options are passed over.
-        by: what their tables tell results apart by.
+        streams: the output of each report, by the option that names it; other options are ignored.
+        by: the field that their tables are grouped by.
 
     Raises:
         MissingDependencyError: what a report needs is not installed.

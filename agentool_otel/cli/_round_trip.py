@@ -38,8 +38,8 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
     """Send a run, read it back, and return whether it is the same, with a message.
 
     Args:
-        target: where it is sent.
-        where: SOURCE of the server that is requested it, without a query.
+        target: the endpoint.
+        where: SOURCE of the server to read from, without a query.
 
     Raises:
         SourceError: the SOURCE cannot be understood.

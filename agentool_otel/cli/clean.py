@@ -67,15 +67,15 @@ def command(
     """Remove recordings: all of them, or those that the options name.
 
     A recording is the file of one program in DIR, by default .agentool/ (AGENTOOL_DIR), or in a
-    folder that `demo` made there. Results that `eval --write-back` has put there are recordings
-    too, of which --keep leaves as many. Large texts that no other recording refers to go with them.
+    folder that `demo` made there. Results of `eval --write-back` are recordings too, and count for
+    --keep. Large texts are removed with the last recording that refers to them.
 
-    The command prints the number and the size of the recordings in each folder, and asks before it
-    removes them. Without a terminal it needs --yes. --dry-run lists every file.
+    The command prints the number and the size of the recordings in each folder, and asks for
+    confirmation. Without a terminal it needs --yes. --dry-run lists every file.
 
-    Recordings of programs that are running stay, and so do those of killed programs until `recover`
-    has closed them. What waits to be sent is never removed. Whether a program on another host is
-    running is not always known: its recording stays for 24 hours after its last span.
+    Recordings of running programs stay, and so do those of killed programs until `recover` has
+    closed them. Spans that are still to be sent are never removed. Whether a program on another
+    host is running is not always known: its recording stays for 24 hours after its last span.
     """
     folder = folder or recordings_folder()
     recordings = _recordings(folder)

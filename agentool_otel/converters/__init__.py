@@ -1,10 +1,10 @@
 """Converters: the documents of other systems to documents of the agentool spec, and back.
 
-Any two formats convert through the documents of the spec, so each
-format knows those and no other. What a document says that the spec has no member for is kept in
-`metadata[<name of the format>]`; what a document of the spec says that a format has no member for
-is kept wherever that format lets others add something. What has no place at all is a loss, and is
-listed. Third parties add formats through the entry-point group `agentool_otel.converters`.
+Any two formats convert through the documents of the spec, so each format knows only those. Data of
+a document without a member in the spec is kept in `metadata[<name of the format>]`; data of a
+spec's document without a member in a format is kept wherever that format allows additional members.
+Data without any place is a loss, and is listed. Third parties add formats through the entry-point
+group `agentool_otel.converters`.
 
     agentool         the documents of the spec themselves
     kit/             what the modules of formats are made of

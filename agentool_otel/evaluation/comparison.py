@@ -1,8 +1,8 @@
 """Compare runs by framework: correctness, duration, cost.
 
-A run with everything inside it counts once: tokens, tool calls and errors of the runs inside are
-its own. So does a run that is added again, from a recording that holds it as well. What its spans
-do not say is not counted as nothing, but named.
+A run with its nested runs counts once: their tokens, tool calls and errors are its own. So does a
+run that is added again, from a second recording. Figures that its spans lack are not counted as
+zero, but named.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ def verdict_from(answer: Answer, min_score: float | None) -> Verdict:
     """Turn an answer into a verdict.
 
     Args:
-        answer: what the judge said.
-        min_score: the score from which on the assertion holds; None leaves that to the judge, and
-            where it gave nothing but a score, to whether that is 0.5 or more.
+        answer: the judge's answer.
+        min_score: the least score with which the assertion passes; None leaves the decision to the
+            judge, and for an answer with nothing but a score, to whether that is 0.5 or more.
     """
     passed, score = answer.passed, answer.score
     if passed is None and score is None:

@@ -7,7 +7,7 @@ embeddings; messages, and their `count_tokens`.
         client = openai.OpenAI(base_url=model.base_url, api_key="none")
         model.push(call("search", query="otel"), "Found it.")
         ...
-        model.requests          # what was asked
+        model.requests          # all requests so far
 
 What it answers: scripted turns first (embeddings and `count_tokens` take none), then the first rule
 that returns one, else it calls a tool if one is offered, and answers once the tool has. Turns can

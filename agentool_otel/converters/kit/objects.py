@@ -1,9 +1,9 @@
 """Translate an object of a format to one of the spec, without losing members that either lacks.
 
-A format says how its own members and those of the spec translate into each other; the rest follows.
-What an object holds besides is kept as a patch of what its translation would give: in `metadata` of
-the spec's object one way, in a member that the format leaves to others the other way. So what was
-written by hand and what was translated look the same, and editing either keeps the rest.
+A format declares how its own members and those of the spec translate into each other; the rest
+follows. Further data of an object is kept as a patch of its translation: in `metadata` of the
+spec's object one way, in an additional member of the format's object the other way. So objects
+written by hand and translated ones look the same, and editing either keeps the rest.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ __all__ = ["ToolConverter"]
 class ToolConverter(ABC):
     """The base of a format whose documents are lists of tools.
 
-    A subclass says how one tool translates. A document is a list of tools, one tool alone, or an
-    object with the list in its member `container`, if the format has such an object.
+    A subclass declares how one tool translates. A document is a list of tools, one tool alone, or
+    an object with the list in its member `container`, if the format has such an object.
     """
 
     name: ClassVar[str]

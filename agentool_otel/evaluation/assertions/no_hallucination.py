@@ -1,7 +1,7 @@
 """The claims of the output are supported by the run's evidence.
 
-Evidence is what the run was told from outside: tool results, what was read from memory, documents
-that were retrieved. What the agent thought, and what it asked its tools, is none.
+Evidence is data from outside: tool results, values read from memory, retrieved documents. The
+agent's thoughts, and the arguments of its calls, are no evidence.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
     """
 
     min_score: Share = 0.8
-    """The share of the claims that has to be supported. One fifth may be what the evidence does not
-    say, as in the example of the spec, whose score of 0.8 has passed."""
+    """The share of the claims that has to be supported. One fifth may lack evidence, as in the
+    example of the spec, whose score of 0.8 has passed.
+    """
 
     def question(self, trace: TraceView, case: EvalCase, max_chars: int) -> Question | Verdict:
         output, gap = trace.output()

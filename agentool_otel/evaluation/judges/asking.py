@@ -1,4 +1,4 @@
-"""Ask several questions at a time, from a thread that ends when asking does."""
+"""Send questions concurrently, from a thread that ends with the evaluation."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ _CONCURRENCY = 4
 _DEADLINE_S = 300.0
 _MAX_CHARS = 100_000
 _LATE = 5
-"""Questions in a row that took too long, after which no more is asked. One is enough where the
-judge has not answered any."""
+"""Number of timeouts in a row after which questions stop. One is enough for a judge that has not
+answered at all.
+"""
 _MOMENT_S = 0.05
 _GRACE_S = 5.0
-"""Seconds that a callable which is being called has to return, when asking is over."""
+"""Seconds that a running callable has to return at the end of the evaluation."""
 
 
 class JudgeAssertion(Protocol):
@@ -42,7 +43,7 @@ class JudgePool:
     """Puts questions to a judge. Nothing is started before the first one.
 
     Args:
-        judge: the judge; `Judge` says what else it may have.
+        judge: the judge; `Judge` describes its optional attributes.
     """
 
     def __init__(self, judge: Judge):

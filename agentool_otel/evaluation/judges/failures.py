@@ -64,10 +64,10 @@ def failure_of(
     """Return the failure that an exception of the client means.
 
     Args:
-        error: what was raised.
-        model: the model that was asked.
+        error: the exception.
+        model: the name of the model.
         place: the server, without credentials.
-        clean: takes the credentials out of the words of a server or an exception.
+        clean: removes credentials from a text of a server or an exception.
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 300 <= status < 400:

@@ -38,7 +38,7 @@ _AGAIN = "An earlier answer was not in the requested form. Answer with that JSON
 _FORM_OF_KEYS = 1
 """Goes up when what is kept under a key of the cache changes."""
 _UNREACHABLE = 5
-"""Questions in a row without an answer, after which no more is asked."""
+"""Number of questions in a row without an answer after which questions stop."""
 
 _NEVER = (
     "it has never answered, and no more questions were sent; hint: --judge-timeout, in Python "
@@ -58,20 +58,20 @@ class OpenAIJudge:
     No instrumentation records these calls.
 
     Args:
-        model: the model.
+        model: the name of the model.
         base_url: the endpoint; by default `OPENAI_BASE_URL`, else OpenAI's.
-        api_key: the key; by default `OPENAI_API_KEY`. An endpoint that was named may need none.
-        cache: where answers are kept, for the next time that the same is asked. True: the folder
-            `judge` in `.agentool` (`AGENTOOL_DIR`); None or False: nowhere. What judges write about
-            traces is content: the files are readable by their owner only, and nobody deletes them.
-        concurrency: questions at a time. The first one goes alone.
-        timeout_s: seconds that one call may take. One that takes longer is not tried again.
-        retries: how often a call is tried again after 429, or where the server asks to wait; after
-            another 5xx no more than three times, where the connection failed no more than twice.
-        max_calls: calls in all, retries included, after which no more is asked; None for no limit.
-            An answer in the cache takes no call.
-        max_chars: characters of a trace that go into a question; what is left out of a longer one
-            is said to the model and in the reason.
+        api_key: the key; by default `OPENAI_API_KEY`. An explicit endpoint may need none.
+        cache: the folder of cached answers. True: the folder `judge` in `.agentool`
+            (`AGENTOOL_DIR`); None or False: no cache. Answers about traces are content: the files
+            are readable by their owner only, and are never deleted.
+        concurrency: the number of concurrent questions. The first one goes alone.
+        timeout_s: the time limit of one call, in seconds. A call that times out is not repeated.
+        retries: the number of retries after 429, or if the server requests a wait; after another
+            5xx no more than three, after a failed connection no more than two.
+        max_calls: the limit of calls, retries included, after which questions stop; None for no
+            limit. An answer in the cache takes no call.
+        max_chars: the number of characters of a trace in a question; the model and the reason get a
+            note about omitted parts.
         parameters: further parameters of each call, such as `seed` or `max_completion_tokens`.
 
     Raises:
@@ -136,7 +136,7 @@ class OpenAIJudge:
         return self._endpoint.place
 
     async def __call__(self, question: Question) -> Answer:
-        """Ask one question.
+        """Answer one question.
 
         Raises:
             NoVerdict: there is no answer; the message has the reason.

@@ -111,14 +111,14 @@ def question(
 
     Args:
         assertion_type: the type of the assertion.
-        criterion: what must hold, in words.
+        criterion: the criterion, as a sentence.
         form: the form of the answer.
-        input: what the agent was asked.
-        output: what it answered.
+        input: the input of the agent.
+        output: the output of the agent.
         steps: the steps that are shown, as objects with a `step_id`.
         step_ids: the steps that the answer may name.
-        hidden: what cannot be seen of the run, in words.
-        max_chars: characters that the run may have in the question.
+        hidden: a note on the hidden parts of the run.
+        max_chars: the number of characters for the run in the question.
     """
     records = [{"input": input}, *steps, {"output": output}]
     first, *shown, last = clean = [mask_credentials(record) for record in records]

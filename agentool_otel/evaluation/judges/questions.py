@@ -114,9 +114,9 @@ class JudgeUnavailable(NoVerdict):
     """A judge could not be reached.
 
     Args:
-        reason: why, in words.
-        for_good: whether asking again is of no use, as where the key is refused.
-        silent: whether nothing came back, not even an error.
+        reason: the reason, as a sentence.
+        for_good: whether further questions would fail too, as with a refused key.
+        silent: whether there was no response, not even an error.
     """
 
     def __init__(self, reason: str, *, for_good: bool = False, silent: bool = False):

@@ -45,10 +45,10 @@ class JudgeUsage:
         """Add an answer.
 
         Args:
-            usage: what the endpoint said, with `prompt_tokens` and `completion_tokens`; None if it
-                said nothing.
+            usage: the endpoint's usage, with `prompt_tokens` and `completion_tokens`; None if it
+                reported none.
             model: the model that answered.
-            url: the endpoint, which tells whose prices hold.
+            url: the endpoint, which decides about the prices.
         """
         self.answers += 1
         input_tokens = _count(getattr(usage, "prompt_tokens", None))

@@ -78,8 +78,8 @@ class Page:
     """A report in the making.
 
     Args:
-        stream: what it is written to, at the end.
-        by: what its first table tells results apart by.
+        stream: the output, written at the end.
+        by: the field that its first table is grouped by.
 
     Raises:
         MissingDependencyError: Jinja is not installed.

@@ -40,8 +40,8 @@ class Markdown:
     """A report in the making.
 
     Args:
-        stream: what it is written to, at the end.
-        by: what the table tells results apart by.
+        stream: the output, written at the end.
+        by: the field that the table is grouped by.
     """
 
     def __init__(self, stream: BinaryIO, by: str):

@@ -38,13 +38,14 @@ def diff(
     `diff(b, a)` gives the same with added and lost exchanged.
 
     Args:
-        a: the one, best as `rebuild` gives it: a `Rebuilt` knows what its spans do not say.
-        b: the other.
-        ignore: regular expressions; what they match inside texts is taken as equal.
-        skip: what does not count, of `PARTS`.
-        tolerances: by name of a total, how far B may be from A: `{"tokens": "10%", "cost": 0.01,
-            "duration": "+2s"}`, with a plus where less does not count. Totals without one are
-            told and do not count.
+        a: the first trace, best as `rebuild` yields it: a `Rebuilt` knows which data its spans
+            lack.
+        b: the second trace.
+        ignore: regular expressions; their matches inside texts count as equal.
+        skip: parts to ignore, of `PARTS`.
+        tolerances: by name of a total, the accepted distance of B from A: `{"tokens": "10%",
+            "cost": 0.01, "duration": "+2s"}`, with a plus where less is always accepted. Totals
+            without a tolerance are shown and do not count.
 
     Raises:
         EvaluationError: an expression, a part or a tolerance is none.

@@ -62,8 +62,8 @@ class Amplifier(ToolConverter):
 class LiveTool:
     """A tool that can be mounted, made of a ToolSpec and a function that executes it.
 
-    It has the attributes of Amplifier's Tool protocol, and `agentool` with what that has no place
-    for, so that `spec_of` gives the same ToolSpec.
+    It has the attributes of Amplifier's Tool protocol, and an attribute `agentool` with the data
+    that the protocol has no place for, so that `spec_of` returns the same ToolSpec.
     """
 
     def __init__(self, members: Object, execute: Callable[[Object], Awaitable[Any]]):

@@ -65,8 +65,8 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
 
     Args:
         result: the result.
-        about: any description of what is judged; the ids of a result are derived from it and from
-            the result without its content.
+        about: any text that identifies the evaluated run; the ids of a result are derived from it
+            and from the result without its content.
         content: whether to include reasons, notes and unknown members.
     """
     bare = _without_content(result.to_dict())

@@ -3,8 +3,8 @@
     python collector-config/grafana/make_boards
 
 Every expression runs in `poe backends` against a real Prometheus, with the metrics of real
-programs. How Grafana draws them is not checked: no Grafana can be had there. `boards/*.json` can be
-imported into any Grafana that has a Prometheus and a Tempo: it asks for neither by name.
+programs. Grafana's drawing is not checked, for lack of a Grafana there. `boards/*.json` can be
+imported into any Grafana with a Prometheus and a Tempo, whatever their names.
 
 No panel shows the cost of models: the conventions have no metric for it, and few programs have it.
 """

@@ -1,9 +1,9 @@
 """Queries for Prometheus: expressions over the metrics of the GenAI conventions.
 
-Names are those that Prometheus's own OTLP receiver and the Collector's exporter give them alike.
-What a generation of the conventions calls otherwise is asked for under both names, joined by `or`.
-A window is one of Grafana's variables: all of the time shown, one bar of a chart, or as long as a
-line needs to be smooth.
+Names are those that Prometheus's own OTLP receiver and the Collector's exporter both use. A metric
+with different names in several generations of the conventions is queried under each of them, joined
+by `or`. A window is one of Grafana's variables: all of the time shown, one bar of a chart, or as
+long as a line needs to be smooth.
 """
 
 from __future__ import annotations
