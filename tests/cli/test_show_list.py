@@ -211,7 +211,7 @@ def test_an_empty_selection_is_reported(invoke: Invoke) -> None:
 def test_one_run_and_a_selection_of_all_exclude_each_other(invoke: Invoke) -> None:
     result = invoke("show", written(SOME), 1, "--status", "error")
     assert result.exit_code == 2
-    assert "TRACE names one run already" in result.stderr
+    assert "TRACE selects one run already" in result.stderr
 
 
 def test_the_spans_of_what_is_selected(invoke: Invoke, recording: Path, recorded: bytes) -> None:

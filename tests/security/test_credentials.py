@@ -144,7 +144,7 @@ def test_run_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
         assert done.returncode == 0
         assert (attacker.names(), attacker.headers) == ([], [])
     assert len(receiver.names()) == 3
-    assert f"waits in {Path('.agentool').absolute()} for {second}" in done.stderr
+    assert f"could not deliver are in {Path('.agentool').absolute()} for {second}" in done.stderr
     assert "`agentool-otel recover` sends" in done.stderr
 
 

@@ -92,7 +92,7 @@ class RecoveryReport:
         for destination in self.elsewhere:
             yield (
                 f"spans that earlier processes could not deliver are in {self.folder} for "
-                f"{destination.endpoint}: `{_command(self.folder)}` sends it"
+                f"{destination.endpoint}: `{_command(self.folder)}` sends them"
             )
 
     def log(self) -> None:
