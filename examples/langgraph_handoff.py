@@ -55,7 +55,7 @@ def search_library(topic: str) -> str:
 
 @tool
 def transfer_to_writer(findings: str) -> Command[Any]:
-    """Hand the findings over to the writer, who answers the reader."""
+    """Hand the findings over to the writer, who writes the final answer."""
     handed = HumanMessage(f"Write two sentences for children from this: {findings}")
     return Command(goto="writer", graph=Command.PARENT, update={"messages": [handed]})
 

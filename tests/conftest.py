@@ -45,12 +45,12 @@ class Spans:
         return span
 
     def attributes(self) -> dict[str, Any]:
-        """Return the attributes of the one span there is, arrays as lists."""
+        """Return the attributes of the only span, arrays as lists."""
         attributes = dict(self.only().attributes or {})
         return {k: list(v) if isinstance(v, tuple) else v for k, v in attributes.items()}
 
     def json(self, attribute: str) -> Any:
-        """Return the value of an attribute of the one span there is that holds JSON."""
+        """Return a JSON attribute of the only span, decoded."""
         from agentool_otel.ground.json_codec import loads
 
         return loads(self.attributes()[attribute])

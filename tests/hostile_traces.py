@@ -1,7 +1,7 @@
-"""OTel traces whose depth and fan-out somebody has chosen: the shapes that a rebuild must not mind.
+"""Traces of extreme depth or fan-out, whose cost per span must stay that of ordinary ones.
 
-Each takes a number of spans and returns that many, of one trace. `ordinary` is what the others are
-compared with: agents with their model calls and tools.
+Each function takes a number of spans and returns one trace of that many. `ordinary` is the
+baseline: agents with their model calls and tools.
 """
 
 from __future__ import annotations

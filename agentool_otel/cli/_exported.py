@@ -161,7 +161,7 @@ class Exported:
 
 
 def _without_sums(span: SpanRecord) -> SpanRecord:
-    """Return a span without the token sums that our agent spans add from the model calls below."""
+    """Remove the token counts that one of our agent spans sums up from the model calls below it."""
     if not has_summed_usage(span):
         return span
     attributes = {key: value for key, value in span.attributes.items() if key not in _SUMS}

@@ -1,4 +1,4 @@
-"""The options that name a judge, and the report of its usage."""
+"""Options that select a judge, and the report of its calls, tokens and cost."""
 
 from __future__ import annotations
 

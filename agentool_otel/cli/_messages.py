@@ -65,7 +65,7 @@ def print_error(text: str, hint: str = "") -> None:
 def print_usage_error(error: click.ClickException) -> None:
     """Print an error of the command line; its hint is the help of the command."""
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
-    message = error.format_message().replace("is not a valid integer range", "is no integer")
+    message = error.format_message().replace("is not a valid integer range", "is not an integer")
     print_error(message, f"{command} --help" if command else "")
 
 

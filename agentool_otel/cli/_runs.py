@@ -114,7 +114,7 @@ class Runs:
             )
 
     def _pass_over(self, document: ReasoningTrace) -> None:
-        message = f"trace {document.trace_id!r} is a document, no spans"
+        message = f"trace {document.trace_id!r} is a ReasoningTrace document, without spans"
         self._without_spans[document.trace_id] = Problem(self.name, message)
 
 

@@ -1,4 +1,4 @@
-"""The verdicts on a trace, for people: a line for each."""
+"""Evaluation results and scores of a trace, as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 __all__ = ["score_lines"]
 
 _SHOWN = 3
-"""Results, and as many times four scores, the last ones."""
+"""Number of results shown, the latest ones; four times as many scores."""
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
 _WORDS = {True: "passed", False: "failed", None: "not evaluated"}
 
 
 def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
-    """Yield the verdicts on a trace, a line for each."""
+    """Yield lines with the results and scores of a trace; nothing if it has none.
+
+    Args:
+        rebuilt: the trace.
+        full: show all results and scores, not only the latest.
+    """
     results, scores = rebuilt.results, rebuilt.scores
     if not results and not scores:
         return

@@ -55,11 +55,13 @@ def last_option(words: str) -> Callable[[_Command], _Command]:
 
 
 _OPTIONS = (
-    click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only its runs."),
     click.option(
-        "--model", "models", multiple=True, metavar="NAME", help="Only runs that call it."
+        "--agent", "agents", multiple=True, metavar="NAME", help="Only runs of this agent."
     ),
-    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have it."),
+    click.option(
+        "--model", "models", multiple=True, metavar="NAME", help="Only runs that call this model."
+    ),
+    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs with this tag."),
     click.option(
         "--status",
         "statuses",

@@ -62,12 +62,12 @@ class AgentNames:
             near = _nearest(pattern, self._names, 0.5)
             names = near or sorted(self._names)
             more = f", {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            place = (
+            suggestion = (
                 f"did you mean {_quote_all(near)}?"
                 if near
                 else f"there are {_quote_all(names)}{more}"
             )
-            say(f" hint: no run has the agent {_quote_all([pattern])}; {place}")
+            say(f" hint: no run has the agent {_quote_all([pattern])}; {suggestion}")
 
 
 class ToolNames:
@@ -102,8 +102,8 @@ class ToolNames:
         """Name the tools that no run calls, where a tool with a similar name is called."""
         for name in self._unknown:
             if near := _nearest(name, self._names, _NEAR):
-                unknown, known = _quote_all([name]), _quote_all(near)
-                say(f" hint: no run calls the tool {unknown}; did you mean {known}?")
+                unknown, nearest = _quote_all([name]), _quote_all(near)
+                say(f" hint: no run calls the tool {unknown}; did you mean {nearest}?")
 
 
 def _nearest(name: str, names: Iterable[str], cutoff: float) -> list[str]:

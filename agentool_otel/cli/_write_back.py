@@ -110,7 +110,7 @@ def takes_write_back(command: _Command) -> _Command:
         click.option(
             "--write-back",
             is_flag=True,
-            help="Write results into their traces, as a new file next to the source.",
+            help="Add the results to their traces, in a new file next to the source.",
         ),
     ):
         called = option(called)

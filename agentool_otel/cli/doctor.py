@@ -90,10 +90,10 @@ _EFFECTS = {
     otlp_settings.variable("PROTOCOL", "traces"): "http/protobuf or grpc",
     otlp_settings.variable("HEADERS"): "sent with every request",
     otlp_settings.variable("HEADERS", "traces"): "sent with every request",
-    otlp_settings.variable("CERTIFICATE"): "the authority that the receiver is trusted by",
+    otlp_settings.variable("CERTIFICATE"): "the CA certificate that the receiver is verified with",
     environment.DELAY: "milliseconds that ended spans wait for others before they are sent",
     environment.BATCH_SIZE: "spans in a request at most",
-    environment.QUEUE_SIZE: f"counts with {environment.JOURNAL}=off and a recording alone",
+    environment.QUEUE_SIZE: f"spans in the queue of a recording with {environment.JOURNAL}=off",
     environment.SERVICE_NAME: "service.name of the spans",
     environment.RESOURCE_ATTRIBUTES: "further attributes of the resource",
     environment.SAMPLER: "which runs are recorded",
@@ -312,7 +312,10 @@ def _try_recording(folder: Path) -> dict[str, Any]:
     except (OSError, AgentoolError) as error:
         return {"ok": False, "said": f"nothing can be recorded there: {error}"}
     if read != [span_id]:
-        return {"ok": False, "said": f"a span was recorded and not found again (found {len(read)})"}
+        return {
+            "ok": False,
+            "said": f"a span was recorded, and reading it back found {len(read)} spans",
+        }
     return {"ok": True, "said": "a span was recorded there, read back and removed"}
 
 

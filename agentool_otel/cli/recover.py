@@ -74,10 +74,10 @@ def recover(
     """Recover a folder, and print a summary.
 
     Args:
-        folder: where the processes wrote.
-        target: where to send, instead of where the spans were going.
-        own_destination: send only what was going there, or where the environment says. The programs
-            that record in the folder say what waits for others.
+        folder: the folder of the recordings.
+        target: the endpoint to send to, instead of the original one of the spans.
+        own_destination: send only spans for that endpoint, or for that of the environment. The
+            programs that record in the folder report spans for other endpoints.
     """
     survey = RecoveryReport(folder)
     closed = complete_recordings(folder, survey)

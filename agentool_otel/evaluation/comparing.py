@@ -106,7 +106,7 @@ def _equal_lists(expected: Any, actual: Any) -> bool | None:
     shown = actual[:-1] if open_ended else actual
     if len(shown) > len(expected) or (len(shown) < len(expected) and not open_ended):
         return False
-    outcome = _all(equal(one, other) for one, other in zip(expected, shown, strict=False))
+    outcome = _all(equal(item, value) for item, value in zip(expected, shown, strict=False))
     return None if outcome and open_ended else outcome
 
 

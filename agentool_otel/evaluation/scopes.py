@@ -286,7 +286,9 @@ class Units:
                 self.unselected += 1
 
     def _select(self, tree: _Tree, runs: Sequence[Run]) -> Iterator[_Group]:
-        """Yield the units of a tree that are selected, those inside another one with it."""
+        """Yield the selected units of a tree. Units nested in another selected unit are in its
+        group.
+        """
         children = _children(tree.entries) if len(runs) > 1 else {}
         units = self._units(tree, runs, children)
         if self._newest is None:

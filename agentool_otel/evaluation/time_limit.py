@@ -90,10 +90,15 @@ def search(pattern: str, text: str) -> tuple[int, int] | None:
 
 
 def replace(patterns: list[tuple[str, int]], placeholder: str, text: str) -> str:
-    """Return a text with a placeholder for each match of patterns, which have the flags of `re`.
+    """Replace each match of several patterns in a text by a placeholder.
+
+    Args:
+        patterns: regular expressions, each with its flags of `re`.
+        placeholder: the replacement.
+        text: the text.
 
     Raises:
-        TimeLimit: that takes too long.
+        TimeLimit: the replacement takes too long.
     """
     shown = ", ".join(pattern for pattern, _ in patterns)
     replaced: str = _run("pattern", shown, "replace", patterns, placeholder, text)

@@ -403,12 +403,12 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
-    """Return whether spans are to be on disk before their `end()` returns."""
+    """Return whether each span is written to disk before its `end()` returns."""
     return usable(JOURNAL, values.switch, True, environ)
 
 
 def unpack_limit(environ: Mapping[str, str] | None = None) -> int | None:
-    """Return how many bytes may come out of a compressed input; None if not set."""
+    """Return the size limit of a decompressed input, in bytes; None if it is not set."""
     return usable(UNPACK_LIMIT, values.size, None, environ)
 
 

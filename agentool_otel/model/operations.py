@@ -65,7 +65,9 @@ class Usage(Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
 
     @property
     def total(self) -> int | None:
-        """Input plus output tokens, the reported total where those are unknown, else None."""
+        """Input plus output tokens, one of them taken as 0 if unknown; without both, the reported
+        total or None.
+        """
         if self.input_tokens is None and self.output_tokens is None:
             return self.total_tokens
         return (self.input_tokens or 0) + (self.output_tokens or 0)

@@ -51,7 +51,7 @@ def partial_in_protobuf(data: bytes) -> str | None:
 
 
 def partial_in_json(answer: Json) -> str | None:
-    """Return the problem of the trace in an answer; None if it is complete, or there is none."""
+    """Return why the trace in a response is partial; None if it is complete or missing."""
     if not isinstance(answer, dict) or not isinstance(answer.get("trace"), dict):
         return None
     if answer.get("status") not in ("PARTIAL", _PARTIAL):

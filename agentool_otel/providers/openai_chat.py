@@ -161,19 +161,19 @@ class _Choice:
     def _call_for(self, index: int | None, call_id: str | None) -> _ToolCall:
         """Return the call a fragment belongs to.
 
-        By index, in any order they come; without one, to the last call, unless its id says it is
+        By index, in any order they come; without one, to the last call, unless its id is
         another. Some servers give every parallel call index 0 and an id of its own.
         """
         if index is None:
-            known = self._calls[-1] if self._calls else None
+            call = self._calls[-1] if self._calls else None
         else:
-            known = next((call for call in reversed(self._calls) if call.index == index), None)
-        if known is None or (call_id and known.call_id and call_id != known.call_id):
-            last = max((call.index for call in self._calls), default=-1)
-            known = _ToolCall(last + 1 if index is None else index)
-            self._calls.append(known)
-        known.call_id = known.call_id or call_id
-        return known
+            call = next((each for each in reversed(self._calls) if each.index == index), None)
+        if call is None or (call_id and call.call_id and call_id != call.call_id):
+            last = max((each.index for each in self._calls), default=-1)
+            call = _ToolCall(last + 1 if index is None else index)
+            self._calls.append(call)
+        call.call_id = call.call_id or call_id
+        return call
 
     def message(self, finish: str | None) -> Message:
         parts = _reasoning(join_texts(self._thoughts))

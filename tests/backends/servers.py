@@ -203,7 +203,7 @@ def answers(url: str) -> Callable[[], bool]:
 
 
 def wait_for(function: Callable[[], Any], seconds: float = 20) -> Any:
-    """Return a function's result as soon as it is true, or after a timeout in any case."""
+    """Call a function until its result is true or the time is up; return the last result."""
     until = time.monotonic() + seconds
     while not (result := function()) and time.monotonic() < until:
         time.sleep(0.1)

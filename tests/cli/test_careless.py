@@ -111,7 +111,7 @@ def files(clean_folder: Path) -> None:
         (
             ("show", "runs.jsonl", "--last", "x"),
             2,
-            "Invalid value for '--last': 'x' is no integer.",
+            "Invalid value for '--last': 'x' is not an integer.",
             "agentool-otel show --help",
         ),
         (

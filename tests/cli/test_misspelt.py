@@ -206,7 +206,7 @@ def test_cases_at_a_url_are_refused(invoke: Invoke, tmp_path: Path, command: str
     (tmp_path / "run.json").write_text(RUN)
     result = invoke(*command.format("https://me:secret@example.com/cases.jsonl").split())
     assert result.exit_code in (2, 3)
-    assert "cases are read from files" in result.stderr
+    assert "cases cannot be read from a URL" in result.stderr
     assert "secret" not in result.stderr
 
 

@@ -60,10 +60,11 @@ def test_at_equal_confidence_the_dialect_with_most_attributes_reads(installed: l
 
 
 def test_a_tie_is_decided_by_name_and_reported(installed: list[Any]) -> None:
-    installed += [Stated("a", 0.5, "x."), Stated("b", 0.5, "x.")]
+    installed += [Stated("a", 0.5, "x."), Stated("b", 0.5, "x."), Stated("c", 0.5, "x.")]
     tied = span(x__1=1)
     assert classify(tied)[0] == "a"
-    assert "dialects 'a' and 'b' both claim the span" in str(match_dialect(tied).tie)
+    claimed = "dialects 'a' (said a) and 'b' (said b) and 'c' (said c) claim the span; read as 'a'"
+    assert claimed in str(match_dialect(tied).tie)
 
 
 def test_the_fidelity_report_names_the_spans_that_two_dialects_claim(installed: list[Any]) -> None:

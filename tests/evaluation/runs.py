@@ -86,7 +86,7 @@ def each_argument(value: Any) -> Object:
 
 
 def without_calls(**members: Any) -> Object:
-    """Return the run with the steps of its tools taken away, its metrics unchanged."""
+    """Return the run without its tool steps, its metrics unchanged; `members` replace others."""
     return changed(steps=[RUN["steps"][4]], **members)
 
 

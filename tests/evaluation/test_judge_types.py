@@ -226,7 +226,7 @@ def test_evidence_is_tool_results_and_memory_reads() -> None:
 
 GROUNDING: list[tuple[list[Any], Object, bool | None, float | None, str]] = [
     ([SUPPORTED], {}, True, 1.0, "1 of 1 claim is supported"),
-    ([], {}, True, 1.0, "the output makes no claim of fact"),
+    ([], {}, True, 1.0, "the output makes no factual claim"),
     ([SUPPORTED] * 4 + [INVENTED], {}, True, 0.8, "4 of 5 claims are supported"),
     ([SUPPORTED, INVENTED], {}, False, 0.5, '1 of 2 claims is not supported: "It costs 3 dollars"'),
     ([SUPPORTED] * 9 + [WRONG], {}, False, 0.9, '"Braintrust is dead" is contradicted by step_004'),

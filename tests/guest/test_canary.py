@@ -23,7 +23,7 @@ HIDDEN = SECRET.removeprefix("sk-proj-").encode()
 
 
 def leave(folder: Path, mode: str, *arguments: str, **environ: str) -> bytes:
-    """Run the program; return everything it wrote, its words included."""
+    """Run the program; return its stdout, its stderr and the content of all files in its folder."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     done = subprocess.run(
         [sys.executable, "-m", "tests.guest.canary_program", *arguments],

@@ -1,7 +1,8 @@
 """Programs without a framework: a loop that calls a model and executes the tools it requests.
 
-Each program is a client of a model, a kind of tool and a way in which several conversations run.
-The tool of conversation 3 gets `item 3`, or all get `item 0`.
+Each program combines a client library, a kind of tool and a way of running several conversations.
+The argument of the tool is `item` and the number of the conversation; in the programs whose
+requests are alike it is `item 0` in all of them.
 """
 
 from __future__ import annotations

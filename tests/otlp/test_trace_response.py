@@ -100,7 +100,7 @@ def test_an_answer_without_a_trace_is_not_damage() -> None:
 def test_data_after_an_answer_is_a_problem() -> None:
     spans, (problem,) = read(answer(b"\x07\x07"))
     assert len(spans) == 3
-    assert "not readable as OTLP protobuf behind a trace" in problem
+    assert "the data after a trace is not readable as OTLP protobuf" in problem
 
 
 def test_a_trace_whose_parts_have_no_resource_is_read() -> None:

@@ -95,7 +95,7 @@ def test_each_of_the_23_cells_has_a_description() -> None:
     assert all(cell.__doc__ for cell in CELLS.values())
 
 
-def test_a_page_that_shows_everything_shows_every_cell() -> None:
+def test_a_page_with_all_content_shows_every_cell() -> None:
     assert missing(seen(FULL)) == []
 
 

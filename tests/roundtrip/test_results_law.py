@@ -76,7 +76,15 @@ def there_and_back(
     dialect: str = "gen_ai",
     times: int = 1,
 ) -> list[dict[str, Any]]:
-    """Write results beside the spans of a run into a file, and read them off the run."""
+    """Write results and the spans of their run into a file; return the results that are read back.
+
+    Args:
+        originals: the results, as documents.
+        content: whether to write reasons, notes and unknown members.
+        parts: the forms in which to write a result: spans, events or both.
+        dialect: the dialect of the spans.
+        times: the number of copies of each.
+    """
     spans, judged = run()
     assert judged.anchor is not None
     readable, words = Readable(), writing_dialect(dialect)

@@ -190,7 +190,7 @@ def test_a_lock_that_was_lost_with_its_descriptor_is_taken_again(folder: Path, u
     in_child(folder, program, user)
 
 
-def test_a_connection_with_a_reused_descriptor_is_replaced(folder: Path) -> None:
+def test_a_connection_whose_descriptor_was_reused_is_replaced(folder: Path) -> None:
     with HttpReceiver(keeps=True) as receiver:
 
         def program() -> None:

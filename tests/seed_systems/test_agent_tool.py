@@ -25,7 +25,7 @@ def test_check_41_there_are_17_kinds_and_7_states() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
-def test_check_43_an_object_that_is_written_is_valid(example: dict[str, Any]) -> None:
+def test_check_43_a_written_object_has_no_findings(example: dict[str, Any]) -> None:
     assert findings(read(example).to_dict()) == []
 
 

@@ -116,7 +116,7 @@ def driver_of(framework: str) -> ModuleType | None:
 
 
 def possible(driver: ModuleType) -> dict[str, Callable[[str], Any]]:
-    """Return the situations that a framework can be in, and how it gets there."""
+    """Return the situations that a driver supports, by name, with the function that runs each."""
     return {name: getattr(driver, name) for name in SITUATIONS if hasattr(driver, name)}
 
 

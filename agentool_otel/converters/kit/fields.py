@@ -98,7 +98,7 @@ def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
 
 
 def error_below(path: str, error: DecodeError) -> DecodeError:
-    """Return an error about part of a document as one about the whole."""
+    """Return an error about part of a document with its path relative to the whole document."""
     return DecodeError(error.expected, error.actual, path + error.path[1:], where=error.where)
 
 

@@ -164,7 +164,9 @@ def _is_hidden(body: Mapping[str, Any]) -> bool:
 
 
 def _is_bare(body: Mapping[str, Any]) -> bool:
-    """Return whether an event only places a message in the conversation."""
+    """Return whether an event has only the position of a message in the conversation, no
+    content.
+    """
     return all("." in key or key in _PLACES for key in body)
 
 

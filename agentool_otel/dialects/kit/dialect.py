@@ -353,11 +353,10 @@ def _best(span: SpanRecord, candidates: tuple[Dialect, ...]) -> Match:
     confidence, dialect = first
     if not rivals:
         return Match(dialect, confidence)
-    names = ", ".join(repr(rival.name) for _, rival in rivals)
+    claimed = " and ".join(f"{each.name!r} ({why.reason})" for why, each in (first, *rivals))
     problem = Problem(
         f"span {span.span_id} ({span.name!r})",
-        f"dialects {dialect.name!r} and {names} both claim the span ({confidence.reason}; "
-        f"{rivals[0][0].reason}); read as {dialect.name!r}",
+        f"dialects {claimed} claim the span; read as {dialect.name!r}",
     )
     return Match(dialect, confidence, problem)
 

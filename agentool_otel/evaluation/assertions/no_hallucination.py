@@ -83,7 +83,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
             return verdict._replace(extra=extra)
         if passed:
             summary = f"{supported} of {count_text(len(claims), 'claim')} {be(supported)} supported"
-            summary = summary if claims else "the output makes no claim of fact"
+            summary = summary if claims else "the output makes no factual claim"
             return Verdict(True, score, reason or summary, steps, extra)
         wrong = [_claim_text(claim) for claim in (*against, *unsupported)]
         of = f"{len(wrong)} of {count_text(len(claims), 'claim')} {be(len(wrong))} not supported"

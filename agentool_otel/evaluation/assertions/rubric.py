@@ -19,8 +19,8 @@ _MEMBERS = ("content", "to_agent", "message", "query", "results", "key")
 
 
 class Rubric(JudgeCheck, frozen=True, kw_only=True):
-    """The run meets a rubric, described in words. The judge sees the whole run, and a list of the
-    hidden parts.
+    """The run meets a rubric, described in words. The judge sees the recorded run, and a list of
+    the parts whose content was not recorded.
     """
 
     rubric: Prose

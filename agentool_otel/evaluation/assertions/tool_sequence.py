@@ -116,10 +116,10 @@ class ToolSequence(Check, frozen=True, kw_only=True):
             in_order = all(any(fits(n, at) for at in indexes) for n in range(number))
             return None if in_order else _Wrong(f"expected {words} in this order")
         if self.mode == "subset":
-            more = _without_partner(of, number, lambda j, i: fits(i, j))
+            more = _unmatched(of, number, lambda j, i: fits(i, j))
             names = list_words(calls[j].name for j in more)
             return _Wrong(f"{names} {be(len(more))} not expected", more) if more else None
-        missing = _without_partner(number, of, fits)
+        missing = _unmatched(number, of, fits)
         names = list_words(str(expected[i]) for i in missing)
         return _Wrong(f"{names} {be(len(missing))} missing") if missing else None
 
@@ -134,37 +134,38 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         return wrong is not None
 
 
-def _without_partner(number: int, others: int, fits: _Fits) -> list[int]:
-    """Return which of `number` things cannot be matched with a partner of their own.
+def _unmatched(left_count: int, right_count: int, fits: _Fits) -> list[int]:
+    """Return the left items without a partner in a maximum matching of left and right items.
 
-    As many as possible have one: the augmenting paths of Kuhn's algorithm, breadth first.
+    Items are numbered from 0; `fits` takes a left and a right one. The algorithm is Kuhn's, with
+    its augmenting paths searched breadth first.
     """
-    partner: dict[int, int] = {}
-    return [thing for thing in range(number) if not _pair(thing, others, fits, partner)]
+    partner: dict[int, int] = {}  # of right items
+    return [left for left in range(left_count) if not _match(left, right_count, fits, partner)]
 
 
-def _pair(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bool:
+def _match(start: int, right_count: int, fits: _Fits, partner: dict[int, int]) -> bool:
+    """Find a partner for a left item, where matched items may get another one."""
     reached_from: dict[int, int] = {}
-    waiting = [thing]
-    for asking in waiting:
-        for other in range(others):
-            if other in reached_from or not fits(asking, other):
+    waiting = [start]
+    for left in waiting:  # grows
+        for right in range(right_count):
+            if right in reached_from or not fits(left, right):
                 continue
-            reached_from[other] = asking
-            if other not in partner:
-                _shift(other, thing, reached_from, partner)
+            reached_from[right] = left
+            if right not in partner:
+                _flip(right, start, reached_from, partner)
                 return True
-            waiting.append(partner[other])
+            waiting.append(partner[right])
     return False
 
 
-def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
-    """Flip the path: each takes the partner it reached, leaving its old one to the one before."""
-    owned = {owner: thing for thing, owner in partner.items()}
+def _flip(right: int, start: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
+    """Flip an augmenting path: each left item takes the right item that it reached."""
+    previous = {left: right for right, left in partner.items()}
     while True:
-        asking = reached_from[other]
-        owner = owned.get(asking)
-        partner[other] = asking
-        if asking == thing or owner is None:
+        left = reached_from[right]
+        partner[right] = left
+        if left == start or left not in previous:
             return
-        other = owner
+        right = previous[left]

@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     """Why it cannot be evaluated here, though it is right."""
 
     def place_of(self, n: int) -> Path:
-        """Return the place of an assertion of the case."""
+        """Return the path in the document of the assertion with index `n`."""
         if self.assertion_paths:
             return self.assertion_paths[n]
         return (*self.path, "assertions", n)

@@ -62,8 +62,8 @@ def read_cases(place: FilePath | None) -> tuple[list[EvalCase | Assertion], list
     label = "standard input" if place is None else printable_place(place)
     if _URL.match(str(place)):
         raise SourceError(
-            f"cases are read from files, and {label} is a URL"
-            "; hint: copy it to a file, or pipe it in with `-` as the place of the cases"
+            f"cases cannot be read from a URL, as {label} is"
+            "; hint: download it, or pipe it in with `-` instead of the file"
         )
     try:
         with opened(place) as stream:

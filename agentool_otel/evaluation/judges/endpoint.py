@@ -136,7 +136,9 @@ class Endpoint:
     async def _in_accepted_form(
         self, client: Any, messages: list[Any], schema: dict[str, Any]
     ) -> Any:
-        """Call the model in the richest form that it accepts, and remember that form."""
+        """Call the model with the richest response format that the endpoint accepts, and keep that
+        format for later calls.
+        """
         form = self._form
         while True:
             try:

@@ -35,7 +35,9 @@ def follow(future: Any, call: Call) -> None:
 
 
 def _of_another_loop(future: Any) -> bool:
-    """True for an asyncio future that another thread may be finishing just now."""
+    """Return whether an asyncio future belongs to a loop that does not run in this thread. Another
+    thread may complete it at any moment.
+    """
     if not hasattr(future, "get_loop"):
         return False
     running = sys.modules["asyncio"]._get_running_loop()

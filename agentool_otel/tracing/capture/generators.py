@@ -127,7 +127,7 @@ class Inside:
 
 
 class _Outside:
-    """The same where nothing is traced."""
+    """A stand-in for `Inside` for calls that are not traced: it changes no context."""
 
     def __enter__(self) -> None: ...
 

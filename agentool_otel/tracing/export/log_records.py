@@ -66,7 +66,9 @@ def _time(nanoseconds: int | None) -> int | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that is not plain as the JSON value it stands for, within bounds."""
+    """Return scalars as they are, other values converted to JSON within the limits of
+    `jsonable`.
+    """
     if value is None or type(value) in (str, bool, int, float, bytes, Masked):
         return value
     return jsonable(value)

@@ -157,20 +157,20 @@ def timeout_s(signal: Signal = "traces") -> float:
 
 
 def export_timeout_s(default: float = 30.0) -> float:
-    """Return the seconds that an attempt to send spans may take."""
+    """Return the time limit of one export request, in seconds."""
     return environment.usable(environment.EXPORT_TIMEOUT, values.seconds(1000), default)
 
 
 def delay_s(default: float = _DELAY_S) -> float:
-    """Return the seconds that ended spans wait for others to be sent with."""
+    """Return the seconds that ended spans are collected before they are sent as a batch."""
     return environment.usable(environment.DELAY, values.seconds(1000), default)
 
 
 def batch_size() -> int | None:
-    """Return how many spans a request may have, None if it is unset."""
+    """Return the maximum number of spans per request; None if it is not set."""
     return environment.usable(environment.BATCH_SIZE, values.positive("spans"), None)
 
 
 def queue_size(default: int) -> int:
-    """Return how many spans may wait in memory."""
+    """Return the maximum number of spans in the queue in memory."""
     return environment.usable(environment.QUEUE_SIZE, values.positive("spans"), default)

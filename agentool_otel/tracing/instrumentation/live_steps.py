@@ -112,8 +112,8 @@ def _add_event(
 
 
 class LiveRecorder:
-    """Starts spans: below their step, else below the span that is current where the event
-    was sent.
+    """Starts the spans of a system's events. The parent of a span is the step that the event
+    belongs to, or without one the span that is current when the event is sent.
     """
 
     def __init__(self, system: str, scope: str, *, free_text: bool):

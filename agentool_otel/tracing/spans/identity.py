@@ -34,11 +34,11 @@ def names_of(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]
 
 
 def identify(context: Context, names: Mapping[str, str]) -> Context:
-    """Return a context with another identity; names that are missing in `names` stay.
+    """Return a context with another conversation or user for the spans below.
 
     Args:
-        context: the context around.
-        names: the result of `names_of`.
+        context: the parent context. Its conversation, user and agent stay where `names` lacks them.
+        names: the attributes, as `names_of` returns them.
     """
     parent = _names_above(context)
     if names.items() <= parent.items():

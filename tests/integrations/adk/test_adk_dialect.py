@@ -1,4 +1,4 @@
-"""Google ADK: a public trace of schema 1, and spans written from the tables of both schemas."""
+"""Google ADK: a public trace of schema 1, and spans of both schemas built here."""
 
 from __future__ import annotations
 

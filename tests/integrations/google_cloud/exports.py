@@ -1,4 +1,4 @@
-"""The shared run as Google Cloud Trace exports it."""
+"""The run of `tests/reading/sources/encoders/exports.py`, as Google Cloud Trace exports it."""
 
 from __future__ import annotations
 

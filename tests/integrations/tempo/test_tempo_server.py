@@ -63,7 +63,7 @@ def recorded(request: Request, version: str, suffix: str, folder: str) -> Reply:
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("suffix", ["json", "pb"])
 @pytest.mark.parametrize("folder", ["defaults", "raised"])
-def test_every_form_of_a_recorded_trace_gives_the_same(
+def test_every_form_of_a_recorded_trace_gives_the_same_spans(
     version: str, suffix: str, folder: str
 ) -> None:
     ids = sorted(file.name[:32] for file in (FIXTURES / folder).glob("*.v1.pb"))

@@ -26,7 +26,7 @@ def rebuilt(spans: list[SpanRecord]) -> list[dict[str, Any]]:
 
 
 def calls_of(trace: dict[str, Any]) -> list[Call]:
-    """Return the calls of a trace with their results, by id."""
+    """Return the tool calls of a trace, each with the result of the same id."""
     results = {
         step["tool_result"].get("call_id"): step["tool_result"]
         for step in trace["steps"]

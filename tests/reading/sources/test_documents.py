@@ -66,7 +66,7 @@ def test_documents_among_spans_are_reported_to_readers_of_spans(tmp_path: Path) 
     (file := tmp_path / "t.json").write_text(json.dumps(TRACE))
     source = open_source(file)
     assert list(source.spans()) == []
-    assert "trace 't1' is a document" in source.problems[0].message
+    assert "trace 't1' is a ReasoningTrace document" in source.problems[0].message
 
 
 def test_a_trajectory_becomes_a_trace(tmp_path: Path) -> None:

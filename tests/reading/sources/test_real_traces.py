@@ -84,7 +84,9 @@ def test_a_folder_of_all_exports_is_read_at_once() -> None:
     source = open_source(FOLDER)
     assert len(list(source.spans())) == 207
     assert {"times are rounded to milliseconds"} < set(source.loses)
-    assert [p for p in source.problems if "is a document, no spans" not in p.message] == []
+    assert [
+        p for p in source.problems if "is a ReasoningTrace document, without spans" not in p.message
+    ] == []
 
 
 def read(file: str) -> list[SpanRecord]:

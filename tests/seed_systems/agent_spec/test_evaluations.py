@@ -27,7 +27,7 @@ def evaluation() -> Any:
 
 
 def evaluate() -> Any:
-    """Compare the samples exactly, by length, and by a metric that cannot be computed for one."""
+    """Evaluate the samples with three metrics; the third fails for one of them."""
     package = evaluation()
     exact = import_module("pyagentspec.evaluation.metrics.implementations").ExactBinaryMatchMetric
     metric: Any = import_module("pyagentspec.evaluation.metrics").Metric

@@ -25,7 +25,7 @@ NOUNS: dict[Signal, str] = {"traces": "span", "logs": "log record"}
 
 @contextmanager
 def logged() -> Generator[list[str]]:
-    """Collect the log of the outbox."""
+    """Collect the log messages of the outbox in a list."""
     lines: list[str] = []
 
     class Collect(logging.Handler):

@@ -25,18 +25,18 @@ def test_the_policy_in_between_lets_no_more_pass_than_either(before: Policy, aft
 
 
 @given(POLICIES)
-def test_a_policy_that_stays_is_no_tighter(policy: Policy) -> None:
+def test_an_unchanged_policy_does_not_tighten(policy: Policy) -> None:
     assert stricter(policy, policy) == policy
     assert not tightens(policy, policy)
 
 
 @given(POLICIES, POLICIES)
-def test_content_that_is_no_longer_wanted_makes_it_tighter(before: Policy, after: Policy) -> None:
+def test_turning_content_off_tightens_a_policy(before: Policy, after: Policy) -> None:
     if before.capture and not after.capture:
         assert tightens(before, after)
 
 
 @given(POLICIES, POLICIES)
-def test_so_does_another_redact(before: Policy, after: Policy) -> None:
+def test_another_redact_tightens_a_policy(before: Policy, after: Policy) -> None:
     if after.redact is not None and after.redact is not before.redact:
         assert tightens(before, after)

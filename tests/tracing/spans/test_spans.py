@@ -87,7 +87,7 @@ def test_the_limits_of_the_provider_are_respected() -> None:
     assert len(inner.attributes or {}) == 8
 
 
-def test_ids_parent_and_sampling_come_from_the_trace() -> None:
+def test_ids_parent_and_sampling_come_from_the_trace_context() -> None:
     inner, outer = record()
     assert inner.parent is not None
     assert inner.context is not None

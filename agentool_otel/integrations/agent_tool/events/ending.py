@@ -1,4 +1,4 @@
-"""Write an invocation at its end, without withheld data."""
+"""Set the attributes of an invocation's span when it ends; data that is withheld is left out."""
 
 from __future__ import annotations
 

@@ -158,8 +158,8 @@ class Session(Generic[S]):
 
         Args:
             at_ns: when.
-            status: how it ended: success, incomplete, cancelled or whatever else an orchestrator
-                says; None if nobody has said it.
+            status: the outcome, as an orchestrator reports it: success, incomplete, cancelled or
+                any other word; None if there is no report.
         """
         turn, self.turn = self.turn, None
         if turn is None:

@@ -215,7 +215,7 @@ class _Teams:
         received = self._received.get(agent, [])
         first = bisect_left(received, since, key=_time)
         last = bisect_right(received, span.start_ns or 0, key=_time)
-        heard = [item for _, each in received[first:last] for item in each]
+        received_messages = [item for _, each in received[first:last] for item in each]
         sent = self._sent.get(span.span_id, ())
         messages = [self._arrived[item.span_id] for item in sent if item.span_id in self._arrived]
         answers = [response for message in messages if (response := _response(message)) is not None]
@@ -235,7 +235,7 @@ class _Teams:
             attributes[gen_ai.OPERATION_NAME] = "invoke_agent"
             attributes[gen_ai.AGENT_NAME] = agent.name
             attributes[gen_ai.CONVERSATION_ID] = agent.team
-        if inputs := input_messages(heard):
+        if inputs := input_messages(received_messages):
             attributes[gen_ai.INPUT_MESSAGES] = inputs
         if outputs := turn_messages(events):
             attributes[gen_ai.OUTPUT_MESSAGES] = outputs

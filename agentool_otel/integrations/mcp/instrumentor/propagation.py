@@ -1,7 +1,9 @@
 """Trace context in `params._meta` of a request, under the unprefixed names of the propagators.
 
-Spec: MCP, SEP-414; semantic-conventions-genai, MCP, context propagation. mcp 2 writes and reads it
-itself; for mcp 1, which does not, it is done here. HTTP headers are left as they are.
+The mcp package propagates the context itself from version 2 on; this module does it for version 1.
+HTTP headers are unchanged.
+
+Spec: MCP, SEP-414; semantic-conventions-genai, section "context propagation" of MCP.
 """
 
 from __future__ import annotations
@@ -57,11 +59,13 @@ class CarryingRequest(_Proxy):
 
 
 def context_of(meta: Mapping[str, Any] | None) -> Context:
-    """Return the context that a request is handled in: below the span that its `_meta` names, else
-    the current one.
+    """Return the context in which to handle a request.
 
-    In one process the server may run in the context of the code that has started it. Unless
-    that is where the request comes from, whose run and whose work it is are unknown.
+    With a remote parent in `_meta`, that span is the parent. Without one, or if it is the current
+    span, the current context is returned.
+
+    A server in the client's process may have inherited the context of the code that started it.
+    That code need not have sent the request, so its run, conversation, user and agent are removed.
     """
     current = get_current()
     carrier = {key: value for key, value in (record(meta) or {}).items() if type(value) is str}

@@ -199,7 +199,7 @@ def result_of(value: Any) -> Any:
 
 
 def output_of(value: Any) -> list[Message]:
-    """Return the output of a run as a message: a text, or an object as JSON."""
+    """Return the output of a run as a list of one message: a text, or an object as JSON."""
     return [message("assistant", [text(as_text(value))], "stop")]
 
 

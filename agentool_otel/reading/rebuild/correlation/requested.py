@@ -1,17 +1,19 @@
-"""Tools without an id and the requests that they execute, over all traces.
+"""Match tool spans without a call id with the model's requests that they execute.
 
-A loop around a client of a model makes one OTel trace of every call. The span of its tool belongs
-to the model call that requested it: the name is the same, and it starts after the answer and ends
-before the conversation goes on, in the same process. The strongest evidence of all spans comes
-first:
+In a plain loop around a client library, each model call and each tool call is an OTel trace of its
+own. A tool span can execute a request if the tool's name is the same and the span lies, in the same
+process, between the model's response and the next call of that conversation. All spans are matched
+by the strongest kind of evidence before the next kind is tried:
 
-1. `RESULT`: equal arguments, or arguments that are among those of the span (defaults, a handle), or
-   that are the value of one parameter (a dict, a model); and the span has the result that was sent.
-2. `ARGUMENTS`: the same without the result.
-3. `AGAIN`: the same, and another span executes the request already: a further try of it.
-4. `NAME`: the same name, if it is requested in one conversation alone.
+1. `RESULT`: the arguments match, and the model was sent the span's result. Arguments match if they
+   are equal, are contained in those of the span (defaults, a handle), or are the value of its only
+   parameter (a dict, a model).
+2. `ARGUMENTS`: the arguments match.
+3. `AGAIN`: the arguments match those of a request that another span executes already: a retry.
+4. `NAME`: only the name matches, and a single conversation requests that tool.
 
-Of equal requests that of the nearest span counts, then that whose conversation goes on first.
+Several equal requests: the model call nearest to the span wins, then the conversation that
+continues first.
 """
 
 from __future__ import annotations

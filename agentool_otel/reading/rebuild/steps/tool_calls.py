@@ -265,8 +265,10 @@ class ToolCalls(list[ToolCall]):
         call.repeats.append(operation)
 
     def without_call(self) -> Iterator[Node]:
-        """Yield the spans that repeat one that is of no call, such as a transfer, but are calls
-        themselves; each is to be read at once, since others may repeat it."""
+        """Yield the tool spans that were taken for duplicates of a span without a call, such as a
+        transfer to another agent. Each is a call itself. Add it before the next one is requested:
+        further spans may be its duplicates.
+        """
         waiting = {repeat.node for repeats in self._waiting_for.values() for repeat in repeats}
         others = [other for other in self._waiting_for if other not in waiting]
         for other in others:  # grows

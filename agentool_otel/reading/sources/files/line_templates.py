@@ -1,7 +1,8 @@
-"""Lines of one span each: the text around the span is the same for most of a file.
+"""Read lines of one span each without parsing the whole line.
 
-A line that begins and ends as one before it, with one JSON value between, means what that one
-meant. So the value is all that has to be looked at.
+In most files the text around the span, with scope and resource, is the same on every line. A line
+whose start and end equal those of an earlier line has the same scope and resource, so only the JSON
+value between them is read.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class _Frame(NamedTuple):
 
 
 class Framed(NamedTuple):
-    """The span of a line, with its scope and resource."""
+    """The undecoded span of a line, with the scope and resource of the text that frames it."""
 
     begin: int
     trace_id: str
@@ -33,7 +34,7 @@ class Framed(NamedTuple):
 
 
 class LineTemplates:
-    """Templates of lines by the text before the span, some thousand of them."""
+    """The frames of earlier lines, by the text before the span; limited to some thousand."""
 
     def __init__(self) -> None:
         self._frames = Interned[_Frame]()

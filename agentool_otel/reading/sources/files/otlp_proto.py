@@ -162,7 +162,7 @@ class ProtoReader:
         try:
             partial = partial_in_protobuf(fields)
         except ValueError as error:
-            partial = f"not readable as OTLP protobuf behind a trace: {error}"
+            partial = f"the data after a trace is not readable as OTLP protobuf: {error}"
         if partial is not None:
             self._report(where, partial)
 

@@ -253,7 +253,11 @@ class SpanFiles:
         if self.document is not None:
             self.document(document)
         else:
-            self._report(self.name, "", f"trace {document.trace_id!r} is a document, no spans")
+            self._report(
+                self.name,
+                "",
+                f"trace {document.trace_id!r} is a ReasoningTrace document, without spans",
+            )
 
     def _report_end(self, label: str, message: str) -> None:
         """Report that the rest of a file is not read, before whatever else is wrong with it."""
