@@ -31,6 +31,7 @@ DIALECTS = """
 dialects dialects.kit dialects.kit.dialect dialects.kit.errors dialects.kit.reading
 dialects.gen_ai dialects.gen_ai.content dialects.gen_ai.dialect dialects.gen_ai.fields
 dialects.gen_ai.memory dialects.gen_ai.older_names dialects.gen_ai.payload
+dialects.gen_ai.unlisted
 """
 """Modules that write a span: no older generation, and no foreign dialect."""
 SETUP = """

@@ -35,6 +35,7 @@ from agentool_otel.dialects.gen_ai.payload import (
     write_message,
     write_payload,
 )
+from agentool_otel.dialects.gen_ai.unlisted import operation_of
 from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     AgentTools,
@@ -100,16 +101,14 @@ _CLASSES: dict[str, type] = {
     "plan": Plan,
     "create_agent": AgentCreation,
 }
-
+_HANDOFFS = frozenset({"agent_handoff", "handoff"})
+_LISTED = frozenset({"execute_tool", *_INFERENCE, *_MEMORY, *_HANDOFFS, *_CLASSES})
 
 _BARE = (
     *(("arguments", "input"), ("result", "output")),
     *(("arguments", "input.value"), ("result", "output.value")),
 )
 """Names of no generation: programs that fill in spans by hand use the first, Koog the others."""
-_OF_INFERENCE = frozenset({gen_ai.REQUEST_MODEL, gen_ai.OUTPUT_MESSAGES, "gen_ai.latency.e2e"})
-"""Attributes of model calls that have no operation name; the last is all that vLLM's own span has
-(vllm-project/vllm `vllm/v1/engine/output_processor.py`, 2026-08: counts and times, no model)."""
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)", re.DOTALL)
 _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
@@ -185,25 +184,15 @@ class GenAI:
             and kind in ("CLIENT", "SERVER")
         ):
             return _read_mcp(span)
-        if name == "execute_tool" or (name is None and gen_ai.TOOL_NAME in span.rest):
-            return _read_tool(span)
-        if name in _INFERENCE:
-            return _read_inference(span, name or "chat")
-        if name in _MEMORY:
-            fields = _read_fields(span, TABLES[MemoryOperation])
-            read_records(span, name or "", fields)
-            return MemoryOperation(operation=name or "", **fields, extra=span.rest)
-        if name in ("agent_handoff", "handoff"):
-            return _read_handoff(span)
-        if name in _CLASSES:
-            return _read_class(span, _CLASSES[name or ""])
+        if name is not None and name in _LISTED:
+            return _read_named(span, name)
+        if name is not None:
+            span.rest[gen_ai.OPERATION_NAME] = name
         if gen_ai.EVALUATION_NAME in span.rest:
             fields = _read_fields(span, TABLES[EvaluationResult])
             return EvaluationResult(**fields, extra=span.rest)
-        if name is None and not span.rest.keys().isdisjoint(_OF_INFERENCE):
-            return _read_inference(span, "chat")
-        if name is not None:
-            span.rest[gen_ai.OPERATION_NAME] = name
+        if (shown := operation_of(name, span.rest)) is not None:
+            return _read_named(span, shown)
         return Unclassified(**_read_fields(span, COMMON_TABLE), extra=span.rest)
 
     def write(self, operation: Operation) -> WrittenSpan:
@@ -310,6 +299,21 @@ def _read_exception(span: Reader, values: dict[str, Any]) -> None:
             message = event.attributes.get("exception.message")
             if isinstance(message, str):
                 values["error_message"] = message
+
+
+def _read_named(span: Reader, name: str) -> Operation:
+    """Read a span as an operation of the convention's list."""
+    if name == "execute_tool":
+        return _read_tool(span)
+    if name in _INFERENCE:
+        return _read_inference(span, name)
+    if name in _MEMORY:
+        fields = _read_fields(span, TABLES[MemoryOperation])
+        read_records(span, name, fields)
+        return MemoryOperation(operation=name, **fields, extra=span.rest)
+    if name in _HANDOFFS:
+        return _read_handoff(span)
+    return _read_class(span, _CLASSES[name])
 
 
 def _read_inference(span: Reader, operation: str) -> Inference:

@@ -168,13 +168,15 @@ def _kind(span: Reader) -> tuple[str, bool]:
 def _is_gen_ai(span: Reader, kind: str) -> bool:
     """Return whether to read a span by its GenAI names, because its kind maps to no operation.
 
-    The name `invoke_agent` on a CHAIN is not enough: the collector's genainormalizer sets it on
-    all of them.
+    The name `invoke_agent` on a CHAIN is not enough without an agent's name: the collector's
+    genainormalizer sets it on all of them.
     """
     name = span.rest.get(gen_ai.OPERATION_NAME)
     if kind == oi.EVALUATOR:
         return gen_ai.EVALUATION_NAME in span.rest
-    return kind not in names.KINDS and isinstance(name, str) and name not in _CHAINS
+    if kind in names.KINDS or not isinstance(name, str):
+        return False
+    return name not in _CHAINS or (name == "invoke_agent" and gen_ai.AGENT_NAME in span.rest)
 
 
 def _read_kind(span: Reader, kind: str) -> Operation | None:
