@@ -110,7 +110,7 @@ class CasesError(EvaluationError):
         super().__init__("\n  ".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """Return the message as lines: the problem, or how many there are and then each."""
+        """Return the message as lines: the only problem, or a count and then a line per problem."""
         shown = [*self.problems[:_SHOWN]]
         if len(self.problems) == 1:
             return shown

@@ -26,7 +26,7 @@ class Compared(NamedTuple):
 
 
 def compared(pairs: Sequence[tuple[float, float]]) -> Compared:
-    """Return the medians of (ours, reference) per round."""
+    """Return the medians over all rounds; each pair is (ours, reference) of one round."""
     ratios = sorted(ours / reference for ours, reference in pairs)
     low, high = quartiles(ratios)
     return Compared(

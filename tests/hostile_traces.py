@@ -240,7 +240,7 @@ def one_call_id(spans: int) -> list[SpanRecord]:
 
 
 def other_call_ids(spans: int) -> list[SpanRecord]:
-    """The same with an id for each call, and others for the spans."""
+    """Return requests with call ids beside tool spans without ids: nothing matches by id."""
     half = spans // 2
     return [span(0, "agent"), *_requesting(range(1, half), 0, lambda n: f"other_{n}")] + [
         span(n, "tool", 0) for n in range(half, spans)

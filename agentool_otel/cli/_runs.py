@@ -183,7 +183,7 @@ def _again(runs: Runs, trace_id: str) -> Run:
     for run in runs.runs():
         if run.trace.trace_id == trace_id:
             return run
-    raise ConfigurationError(f"{runs.name} has changed meanwhile; hint: try again")
+    raise ConfigurationError(f"{runs.name} changed while it was read; hint: try again")
 
 
 def _begins(trace_id: str, wanted: str) -> bool:

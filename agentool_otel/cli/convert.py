@@ -51,7 +51,7 @@ def command(file: Path, to: str, source: str | None, strict: bool, output: Path 
         label, text = _line(loss)
         say(text, label=label)
     if strict and converted.losses:
-        say(f"nothing was written: {to} has no place for all of it, and --strict was given")
+        say(f"nothing was written: {to} cannot hold all of it, and --strict was given")
         return 1
     with data_files({"--output": output or STDOUT}, [place]) as data:
         data["--output"].write(dumps(converted.value).encode() + b"\n")

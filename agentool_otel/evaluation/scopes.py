@@ -75,7 +75,7 @@ def unit_of(runs: Sequence[Run]) -> Unit:
     trees = _trees([_Entry.of(run) for run in runs])
     if len(trees) != 1:
         raise EvaluationError(
-            f"{len(trees)} runs are inside no other one; expected one run and the runs inside it"
+            f"{len(trees)} top-level runs; expected one run and the runs nested in it"
         )
     return _unit(trees[0], [entry.run for entry in trees[0].entries])
 

@@ -1,4 +1,4 @@
-"""Outcome of wrapping a function of a library."""
+"""The outcome of wrapping a library function."""
 
 from __future__ import annotations
 

@@ -47,11 +47,12 @@ END_NS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_S * _SECOND_NS
 
 
 def to_ns(text: str) -> int | None:
-    """Return the time `text` means, or None when it is not one.
+    """Parse a time as nanoseconds since the epoch; None if `text` is not a time.
 
     Reads RFC 3339 and the date-time forms of ISO 8601 with separators: any offset, no offset
-    (taken as UTC), a space for the `T`, no seconds, a leap second (the start of the next). Digits
-    beyond the ninth of a fraction are cut. A time outside the years 1 to 9999 in UTC is None.
+    (taken as UTC), a space in place of the `T`, no seconds, a leap second (the start of the
+    next). Digits beyond the ninth of a fraction are cut. A time outside the years 1 to
+    9999 in UTC is None.
     """
     match = _TIME.fullmatch(text)
     if match is None:

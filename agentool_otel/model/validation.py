@@ -141,7 +141,9 @@ def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
         if isinstance(step.step_id, str):
             first = first_with.setdefault(step.step_id, index)
             if first != index:
-                yield _warn(f"{place}.step_id", f"{step.step_id!r} is also the id of step {first}")
+                yield _warn(
+                    f"{place}.step_id", f"{step.step_id!r} is already the id of step {first}"
+                )
         result = step.tool_result
         if isinstance(result, d.ToolResult) and result.call_id not in calls:
             call_id = f"{result.call_id!r}" if isinstance(result.call_id, str) else "no call_id"

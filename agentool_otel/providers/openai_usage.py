@@ -11,7 +11,7 @@ __all__ = ["usage_of"]
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """Return token counts as the server reported them; subsets of zero are left out.
+    """Return the token counts that the server reported, without parts of zero tokens.
 
     Chat completions and embeddings count prompt and completion, responses input and output.
     """

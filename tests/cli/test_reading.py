@@ -251,7 +251,7 @@ def show_failed(invoke: Invoke, error: object, *options: str, status: str = "err
     return invoke("show", "failed.json", *options).stdout
 
 
-def test_show_prints_the_end_of_a_run(invoke: Invoke) -> None:
+def test_show_prints_first_line_of_error_or_all_with_full(invoke: Invoke) -> None:
     error = {"type": "ValueError", "message": "because\nof\x1b X", "span_id": "0123456789abcdef"}
     shown = show_failed(invoke, error)
     assert "  error    ValueError: because of\\x1b X (span 01234567)\n" in shown

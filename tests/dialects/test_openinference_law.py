@@ -154,7 +154,7 @@ def test_reading_what_was_written_gives_the_operation(operation: ops.Operation) 
 
 @settings(max_examples=many(100), deadline=None)
 @given(drawn)
-def test_every_written_value_is_one_an_attribute_can_have(operation: ops.Operation) -> None:
+def test_written_values_are_valid_attribute_values(operation: ops.Operation) -> None:
     for key, value in collected(operation).attributes.items():
         assert isinstance(value, (str, bool, int, float, list)), key
 

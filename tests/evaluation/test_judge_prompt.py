@@ -1,4 +1,4 @@
-"""A trace is untrusted text: nothing in it instructs the judge, and a long one is cut fairly."""
+"""A trace is untrusted: its text cannot instruct the judge, and a long one is cut evenly."""
 
 from __future__ import annotations
 

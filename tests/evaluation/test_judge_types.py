@@ -279,7 +279,7 @@ def test_a_no_without_claims_does_not_count_if_evidence_is_hidden(answer: Any) -
     assert judged(GROUNDED, lambda _: answer, **results(MASKED)).passed is None
 
 
-def test_a_tools_error_is_evidence_and_hides_nothing() -> None:
+def test_tool_error_is_shown_in_full() -> None:
     steps = changed()["steps"][:2]
     steps[1]["tool_result"] = {"call_id": "c1", "error": "no such page"}
     question = asked(GROUNDED, steps=steps, metrics=...)

@@ -54,6 +54,6 @@ def test_the_named_case_and_the_input_take_precedence_over_the_rule() -> None:
 
 
 @pytest.mark.parametrize("rule", ["", "=case_id", "metadata.x="])
-def test_an_invalid_rule_is_refused_at_once(rule: str) -> None:
+def test_invalid_rule_is_rejected_immediately(rule: str) -> None:
     with pytest.raises(EvaluationError, match="match is `contains`, a member of the trace"):
         evaluate(CASES, [], match=rule)

@@ -1,4 +1,4 @@
-"""Programs in forked processes, as whoever runs the tests and as an ordinary user."""
+"""Runs programs in forked processes, as the current user and as an unprivileged one."""
 
 from __future__ import annotations
 

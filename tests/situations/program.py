@@ -1,4 +1,4 @@
-"""A program that knows nothing of tracing: it brings one framework into one situation.
+"""A program without any tracing that puts one framework through one situation.
 
 python -m tests.situations.program langchain plain http://127.0.0.1:8000/v1
 """

@@ -313,7 +313,7 @@ def result(span: Reader) -> Any:
 
 
 def unwrap_result(operation: ToolExecution) -> ToolExecution:
-    """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
+    """Unwrap a tool result from the message that LangChain, LangGraph or ADK put it in."""
     result = operation.result
     if not _looks_wrapped(result.text if isinstance(result, LazyJson) else str(result)):
         return operation

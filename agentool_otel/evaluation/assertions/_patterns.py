@@ -1,4 +1,4 @@
-"""The regular expressions of assertions."""
+"""Compiles and searches the regular expressions that assertions have."""
 
 from __future__ import annotations
 

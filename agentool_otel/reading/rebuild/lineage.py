@@ -78,7 +78,7 @@ class Lineage:
         return nearest.at(node.parent)
 
     def top(self, node: Node) -> Node:
-        """Return the outermost span around one, or itself."""
+        """Return the outermost ancestor of a span, or the span itself if it has none."""
         return node if node.parent is None else self.nearest(node, _is_top) or node
 
     def is_below(self, node: Node, other: Node) -> bool:

@@ -285,7 +285,7 @@ class _ReasoningCall:
         self._done = True
 
     def abandoned(self, yielded: Collected | None) -> None:
-        """Keep the thought so far, if there is any."""
+        """Record the reasoning collected before the stream was abandoned, if any."""
         if yielded is None:
             self._done = True
         else:

@@ -18,7 +18,7 @@ _NOT_PASSED_OVER = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
 def called_by_us() -> bool:
     """Return whether the code that calls a method of a hostile class is this package's.
 
-    Frames of the standard library pass on calls of others.
+    Frames of the standard library are skipped: they relay another module's call.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Model calls in CrewAI's events, in the form of each provider's class."""
+"""Model calls in CrewAI's events, in the shape that each provider's LLM class emits."""
 
 from __future__ import annotations
 

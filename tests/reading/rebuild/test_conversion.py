@@ -150,7 +150,7 @@ def test_spans_already_in_the_dialect_are_returned_unchanged(dialect: str) -> No
         assert converted(item, writing_dialect(dialect)) is item
 
 
-def test_an_error_known_from_an_event_is_written_as_the_dialect_does() -> None:
+def test_error_of_an_event_is_written_in_dialect_form() -> None:
     texts = {"exception.type": "ValueError", "exception.message": "no map"}
     failed = SpanRecord(
         "a" * 32,

@@ -340,7 +340,7 @@ def test_the_older_form_of_a_call_is_not_a_second_call() -> None:
     assert shape(spans.rebuilt()[0])[1:] == ["call c1 weather {'c': 'Paris'}"]
 
 
-def test_an_answer_without_tool_calls_is_recognised_by_its_text() -> None:
+def test_answer_without_tool_calls_is_matched_by_text() -> None:
     spoken = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"}, "c1")])
     spans = Collected()
     spans.add(chat([ASKED], message("assistant", [text("I look.")])))

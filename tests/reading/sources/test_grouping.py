@@ -43,7 +43,7 @@ def test_equal_starts_are_sorted_by_id_and_unknown_ones_come_first() -> None:
     assert names(by_trace(spans)) == [["a4", "a3"], ["b1", "b2"]]
 
 
-def test_the_finished_one_of_two_copies_is_kept() -> None:
+def test_finished_copy_replaces_unfinished() -> None:
     open_copy = span("a", 1, attributes={"x": 1, "y": 2})
     assert kept(open_copy, span("a", 1, end=5)).end_ns == 5
 

@@ -85,7 +85,7 @@ def test_a_silent_server_is_given_up() -> None:
             list(open_source(url).spans())
 
 
-def test_an_incomplete_response_is_requested_again_and_never_used() -> None:
+def test_incomplete_response_is_retried_and_never_used() -> None:
     half = [True, True]
 
     def reply(request: Request) -> Reply:

@@ -409,7 +409,7 @@ print(json.dumps([said, status()["destination"]]))
 # --------------------------------------------------------------------- threads and other processes
 
 
-def test_threads_that_call_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_calls_lose_nothing(tmp_path: Path) -> None:
     code = f"""
 import threading
 calls = [dict(endpoint={DOWN!r}), dict(service_name="x"), dict(content=False),

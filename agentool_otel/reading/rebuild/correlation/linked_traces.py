@@ -81,7 +81,7 @@ _id_of = attrgetter("trace_id", "span_id")
 
 
 class Parts:
-    """Traces that are parts of runs, until all have been seen."""
+    """Holds traces that are parts of larger runs until every trace has been read."""
 
     def __init__(self) -> None:
         self._joining = Joining()

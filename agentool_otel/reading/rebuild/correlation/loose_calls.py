@@ -85,7 +85,7 @@ class LooseCalls:
         self._is_settled = False
 
     def add(self, loose: LooseNodes) -> None:
-        """Add the loose nodes of one OTel trace, at least one.
+        """Add the loose nodes of one OTel trace; `loose` must not be empty.
 
         Raises:
             SourceError: the temporary folder is full.

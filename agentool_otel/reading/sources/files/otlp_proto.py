@@ -218,7 +218,7 @@ def _are_logs(group: ResourceLogs) -> bool:
 
 
 def _log(record: LogRecord) -> dict[str, Any]:
-    """Return a log record under the names of OTLP/JSON, values plain."""
+    """Return a log record as a dict with the names of OTLP/JSON and unwrapped values."""
     return {
         "traceId": record.trace_id.hex(),
         "spanId": record.span_id.hex(),

@@ -169,7 +169,7 @@ def _values(query: str, name: str) -> dict[str, list[str]]:
             )
         values.setdefault(key, []).append(unquote(value))
         if len(values[key]) > 1 and key not in _REPEATED:
-            raise SourceError(f"{name}: {key}= is there twice")
+            raise SourceError(f"{name}: {key}= is given twice")
     return values
 
 
@@ -216,5 +216,5 @@ def _seconds(text: str | None, parameter: str, name: str) -> float | None:
         return None
     duration = parse_duration(text)
     if not duration:
-        raise SourceError(f"{name}: expected {parameter}= to be a duration, as 90s, got {text!r}")
+        raise SourceError(f"{name}: expected a duration such as 90s as {parameter}=, got {text!r}")
     return duration / SECOND_NS

@@ -270,7 +270,9 @@ def _bounded_wait(seconds: float | None) -> float | None:
 
 
 def _grpc_retry_after(error: Any) -> float | None:
-    """Return the seconds of a RetryInfo: field 1 of it is a Duration, field 1 of that seconds.
+    """Return the delay in seconds of an error's RetryInfo, or None.
+
+    Field 1 of a RetryInfo is a Duration, whose field 1 is the seconds.
 
     Spec: google/rpc/error_details.proto, carried in the trailer `grpc-status-details-bin`.
     """
