@@ -92,7 +92,7 @@ def reference(tracer: trace.Tracer, fn: Function) -> Function:
 
 
 def async_reference(tracer: trace.Tracer, fn: Function) -> Function:
-    """The same around a coroutine function."""
+    """Wrap a coroutine function in a span of the SDK by hand."""
 
     async def call(**kwargs: Any) -> Any:
         with tracer.start_as_current_span(

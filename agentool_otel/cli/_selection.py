@@ -1,4 +1,4 @@
-"""Options that name which runs are shown or evaluated."""
+"""Options that select the runs to show or evaluate."""
 
 from __future__ import annotations
 

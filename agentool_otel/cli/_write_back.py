@@ -176,7 +176,7 @@ class WriteBack:
         self._sink.close()
         reason = self._sink.reason
         if reason is not None:
-            say(f"results were not all written back to {self._sink}: {reason}", label="error:")
+            say(f"some results could not be written back to {self._sink}: {reason}", label="error:")
             say(" hint: run this again with the same results: each is there once")
             return False
         say(f"written back to {self._sink}: {_text.count(self._count, 'result')}")

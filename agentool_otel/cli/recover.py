@@ -120,7 +120,7 @@ def _send(
         both = (done.remaining, "span"), (done.logs_remaining, "log record")
         amounts = " and ".join(_text.count(number, name) for number, name in both if number)
         say(f"{where} did not take {amounts}: {reason}; kept in {folder}", label="error:")
-        say(" hint: run this again when it does, or name another with --endpoint")
+        say(" hint: run this again when the endpoint responds, or name another with --endpoint")
         if where.bare:
             say(
                 " hint: it was addressed without headers and certificates of the environment, which"

@@ -110,7 +110,7 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
     for run in chosen.runs():
         if run.rebuilt is None:
             raise ConfigurationError(
-                f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
+                f"{runs.name} has documents; only runs rebuilt from spans can be explained"
             )
         texts: list[Text] = []
         with runs.skip_on_error(run, "it cannot be explained"):

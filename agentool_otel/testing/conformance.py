@@ -202,7 +202,7 @@ def _check_span(span: SpanRecord) -> Iterator[_Finding]:
 
 
 def _types_of(span: SpanRecord) -> list[SpanType]:
-    """The types a span may be of: several only where its kind has to decide."""
+    """Return the types that a span may have: several only where its kind decides."""
     operation = span.attributes.get(gen_ai.OPERATION_NAME)
     if mcp.METHOD_NAME in span.attributes and (operation is None or span.kind != "INTERNAL"):
         return [span_type for span_type in SPAN_TYPES if not span_type.operations]

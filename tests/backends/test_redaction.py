@@ -120,7 +120,7 @@ def _request(attributes: dict[str, str]) -> bytes:
 
 
 def events() -> list[str]:
-    """Return the name of an event for each declaration."""
+    """Return an event name for each name or prefix that dialects declare as content."""
     declarations = declared().events
     return [
         declaration.replace("*", "any") + ("0" if declaration.endswith(".") else "")

@@ -216,7 +216,7 @@ def test_an_endpoint_that_refuses_results_loses_none(invoke: Invoke, folder: Pat
     with HttpReceiver(status=503) as receiver:
         result = invoke("eval", "ok.json", folder, "--write-back-to", receiver.endpoint)
     assert result.exit_code == 1
-    assert "error: results were not all written back" in result.stderr
+    assert "error: some results could not be written back" in result.stderr
     assert "HTTP 503" in result.stderr
     assert results_of(result)[0]["passed"] is True
 
@@ -241,5 +241,5 @@ def test_an_unwritable_folder_costs_no_result(invoke: Invoke, folder: Path, tmp_
     (tmp_path / "file").write_text("")
     result = invoke("eval", "a.json", folder, "--write-back-to", tmp_path / "file" / "inner")
     assert result.exit_code == 1
-    assert "error: results were not all written back" in result.stderr
+    assert "error: some results could not be written back" in result.stderr
     assert len(results_of(result)) == 1

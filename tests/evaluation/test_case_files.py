@@ -96,7 +96,7 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
         ),
     ],
 )
-def test_yaml_that_is_not_plain_data_is_refused_with_its_place(
+def test_yaml_that_is_not_plain_data_is_rejected_with_its_place(
     file: Any, text: str, said: str
 ) -> None:
     with pytest.raises(DecodeError, match=said):

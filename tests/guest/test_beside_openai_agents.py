@@ -80,7 +80,7 @@ def test_the_user_gets_the_same_answers(ours_first: bool) -> None:
     assert together(ours_first).said == alone().said
 
 
-def test_no_foreign_span_is_lost_or_doubled(ours_first: bool) -> None:
+def test_no_foreign_span_is_lost_or_duplicated(ours_first: bool) -> None:
     assert alone().theirs()
     assert together(ours_first).theirs() == alone().theirs()
 

@@ -80,7 +80,7 @@ def test_the_user_gets_the_same_answers(name: str, ours_first: bool) -> None:
     assert text["answers"] == text["answers after"] == alone(name).said
 
 
-def test_no_foreign_span_is_lost_or_doubled(name: str, ours_first: bool) -> None:
+def test_no_foreign_span_is_lost_or_duplicated(name: str, ours_first: bool) -> None:
     expected = alone(name).theirs()
     assert expected
     assert together(name, ours_first).theirs() == sorted(expected * 2)

@@ -62,7 +62,7 @@ def test_every_trace_comes_back_from_other_dialects_too(
     assert [exact(item) for item in there_and_back(document, dialect=dialect)] == [exact(document)]
 
 
-def test_the_example_of_the_spec_comes_back_key_by_key() -> None:
+def test_spec_example_round_trips_with_every_key() -> None:
     example = json.loads((SPEC / "reasoning-trace.json").read_text())
     assert there_and_back(example) == [example]
 

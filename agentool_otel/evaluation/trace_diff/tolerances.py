@@ -25,7 +25,7 @@ _AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|
 
 
 class Tolerance(NamedTuple):
-    """Largest accepted distance between the totals of A and B."""
+    """Largest accepted differences between the totals of traces A and B."""
 
     amount: float
     relative: bool

@@ -64,7 +64,7 @@ NO_COUNTS: Counts = {"exported": 0, "spooled": 0, "refused": 0, "dropped": 0}
 
 
 def counts_of(store: _Keeping | None) -> Counts:
-    """Return the outcomes of all data that a store was given."""
+    """Return how many items given to a store had each outcome."""
     if store is None:
         return NO_COUNTS
     return {

@@ -71,7 +71,7 @@ def processors(scene: Scene, *processors: Any) -> Generator[Any]:
         provider.set_processors(list(before))
 
 
-def test_processors_are_those_of_the_user(scene: Scene) -> None:
+def test_processors_of_the_user_are_kept(scene: Scene) -> None:
     event: list[str] = []
     base: Any = importlib.import_module("agents.tracing").TracingProcessor
 

@@ -34,7 +34,7 @@ def test_a_failure_reported_to_the_model_is_the_tools_only(scene: Scene, disable
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_call_that_waits_for_approval_is_made_again(scene: Scene, streamed: bool) -> None:
+def test_call_awaiting_approval_has_a_span_when_resumed(scene: Scene, streamed: bool) -> None:
     agent = scene.agent(tools=[scene.tool(needs_approval=True)])
     scene.push(SEARCH, DONE)
     waiting = (scene.stream if streamed else scene.run)(agent)

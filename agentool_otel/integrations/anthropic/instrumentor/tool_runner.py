@@ -151,7 +151,7 @@ class _Executing:
 
     @staticmethod
     def now(arguments: Any) -> tuple[_Executing | None, Any]:
-        """Return the execution with these same arguments, and its call."""
+        """Return the execution in progress that has this arguments object, and its call."""
         present: Any = get_value(_EXECUTING)
         calls = present.calls if isinstance(present, _Executing) else ()
         call = next((call for call in calls if get(call, "input") is arguments), None)

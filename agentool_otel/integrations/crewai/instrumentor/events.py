@@ -336,7 +336,7 @@ def _end_failed_attempt(again: AgentInvocation) -> None:
 
 
 def _error(event: Any, span: StepSpan) -> BaseException | None:
-    """Return the exception that an event reports; where it reports its text alone, note that."""
+    """Return the exception that an event reports; put an error of text alone on the span."""
     error = _exception(event)
     if error is None:
         span.set(error_type="_OTHER", error_message=_error_text(get(event, "error")))

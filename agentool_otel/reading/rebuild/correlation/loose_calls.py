@@ -207,7 +207,7 @@ class LooseCalls:
             requests.note_unsure(is_joined)
 
     def _has_calls(self) -> bytearray:
-        """Return, by group, whether it has a model call."""
+        """Return a flag for each group: whether it has a model call."""
         has_calls = bytearray(len(self._joining))
         for unit in self._requested.model_calls():
             has_calls[self._joining.group_of(unit)] = True

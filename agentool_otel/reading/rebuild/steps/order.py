@@ -252,7 +252,7 @@ def _causes_first(ordered: list[Draft]) -> bool:
 
 
 def _times(drafts: list[Draft]) -> list[int]:
-    """A time per step; a step without one follows its latest cause."""
+    """Return a time for each step; a step without one follows its latest cause."""
     times = [draft.time_ns for draft in drafts]
     for n, draft in enumerate(drafts):
         if times[n] is None:

@@ -172,7 +172,7 @@ class Http:
             finally:
                 response.close()
             if target is None:
-                raise SourceError(f"{name} sends elsewhere, to what is no URL")
+                raise SourceError(f"{name} redirects to an invalid URL")
             if not _same_server(url, target):  # it is to know nothing of who we are
                 shown = without_credentials(target)[:_WORDS]
                 raise SourceDenied(

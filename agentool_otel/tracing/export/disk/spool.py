@@ -98,7 +98,7 @@ def span_id_of(span: bytes) -> str:
 
 
 def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
-    """Yield the spans of a spool in batches of some `size` bytes, up to where it is damaged.
+    """Yield the spans of a spool in batches of about `size` bytes, up to the first damage.
 
     Raises:
         NotOurs: it was not made here.
