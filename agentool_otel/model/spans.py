@@ -80,6 +80,8 @@ class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
     """Whether it had no ids. They are derived from its content then, and its trace has no other
     span.
     """
+    hashed_ids: bool = False
+    """Whether an id is a hash: the id that it had has another size than OpenTelemetry's."""
 
 
 def is_fragment(span: SpanRecord) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 
@@ -45,6 +46,7 @@ KINDS = _spellings("SPAN_KIND_", ("INTERNAL", "SERVER", "CLIENT", "PRODUCER", "C
 STATUSES = _spellings("STATUS_CODE_", ("UNSET", "OK", "ERROR"))
 """Status codes by every spelling met."""
 
+_HEX = re.compile(r"[0-9a-fA-F]+")
 _Int = int | str  # 64-bit integers are strings in OTLP/JSON; plain numbers are accepted
 
 
@@ -191,17 +193,23 @@ def _value(value: _AnyValue | None) -> Any:
 
 
 def hex_id(text: str, size: int) -> str:
-    """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros."""
+    """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros.
+
+    Raises:
+        ValueError: it is neither hexadecimal nor base64 of so many bytes.
+    """
     try:
         raw = bytes.fromhex(text)
     except ValueError:
         raw = b""
-    if len(raw) != size or len(text) != 2 * size:
-        raw = raw.rjust(size, b"\0") if len(raw) == 8 and size == 16 else _base64(text)
-    if len(raw) != size or not any(raw):
-        raise ValueError(
-            f"expected an id of {2 * size} hexadecimal digits, not all zero, got {text!r}"
-        )
+    if len(raw) == size and len(text) == 2 * size:
+        return raw.hex()
+    if _HEX.fullmatch(text):
+        raw = raw.rjust(size, b"\0") if len(text) == size == 16 else b""
+    else:
+        raw = _base64(text)
+    if len(raw) != size:
+        raise ValueError(f"expected an id of {2 * size} hexadecimal digits, got {text!r}")
     return raw.hex()
 
 
@@ -211,8 +219,8 @@ def trace_id_of(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _parent(text: str) -> str | None:
-    return hex_id(text, 8) if text.strip("0") and text != "AAAAAAAAAAA=" else None
+def _parent(text: str) -> str:
+    return hex_id(text, 8)
 
 
 def _base64(text: str) -> bytes:

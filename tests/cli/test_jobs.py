@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     write_recording(place / "loops.jsonl", 100, agents=False)
     for name in ("strands-agents-1.62.0.strands", "openai-3.54.0.openinference"):
         (place / f"{name}.jsonl").write_bytes((FIXTURES / f"spans/{name}.jsonl").read_bytes())
-    broken = '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"zz"}]}]}]}\n'
+    broken = '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"%s","spanId":""}]}]}]}\n'
     (place / "broken.jsonl").write_text(broken % ("a" * 32))
     return place
 

@@ -62,7 +62,7 @@ def test_foreign_ids_stay_distinct_and_stable() -> None:
     assert len(one.trace_id) == 32
 
 
-@pytest.mark.parametrize("value", [None, "", 0, "0000000000000000", "AAAAAAAAAAA=", []])
+@pytest.mark.parametrize("value", [None, "", []])
 def test_placeholders_for_no_parent_are_none(value: Json) -> None:
     (span,) = read({"traceId": TRACE, "spanId": SPAN, "name": "x", "parentSpanId": value})
     assert span.parent_id is None

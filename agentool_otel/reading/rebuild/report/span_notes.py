@@ -26,6 +26,7 @@ __all__ = [
     "compared_in_part",
     "cut_or_hidden",
     "damaged",
+    "hashed_ids",
     "is_cut_json",
     "masked_on_the_way",
     "may_hide",
@@ -132,6 +133,15 @@ def without_ids(nodes: list[Node]) -> Iterator[Note]:
         if node.span.made_ids:
             rule = "made of the span's content: it came without ids"
             yield Note("inferred", "trace_id", None, node.span.span_id, None, rule)
+
+
+def hashed_ids(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note if ids of spans are hashes."""
+    count = sum(node.span.hashed_ids for node in nodes)
+    if count:
+        of = "a span" if count == 1 else f"{count:,} spans"
+        rule = f"hashes of the ids that {of} had, which have another size than OpenTelemetry's"
+        yield Note("inferred", "span_id", None, None, None, rule)
 
 
 def damaged(nodes: list[Node]) -> Iterator[Note]:

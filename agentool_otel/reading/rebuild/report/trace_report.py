@@ -26,6 +26,7 @@ from agentool_otel.reading.rebuild.report.span_notes import (
     compared_in_part,
     cut_or_hidden,
     damaged,
+    hashed_ids,
     masked_on_the_way,
     outside_the_calendar,
     reading_of,
@@ -101,6 +102,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         notes.append(Note("inferred", "parent", None, _span_id(node), None, rule))
     notes += damaged(everything)
     notes += without_ids(everything)
+    notes += hashed_ids(everything)
     notes += outside_the_calendar(everything)
     for node in everything:
         notes += shortened_on(node)

@@ -25,15 +25,16 @@ from agentool_otel.reading.sources.files.damaged_fields import (
 from agentool_otel.reading.sources.files.find_spans import (
     Foreign,
     Piece,
-    normal,
     pieces,
     scope_name,
     short,
 )
+from agentool_otel.reading.sources.files.otlp_names import normal
 from agentool_otel.reading.sources.files.undecoded import Report
 from agentool_otel.reading.sources.log_readers import LogReader
 from agentool_otel.reading.sources.stores import log_record, span_object
 from agentool_otel.reading.sources.stores.store_format import Container
+from agentool_otel.reading.sources.stores.values import HashedId
 
 __all__ = ["EXPECTED", "AnyJson"]
 
@@ -142,6 +143,11 @@ class AnyJson:
     def _mended(self, span: SpanRecord) -> SpanRecord:
         """Return a span without marks of damage, one object for as many resources as possible."""
         mend(span)
+        if HashedId in (span.trace_id.__class__, span.span_id.__class__):
+            span.trace_id, span.span_id = str(span.trace_id), str(span.span_id)
+            span.hashed_ids = True
+        for link in span.links:
+            link.trace_id, link.span_id = str(link.trace_id), str(link.span_id)
         if span.resource is not self._resource:
             if span.resource == self._resource:
                 span.resource = self._resource
@@ -221,7 +227,7 @@ class AnyJson:
                 yield _record(span, scope, resource)
             except (ValueError, RecursionError) as error:
                 try:
-                    other = span_object.record(span, strict=True)
+                    other = span_object.record(span)
                 except (ValueError, RecursionError):
                     self._report(where, f"span {span.get('name')!r} left out: {error}")
                     continue

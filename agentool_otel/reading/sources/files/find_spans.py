@@ -12,13 +12,12 @@ from typing import Literal, NamedTuple
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
 from agentool_otel.model.spec_documents import document_class
-from agentool_otel.reading.sources.files.damage import with_marks
 from agentool_otel.reading.sources.files.tables import rows_of
 from agentool_otel.reading.sources.log_readers import LogReader, log_reader_of
 from agentool_otel.reading.sources.stores import go_stdout, log_record
 from agentool_otel.reading.sources.stores.store_format import Container, Object
 
-__all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
+__all__ = ["TELLING", "Foreign", "Piece", "container_of", "pieces", "scope_name", "short"]
 
 _LEVELS = (
     5  # of objects around a piece; the deepest met is a row in a message in a list in an answer
@@ -186,27 +185,6 @@ _KINDS: tuple[tuple[Callable[[Object], bool], Kind], ...] = (
     (log_record.recognises, "log record"),
 )
 """In order of decision, before logs of agents, tables and containers."""
-
-
-def normal(value: Json) -> Json:
-    """Return OTLP/JSON with camelCase keys, no nulls and marks in place of lone surrogates, which
-    UTF-8 cannot hold. Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
-
-    Raises:
-        RecursionError: the value is nested more deeply than the interpreter's stack allows.
-    """
-    if value.__class__ is dict:
-        return {_camel(k): normal(v) for k, v in value.items() if v is not None}
-    if value.__class__ is list:
-        return [normal(item) for item in value]
-    return with_marks(value) if isinstance(value, str) else value
-
-
-def _camel(key: str) -> str:
-    if "_" not in key:
-        return key
-    first, *others = key.split("_")
-    return first + "".join(map(str.capitalize, others))
 
 
 def scope_name(scope: Json) -> str:

@@ -26,11 +26,12 @@ from agentool_otel.otlp.json_decoder import Attributed, Named, Span, plain, reco
 from agentool_otel.reading.sources.files.bounded_cache import Interned
 from agentool_otel.reading.sources.files.damage import encoded
 from agentool_otel.reading.sources.files.file_slices import Reread
-from agentool_otel.reading.sources.files.find_spans import Foreign, normal
+from agentool_otel.reading.sources.files.find_spans import Foreign
 from agentool_otel.reading.sources.files.large_json import LargeJson
 from agentool_otel.reading.sources.files.line_block import LineBlock, line_numbers
 from agentool_otel.reading.sources.files.line_templates import LineTemplates
 from agentool_otel.reading.sources.files.node_inspect import inspected, looks_inspected
+from agentool_otel.reading.sources.files.otlp_names import normal
 from agentool_otel.reading.sources.files.pushback import Pushback
 from agentool_otel.reading.sources.files.salvage import Salvage
 from agentool_otel.reading.sources.files.span_offsets import LARGE_LINE, Line, locate

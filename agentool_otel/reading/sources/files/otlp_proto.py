@@ -21,18 +21,22 @@ from agentool_otel.reading.sources.files.damage import mend
 from agentool_otel.reading.sources.files.otlp_json import JsonReader
 from agentool_otel.reading.sources.files.undecoded import Batches, Report
 from agentool_otel.reading.sources.stores import log_record
+from agentool_otel.reading.sources.stores.values import hashed
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
     from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics
     from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
-    _Message = TypeVar("_Message", ResourceSpans, ResourceLogs)
+    _Message = TypeVar("_Message", ResourceSpans, ResourceLogs, ResourceMetrics)
 
 __all__ = ["ProtoReader"]
 
 _RESOURCE_SPANS = b"\x0a"  # field 1, length-delimited
 _CHUNK = 1 << 24
+_TRACE_ID, _SPAN_ID = 16, 8
+"""Bytes of ids."""
 _LONGEST_LENGTH = 5
 """Bytes that the length of a message takes at most: 32 bits."""
 
@@ -42,6 +46,7 @@ class ProtoReader:
 
     recognised = False
     skipped = 0
+    """Log lines and metrics that were skipped."""
 
     def __init__(self, report: Report):
         self._report = report
@@ -62,13 +67,21 @@ class ProtoReader:
     def _part(self, data: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of a ResourceSpans, or of a ResourceLogs, which looks much like one.
 
+        A ResourceMetrics looks like either, and is skipped.
+
         Raises:
-            ValueError: it is neither.
+            ValueError: it is none of them.
         """
         from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
+        from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics
         from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
         group = _parse(ResourceSpans, data)
+        if group is None or not _have_times(group):
+            metrics = _parse(ResourceMetrics, data)
+            if metrics is not None and (count := _number_of_metrics(metrics)):
+                self.skipped += count
+                return []
         if group is not None and _are_spans(group):
             return list(self._spans(group, where))
         logs = _parse(ResourceLogs, data)
@@ -208,6 +221,20 @@ def _are_spans(group: ResourceSpans) -> bool:
     )
 
 
+def _have_times(group: ResourceSpans) -> bool:
+    """Return whether a span of a group starts; a metric or a log record read as a span does not."""
+    return any(span.start_time_unix_nano for scoped in group.scope_spans for span in scoped.spans)
+
+
+def _number_of_metrics(group: ResourceMetrics) -> int:
+    return sum(
+        1
+        for scoped in group.scope_metrics
+        for metric in scoped.metrics
+        if metric.name and metric.WhichOneof("data") is not None
+    )
+
+
 def _are_logs(group: ResourceLogs) -> bool:
     """Spans read as logs have no time: their ids are in its place."""
     return any(
@@ -232,9 +259,9 @@ def _log(record: LogRecord) -> dict[str, Any]:
 
 def _record(span: Span, scope: str, resource: Attributes) -> SpanRecord:
     return SpanRecord(
-        trace_id=_id(span.trace_id, 16),
-        span_id=_id(span.span_id, 8),
-        parent_id=_id(span.parent_span_id, 8) if any(span.parent_span_id) else None,
+        trace_id=_id(span.trace_id, _TRACE_ID),
+        span_id=_id(span.span_id, _SPAN_ID),
+        parent_id=_id(span.parent_span_id, _SPAN_ID) if span.parent_span_id else None,
         name=span.name,
         kind=KINDS.get(span.kind, "INTERNAL"),
         start_ns=span.start_time_unix_nano or None,
@@ -245,20 +272,27 @@ def _record(span: Span, scope: str, resource: Attributes) -> SpanRecord:
             for event in span.events
         ],
         links=[
-            SpanLink(_id(link.trace_id, 16), _id(link.span_id, 8), _attributes(link.attributes))
+            SpanLink(
+                _id(link.trace_id, _TRACE_ID),
+                _id(link.span_id, _SPAN_ID),
+                _attributes(link.attributes),
+            )
             for link in span.links
+            if link.trace_id and link.span_id
         ],
         status=STATUSES.get(span.status.code, "UNSET"),
         status_message=span.status.message or None,
         scope=scope,
         resource=resource,
+        hashed_ids=len(span.trace_id) > _TRACE_ID or len(span.span_id) > _SPAN_ID,
     )
 
 
 def _id(raw: bytes, size: int) -> str:
-    if len(raw) != size or not any(raw):
-        raise ValueError(f"expected an id of {size} bytes, not all zero, got {raw.hex()!r}")
-    return raw.hex()
+    """Return an id as lower-case hex; one of another size is filled up with zeros, or hashed."""
+    if not raw:
+        raise ValueError("expected an id, got none")
+    return raw.rjust(size, b"\0").hex() if len(raw) <= size else hashed(raw, size)
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> Attributes:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.reading.sources.files.find_spans import Foreign, normal, scope_name
+from agentool_otel.reading.sources.files.find_spans import Foreign, scope_name
+from agentool_otel.reading.sources.files.otlp_names import normal
 
 if TYPE_CHECKING:
     from agentool_otel.reading.sources.files.any_json import AnyJson

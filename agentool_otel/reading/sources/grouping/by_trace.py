@@ -7,6 +7,7 @@ by a hash of their trace id (`_spill.py`), and each bucket is then grouped by it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 
@@ -24,6 +25,7 @@ __all__ = ["by_trace", "complete_spans", "group_by_trace"]
 
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
+_NO_ID = "0" * 16
 _OF_EVENT = re.compile(r"events\[(\d+)\]")
 
 _Span = SpanRecord | UndecodedSpan
@@ -155,11 +157,17 @@ def _start_of(span: _Span) -> int:
 
 
 def complete_spans(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
-    """Return the spans of a trace, decoded, each once, in order of start."""
+    """Return the spans of a trace, decoded, each once, in order of start.
+
+    A parent id of zeros means no parent, unless a span has that id.
+    """
     records = [
         span.decoder.decode(span) if isinstance(span, UndecodedSpan) else span for span in spans
     ]
     best = {span.span_id: span for span in records if span is not None}
+    if _NO_ID in best or _NO_ID in [span.parent_id for span in best.values()]:
+        _settle_zeros([span for span in records if span is not None])
+        best = {span.span_id: span for span in records if span is not None}
     copies = 0
     if len(best) < len(records) or None in [span.start_ns for span in best.values()]:
         decoded = [span for span in records if span is not None]
@@ -170,6 +178,22 @@ def complete_spans(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanReco
     except TypeError:  # a span without a start
         ordered = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
     return Deduplicated(ordered, copies) if copies else ordered
+
+
+def _settle_zeros(spans: list[SpanRecord]) -> None:
+    """Resolve ids of zeros in a trace.
+
+    Different spans without an id get ids made of their content, all but the first one, to which
+    parent ids of zeros refer.
+    """
+    unnamed = [span for span in spans if span.span_id == _NO_ID and not is_fragment(span)]
+    unnamed.sort(key=lambda span: (span.start_ns or 0, span.name))
+    for span in unnamed:
+        if (span.start_ns, span.name) != (unnamed[0].start_ns, unnamed[0].name):
+            span.span_id = blake2b(_settled_text(span).encode(), digest_size=8).hexdigest()
+    for span in spans:
+        if span.parent_id == _NO_ID and (not unnamed or span is unnamed[0]):
+            span.parent_id = None
 
 
 def _copies(spans: list[SpanRecord]) -> int:

@@ -33,10 +33,10 @@ _WAITING = 1 / 4
 
 _Row = tuple[
     str, str, str | None, str, str, int | None, int | None, Attributes, list[SpanEvent],
-    list[SpanLink], str, str | None, str, int, tuple[Damage, ...], bool,
+    list[SpanLink], str, str | None, str, int, tuple[Damage, ...], bool, bool,
 ]  # fmt: skip
 """A span: the fields of SpanRecord, the resource as its place in the block."""
-_RESOURCE = -3
+_RESOURCE = -4
 """Index of the resource among them."""
 _UndecodedRow = tuple[str, int, str, int, int, int, int]
 """The same for UndecodedSpan: with the length of its data, and the number of its decoder. The data

@@ -22,6 +22,7 @@ from agentool_otel.reading.sources.stores.store_format import Container, Object,
 __all__ = ["CONTAINER", "log_record"]
 
 _NO_TIME = "0001-01-01T00:00:00Z"
+_NO_PARENT = "0" * 16
 
 
 def _recognises(o: Object) -> bool:
@@ -36,9 +37,10 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
 def _record(o: Object) -> SpanRecord:
     status = v.obj(o.get("Status"))
     scope = v.first(o, "InstrumentationScope", "InstrumentationLibrary")
+    parent = v.obj(o.get("Parent")).get("SpanID")
     return span_object.record({
         **_ids(o.get("SpanContext")),
-        "parentSpanId": v.obj(o.get("Parent")).get("SpanID"),
+        "parentSpanId": None if parent == _NO_PARENT else parent,
         "name": o.get("Name"),
         "kind": o.get("SpanKind"),
         "startTime": o.get("StartTime"),

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes
+from agentool_otel.semconv.table import ATTRIBUTES, RENAMES
 
 __all__ = ["flatten"]
 
-_VALUES = frozenset({
-    "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.tool.parameters",
-    "llm.invocation_parameters", "llm.prompt_template.variables", "metadata", "tool.parameters",
-    "document.metadata", "input.value", "output.value", "traceloop.entity.input",
-    "traceloop.entity.output",
+_OTHER_VALUES = frozenset({
+    "gen_ai.tool.parameters", "llm.invocation_parameters", "llm.prompt_template.variables",
+    "metadata", "tool.parameters", "document.metadata", "input.value", "output.value",
+    "traceloop.entity.input", "traceloop.entity.output",
 })  # fmt: skip
-"""Names whose value may be an object itself. Where a name ends cannot be seen otherwise."""
 _WRAPPED = frozenset({
     "message", "message_content", "tool_call", "tool", "document", "embedding", "prompt",
     "completion", "choice",
 })  # fmt: skip
 """OpenInference numbers these in names (`llm.input_messages.0.message.role`): a list of objects
 that hold one of them and nothing else was a row of numbered names."""
+
+
+@cache
+def _values() -> frozenset[str]:
+    """Return the names whose value may be an object itself: where a name ends cannot be seen
+    otherwise."""
+    objects = {name for name, attribute in ATTRIBUTES.items() if attribute.type == "any"}
+    older = {name for name, rename in RENAMES.items() if rename.new in objects}
+    return frozenset({*_OTHER_VALUES, *objects, *older, *(f"agentool.{name}" for name in objects)})
 
 
 def flatten(attributes: Attributes) -> Attributes:
@@ -36,7 +46,7 @@ def flatten(attributes: Attributes) -> Attributes:
 
 
 def _spread(name: str, value: Json, flat: Attributes) -> None:
-    if isinstance(value, dict) and value and name not in _VALUES:
+    if isinstance(value, dict) and value and name not in _values():
         for key, inner in value.items():
             _spread(f"{name}.{key}", inner, flat)
     elif isinstance(value, list) and value and all(map(_is_wrapped, value)):

@@ -17,6 +17,7 @@ A span that was printed when it started has no end; grouping prefers the finishe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -71,12 +72,8 @@ def recognises(o: Object) -> bool:
     )
 
 
-def record(o: Object, *, strict: bool = False) -> SpanRecord:
+def record(o: Object) -> SpanRecord:
     """Return the span of an object.
-
-    Args:
-        o: the object.
-        strict: refuse ids in no known spelling instead of taking them for another system's.
 
     Raises:
         ValueError: its ids or its attributes are invalid.
@@ -92,8 +89,8 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
     scope = v.first(o, *names.scope)
     code, message = _status(o, names)
     return SpanRecord(
-        v.identifier(trace_id, 16, strict=strict),
-        v.identifier(span_id, 8, strict=strict),
+        v.identifier(trace_id, 16),
+        v.identifier(span_id, 8),
         _parent(v.first(o, *names.parent)),
         v.text(v.first(o, *names.name)),
         v.kind(v.first(o, *names.kind), 0 if from_javascript else 1),
@@ -204,13 +201,14 @@ def _links(value: Json) -> list[SpanLink]:
     links: list[SpanLink] = []
     for link in _objects(value, "TraceId"):
         trace_id, span_id = _ids(link)
-        links.append(
-            SpanLink(
-                v.identifier(trace_id, 16),
-                v.identifier(span_id, 8),
-                v.attributes(v.first(link, "attributes", "Attributes")),
+        with suppress(ValueError):
+            links.append(
+                SpanLink(
+                    v.identifier(trace_id, 16),
+                    v.identifier(span_id, 8),
+                    v.attributes(v.first(link, "attributes", "Attributes")),
+                )
             )
-        )
     return links
 
 

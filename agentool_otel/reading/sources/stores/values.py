@@ -20,10 +20,12 @@ from agentool_otel.model.times import to_ns
 from agentool_otel.reading.sources.files.damage import is_marked, stand_in, with_marks
 
 __all__ = [
+    "HashedId",
     "array",
     "attributes",
     "bounded_value",
     "first",
+    "hashed",
     "identifier",
     "json_object",
     "kind",
@@ -43,15 +45,22 @@ _DEEP = 64
 later readers walk them by recursion."""
 
 
-def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = False) -> str:
+class HashedId(str):
+    """The hash of an id that is neither hex nor base64 of the right size."""
+
+    __slots__ = ()
+
+
+def identifier(value: Json, size: int, *, decimal: bool = False) -> str:
     """Return an id as lower-case hex of `size` bytes.
 
     Ids may be hex (with `0x`, `tr-`, or without leading zeros), integers (as text too, where they
-    are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other text
-    is the id of a system with ids of its own: it is hashed, so that equal ids stay equal.
+    are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other value
+    is the id of a system with ids of its own: it becomes a `HashedId`, so that equal ids stay
+    equal. Zeros are an id like any other.
 
     Raises:
-        ValueError: it is empty, zero, no id at all, or with `strict` in an unknown spelling.
+        ValueError: it is empty, damaged, or neither text nor an integer.
     """
     if not decimal and value.__class__ is str and len(value) == 2 * size and _HEX.fullmatch(value):
         digits: str | None = value  # as nearly all are
@@ -62,23 +71,24 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
     else:
         digits = _number(value, size) if isinstance(value, int) else _spell(value, size, decimal)
     if digits is None:
-        if strict or not value:
-            raise ValueError(
-                f"expected an id of {2 * size} hexadecimal digits, not all zero, got {value!r}"
-            )
-        return blake2b(str(value).encode("utf-8", "replace"), digest_size=size).hexdigest()
-    if not digits.strip("0"):
-        raise ValueError(f"expected an id, got {value!r}, which means none")
+        if value == "":
+            raise ValueError("expected an id, got an empty text")
+        return HashedId(hashed(str(value).encode("utf-8", "replace"), size))
     return digits
 
 
+def hashed(data: bytes, size: int) -> str:
+    """Return the hash of an id as lower-case hex of `size` bytes."""
+    return blake2b(data, digest_size=size).hexdigest()
+
+
 def parent(value: Json, *, decimal: bool = False) -> str | None:
-    """Return a parent's span id; None for a placeholder. A damaged id becomes one that no span
-    has: the child is not a root, and its parent is missing."""
+    """Return a parent's span id; None without one. A damaged id becomes one that no span has: the
+    child is not a root, and its parent is missing. Zeros are resolved by `complete_spans`."""
     if is_marked(value):
         return stand_in(str(value))
     try:
-        return identifier(value, 8, decimal=decimal)
+        return str(identifier(value, 8, decimal=decimal))
     except ValueError:
         return None
 

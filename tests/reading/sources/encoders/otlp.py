@@ -85,6 +85,42 @@ def with_snake_names(value: Json) -> Json:
     return [with_snake_names(item) for item in value] if isinstance(value, list) else value
 
 
+def with_maps(value: Json) -> Json:
+    """OTLP whose attributes are objects with plain values, not lists of pairs."""
+    if isinstance(value, dict):
+        return {
+            key: {pair["key"]: plain(pair["value"]) for pair in inner}
+            if key == "attributes"
+            else with_maps(inner)
+            for key, inner in value.items()
+        }
+    return [with_maps(item) for item in value] if isinstance(value, list) else value
+
+
+def plain(value: Json) -> Json:
+    """Return the plain value of an AnyValue."""
+    arm, inner = next(iter(value.items()), ("", None))
+    if inner is None:
+        return None
+    if arm == "arrayValue":
+        return [plain(item) for item in inner["values"]]
+    if arm == "kvlistValue":
+        return {pair["key"]: plain(pair["value"]) for pair in inner["values"]}
+    return int(inner) if arm == "intValue" else inner
+
+
+def snake_fields(value: Json) -> Json:
+    """OTLP with maps whose field names are in snake case, and names of attributes as they are."""
+    if isinstance(value, dict):
+        return {
+            "".join("_" + c.lower() if c.isupper() else c for c in key): inner
+            if key == "attributes"
+            else snake_fields(inner)
+            for key, inner in value.items()
+        }
+    return [snake_fields(item) for item in value] if isinstance(value, list) else value
+
+
 def every_arm(value: Json) -> Json:
     """Phoenix's OTLP: numbers as numbers, and every arm of a value there, all but one null."""
     if isinstance(value, dict):
