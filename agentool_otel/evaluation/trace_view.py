@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from agentool_otel.dialects.kit.cut_json import is_cut_json
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.reading.rebuild.report.content_marks import REPLACED
@@ -28,7 +29,6 @@ from agentool_otel.reading.rebuild.report.gaps import (
     gaps_of,
     hidden_in,
 )
-from agentool_otel.reading.rebuild.report.span_notes import is_cut_json
 from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS
 from agentool_otel.reading.rebuild.trace import Rebuilt
 

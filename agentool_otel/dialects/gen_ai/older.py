@@ -12,6 +12,7 @@ from typing import Any
 
 from agentool_otel.dialects.gen_ai.message_events import ROLES, instructions_in, message_in
 from agentool_otel.dialects.gen_ai.older_names import CHOICE, is_older
+from agentool_otel.dialects.kit.cut_json import is_cut_json
 from agentool_otel.dialects.kit.provider_messages import (
     agent_messages,
     are_calls,
@@ -20,7 +21,7 @@ from agentool_otel.dialects.kit.provider_messages import (
     messages_from,
     parts_from,
 )
-from agentool_otel.dialects.kit.reading import Reader, in_parts, is_placeholder, looks_cut
+from agentool_otel.dialects.kit.reading import Reader, in_parts, is_placeholder
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
@@ -114,7 +115,7 @@ def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
     """Convert an attribute with messages of a provider's API, or bare text, to messages with parts;
     truncated JSON stays unread.
     """
-    if isinstance(value, str) and (looks_cut(value) or value in span.placeholders):
+    if isinstance(value, str) and (is_cut_json(value) or value in span.placeholders):
         return
     if isinstance(value, list):  # of texts that are JSON each, where an array is what was set
         value = [json_or_text(item) for item in value]

@@ -26,7 +26,6 @@ __all__ = [
     "lazy_json",
     "lazy_messages",
     "lazy_objects",
-    "looks_cut",
     "messages",
     "texts",
 ]
@@ -242,7 +241,7 @@ class Reader:
         if isinstance(value, str):
             parsed = _json_or(value, UNSET)
             if parsed is UNSET:
-                if not keep_text or looks_cut(value):
+                if not keep_text:
                     return UNSET
                 del self.rest[key]
                 return UNSET if value in self.placeholders else value
@@ -326,10 +325,3 @@ def _json_or(text: str, default: Any) -> Any:
         return loads(text)
     except ValueError:
         return default
-
-
-def looks_cut(text: str) -> bool:
-    """Return whether a text is JSON that a store has truncated."""
-    return text[:2] in ('{"', "[{", '["') or (
-        text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
-    )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from agentool_otel.dialects.kit.cut_json import completed, is_cut_json
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -19,7 +20,7 @@ from agentool_otel.reading.rebuild.steps.delegation import answer_in, task_in, t
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.tree import Node, is_late
 from agentool_otel.reading.rebuild.values import json_or, plain
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["FieldValue", "input_of", "output_of"]
 
@@ -155,7 +156,7 @@ def _own_input(root: Node | None) -> FieldValue | None:
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
         question = _question(operation.input)
         return None if question is UNSET else FieldValue(question, root)
-    return None
+    return _cut_input(root)
 
 
 def _own_output(root: Node | None) -> FieldValue | None:
@@ -167,28 +168,53 @@ def _own_output(root: Node | None) -> FieldValue | None:
     operation = root.operation
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
         return FieldValue(_last_text(operation.output), root)
-    return None
+    return _cut_output(root)
+
+
+def _cut_input(node: Node, rule: str | None = None) -> FieldValue | None:
+    """Return the question among messages whose JSON ends in the middle."""
+    question = _question(_cut_messages(node, gen_ai.INPUT_MESSAGES))
+    return None if question is UNSET else FieldValue(question, node, rule)
+
+
+def _cut_output(node: Node, rule: str | None = None) -> FieldValue | None:
+    """Return the answer in messages whose JSON ends in the middle."""
+    answer = _last_text(_cut_messages(node, gen_ai.OUTPUT_MESSAGES))
+    return None if answer is UNSET else FieldValue(answer, node, rule)
+
+
+def _cut_messages(node: Node, name: str) -> list[Message]:
+    value = node.operation.extra.get(name, node.span.attributes.get(name))
+    if not isinstance(value, str) or not is_cut_json(value):
+        return []
+    messages = completed(value, partial="content")
+    return messages if isinstance(messages, list) else []
 
 
 def _first_question(inferences: list[Node]) -> FieldValue | None:
     """Return the question in the first model call that has messages."""
+    rule = "input of the first model call"
     for node in inferences:
         if isinstance(node.operation, Inference) and node.operation.input:
             question = _question(node.operation.input)
-            rule = "input of the first model call"
             return None if question is UNSET else FieldValue(question, node, rule)
+        if (cut := _cut_input(node, rule)) is not None:
+            return cut
     return None
 
 
 def _last_answer(inferences: list[Node]) -> FieldValue | None:
     """Return the answer of the last model call that did not fail; unknown if that is a request for
     a tool, or not there although an earlier one is."""
+    rule = "output of the last model call"
     answered = (node for node in reversed(inferences) if node.operation.error_type is None)
     for place, node in enumerate(answered):
         if isinstance(node.operation, Inference) and (output := node.operation.output):
             if place or any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
                 return _UNKNOWN  # the run ended there, or later
-            return FieldValue(_last_text(output), node, "output of the last model call")
+            return FieldValue(_last_text(output), node, rule)
+        if (cut := _cut_output(node, rule)) is not None:
+            return _UNKNOWN if place else cut
     return None
 
 

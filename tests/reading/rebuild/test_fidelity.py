@@ -70,7 +70,8 @@ def test_a_value_cut_within_a_character_is_truncated() -> None:
         assert [(note.outcome, note.span_id) for note in notes] == [
             ("truncated", tool_call.spans[1].span_id)
         ]
-        assert "arguments" not in report.trace.to_dict()["steps"][0]["tool_call"]
+        call = report.trace.to_dict()["steps"][0]["tool_call"]
+        assert call["arguments"] == '{"a": "bcd\ufffd'
 
 
 def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:

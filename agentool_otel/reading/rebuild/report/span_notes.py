@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentool_otel.dialects import match_dialect
+from agentool_otel.dialects.kit.cut_json import is_cut_json
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
-from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.model.times import in_calendar
@@ -27,7 +27,6 @@ __all__ = [
     "cut_or_hidden",
     "damaged",
     "hashed_ids",
-    "is_cut_json",
     "masked_on_the_way",
     "may_hide",
     "outside_the_calendar",
@@ -78,7 +77,7 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
         elif (end := cut_end(value)) is not None:
             yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
-        elif key in node.operation.extra and is_cut_json(value):
+        elif is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
 
 
@@ -94,10 +93,7 @@ def may_hide(span: SpanRecord) -> bool:
         _hides(value)
         for value in span.attributes.values()
         if type(value) is str
-        and (
-            value[-1:] in _ODD_ENDS
-            or (value[:1] in _JSON_STARTS and (value[-1:] != "}" or _has_open_brackets(value)))
-        )
+        and (value[-1:] in _ODD_ENDS or (value[:1] in _JSON_STARTS and is_cut_json(value)))
     )
 
 
@@ -213,26 +209,3 @@ def _is_call(node: Node) -> bool:
     if isinstance(operation, McpRequest):
         return operation.method == "tools/call"
     return isinstance(operation, ToolExecution)
-
-
-def is_cut_json(text: str) -> bool:
-    """Return whether JSON ends in the middle.
-
-    One that ends in a bracket is read whole only where its brackets do not match: strings in it may
-    hold some.
-    """
-    if text[:2] not in ('{"', "[{", '["'):
-        return False
-    return text[-1:] not in ("}", "]") or (_has_open_brackets(text) and not _is_json(text))
-
-
-def _has_open_brackets(text: str) -> bool:
-    return text.count("{") != text.count("}") or text.count("[") != text.count("]")
-
-
-def _is_json(text: str) -> bool:
-    try:
-        loads(text)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,82 @@
+"""JSON that ends in the middle, as stores and SDKs leave it that limit the length of a value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from agentool_otel.ground import lazy_re as re
+
+__all__ = ["completed", "is_cut_json"]
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode
+_STRONG = ('{"', "[{", '["')
+"""Beginnings that hardly any other text has."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
+"""A string, also one that is cut, or a mark between values."""
+_CLOSING = {"{": "}", "[": "]"}
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+"""An escape that is cut itself, at the end of a string."""
+_PARTIAL = re.compile(r'"(?P<key>[^"\\]*)"\s*:\s*(?P<text>"(?:[^"\\]|\\.)*\\?)$', re.DOTALL)
+"""The last member of an object, whose text goes on."""
+
+
+def is_cut_json(text: str) -> bool:
+    """Return whether a text is JSON of an object or an array that ends in the middle.
+
+    One that ends in a bracket is read whole only where its brackets do not match: strings in it may
+    hold some.
+    """
+    if text[:1] not in _CLOSING:
+        return False
+    if text[-1] in ("}", "]") and not _has_open_brackets(text):
+        return False
+    try:
+        _check(text)
+    except msgspec.DecodeError as error:
+        return text[:2] in _STRONG or "truncated" in str(error)
+    except (UnicodeError, RecursionError):
+        return text[:2] in _STRONG
+    return False
+
+
+def _has_open_brackets(text: str) -> bool:
+    return text.count("{") != text.count("}") or text.count("[") != text.count("]")
+
+
+def completed(text: str, partial: str) -> Any:
+    """Return the value of cut JSON up to its last complete member, None if there is none.
+
+    Args:
+        text: the JSON.
+        partial: name of the member of which an incomplete text counts too.
+    """
+    ends: list[str] = []
+    whole, closing = 0, ""
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark in _CLOSING:
+            ends.append(_CLOSING[mark])
+            whole, closing = token.end(), "".join(reversed(ends))
+        elif mark in ("}", "]"):
+            if not ends or ends.pop() != mark:
+                return None
+            whole, closing = token.end(), "".join(reversed(ends))
+        elif mark == ",":
+            whole, closing = token.start(), "".join(reversed(ends))
+    ways = [text[:whole] + closing]
+    if text.endswith('"'):
+        ways.append(text + closing)
+    begun = _PARTIAL.search(text, whole)
+    if begun is not None and begun["key"] == partial:
+        ways.append(_ESCAPE.sub("", text) + '"' + closing)
+    return next((value for way in reversed(ways) if (value := _parsed(way)) is not None), None)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
