@@ -161,7 +161,9 @@ def test_check_87_truncated_json_is_never_read_as_complete(limit: int, tmp_path:
     trace = cut(tmp_path, limit).trace.to_dict()
     assert "k" not in trace.get("metadata", {})
     assert "owner" not in trace
-    assert [step["tool_call"] for step in trace["steps"]] == [{"id": "c", "name": "search"}]
+    (call,) = (step["tool_call"] for step in trace["steps"])
+    assert isinstance(call.pop("arguments"), str)  # what is left of the object, not an object
+    assert call == {"id": "c", "name": "search"}
 
 
 CUT = {"agentool.metadata", "agentool.extra", "gen_ai.tool.call.arguments"}

@@ -11,7 +11,7 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.statuses import STATUSES
-from agentool_otel.reading.rebuild.tree import Node, is_record, is_uncaught
+from agentool_otel.reading.rebuild.tree import Node, is_open, is_record, is_uncaught
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT
 from agentool_otel.semconv.redaction import visible_parts
@@ -51,7 +51,7 @@ def status_of(
         value = root.span.attributes.get(agentool.STATUS)
         if isinstance(value, str):
             return Status(value, root, agentool.STATUS)
-        if root.end_ns is None:
+        if is_open(root):
             return Status("in_progress", root, None, "the span has no end")
     for node in nodes:
         if node.operation.error_type == "loop_detected":

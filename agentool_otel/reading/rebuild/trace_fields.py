@@ -23,7 +23,7 @@ from agentool_otel.reading.rebuild.status import Status, status_of
 from agentool_otel.reading.rebuild.steps.builder import StepBuilder
 from agentool_otel.reading.rebuild.steps.delegation import delegate, may_delegate, tool_around
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
-from agentool_otel.reading.rebuild.tree import Node, is_adopted, is_record
+from agentool_otel.reading.rebuild.tree import Node, is_adopted, is_open, is_record
 from agentool_otel.reading.rebuild.values import json_or, plain, put, set_known
 from agentool_otel.reading.rebuild.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
@@ -113,7 +113,7 @@ def agent_id_of(run: RunSpans) -> FieldValue:
             return FieldValue(agent_id)
         operation, name = run.root.operation, run_name(run.root)
         if isinstance(operation, AgentInvocation):
-            name = operation.agent_id or name
+            name = name or operation.agent_id
             if name is None or may_delegate(name):
                 delegated = _delegate(run.root, name)
                 if delegated is not None:
@@ -122,6 +122,10 @@ def agent_id_of(run: RunSpans) -> FieldValue:
             return FieldValue(name)
     elif all(isinstance(node.operation, _OF_TOOLS) for node in run.nodes):
         return FieldValue()  # tools that are called outside any run are not the work of an agent
+    if run.root is None:
+        for node in run.nodes:
+            if isinstance(named := node.operation.extra.get(gen_ai.AGENT_NAME), str):
+                return FieldValue(named, node, "the agent that a call names")
     for node in run.all_nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
@@ -159,6 +163,9 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
         for key in (agentool.SESSION_ID, "session.id"):
             if isinstance(session := node.span.attributes.get(key), str):
                 yield session
+    for node in nodes:
+        if isinstance(session := node.span.resource.get("session.id"), str):
+            yield session
     run_above = run.root.nearest(_is_run_or_in_session) if run.root is not None else None
     if run_above is not None and not run_above.is_run:
         yield _session_around(run_above) or ""
@@ -217,8 +224,8 @@ def _ends(nodes: Iterable[Node]) -> list[int]:
 
 def _unfinished(run: RunSpans) -> bool:
     if run.root is None:
-        return any(node.end_ns is None or _lost_parent(node) for node in run.nodes)
-    if run.root.end_ns is None or _lost_parent(run.root):
+        return any(is_open(node) or _lost_parent(node) for node in run.nodes)
+    if is_open(run.root) or _lost_parent(run.root):
         return True
     if any(map(is_adopted, run.root.children)):
         return True

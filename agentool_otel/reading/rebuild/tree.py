@@ -23,6 +23,7 @@ __all__ = [
     "has_summed_usage",
     "is_adopted",
     "is_late",
+    "is_open",
     "is_record",
     "is_uncaught",
     "link",
@@ -186,6 +187,11 @@ def is_record(node: Node) -> bool:
 def is_uncaught(node: Node) -> bool:
     """True for the exception that ended a program, below its last call outside any run."""
     return agentool.UNCAUGHT in node.span.attributes
+
+
+def is_open(node: Node) -> bool:
+    """Return whether a span has started and not ended; one without any time is not open."""
+    return node.end_ns is None and node.start_ns is not None
 
 
 def is_late(node: Node, parent: Node) -> bool:

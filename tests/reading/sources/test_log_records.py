@@ -46,10 +46,19 @@ def test_a_record_that_was_written_twice_is_one_event() -> None:
     assert len(span_found.events) == 1
 
 
-def test_records_of_an_unseen_span_are_kept_in_its_trace() -> None:
-    (result,) = joined(logs(record("e", time=7)), logs(record("e", time=5)))
+def test_records_of_a_missing_span_are_spans_in_its_trace() -> None:
+    one, other = joined(logs(record("e", time=7)), logs(record("e", time=5)))
+    assert (one.trace_id, one.name, one.scope) == (TRACE, "e", "some.logger")
+    assert [(span.start_ns, span.end_ns, span.parent_id) for span in (one, other)] == [
+        (5, 5, None),
+        (7, 7, None),
+    ]
+
+
+def test_events_of_the_conventions_stay_on_their_missing_span() -> None:
+    (result,) = joined(logs(record("gen_ai.choice", time=7)), logs(record("", time=5)))
     assert (result.trace_id, result.span_id, result.start_ns) == (TRACE, SPAN, None)
-    assert [event.time_ns for event in result.events] == [5, 7]
+    assert [event.name for event in result.events] == ["", "gen_ai.choice"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +71,7 @@ def test_records_of_an_unseen_span_are_kept_in_its_trace() -> None:
     ],
 )
 def test_the_name_of_an_event_is_found(written: Json, name: str) -> None:
-    (result,) = joined(logs({**record(""), **written}))
+    (result,) = joined(spans_of(chat()), logs({**record(""), **written}))
     assert result.events[0].name == name
 
 
@@ -79,7 +88,7 @@ def test_the_name_of_an_event_is_found(written: Json, name: str) -> None:
     ],
 )
 def test_attributes_and_body_are_merged(attributes: Json, body: Json, found: Json) -> None:
-    (span_found,) = joined(logs(record("e", attributes=attributes, body=body)))
+    (span_found,) = joined(spans_of(chat()), logs(record("e", attributes=attributes, body=body)))
     event = span_found.events[0].attributes
     assert {key: value for key, value in event.items() if key != "otel.scope.name"} == found
 

@@ -17,6 +17,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.spans import Damage, Deduplicated, SpanEvent, SpanRecord, is_fragment
 from agentool_otel.reading.sources.files.trace_counts import SLOTS, Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
+from agentool_otel.reading.sources.grouping.lone_records import as_spans
 from agentool_otel.reading.sources.grouping.span_size import span_size
 from agentool_otel.reading.sources.grouping.spill import LEVELS, Spill
 from agentool_otel.semconv import gen_ai
@@ -219,7 +220,9 @@ def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
         if other is not span and _completeness(span) > _completeness(other):
             best[span.span_id] = span
     for span_id, fragments in joined.items():
-        best[span_id] = _with_events(best[span_id], fragments)
+        span = _with_events(best.pop(span_id), fragments)
+        spans = as_spans(span) if is_fragment(span) else [span]
+        best.update({span.span_id: span for span in spans})
     return best
 
 

@@ -61,9 +61,10 @@ def record(o: Object, scope: str = "", resource: Attributes | None = None) -> Sp
     if not name:
         return None
     own_id = _digest([name, time, attributes], 8)
-    session = next((key for key in _SESSIONS if v.text(attributes.get(key))), None)
     if trace_id is None:
-        trace_id = _digest([attributes[session]] if session else [own_id], 16)
+        named = (v.text(v.first({**(resource or {}), **attributes}, key)) for key in _SESSIONS)
+        session = next(filter(None, named), None)
+        trace_id = _digest([own_id if session is None else session], 16)
     return SpanRecord(
         trace_id, own_id, name=name, start_ns=time, end_ns=time, attributes=attributes, scope=scope,
         resource=resource or {},
