@@ -37,6 +37,8 @@ class Reading:
     def __init__(self, source: Source, *, bar: bool = True):
         self.source = source
         self.count = 0
+        self.records = 0
+        """Number of log records that name a span."""
         self._bar: Progress | None = None
         if bar and sys.stderr.isatty():
             self._bar = _bar()
@@ -102,6 +104,7 @@ class Reading:
             if isinstance(span, SpanRecord) and span.made_ids:
                 without_ids += 1
             if isinstance(span, SpanRecord) and is_fragment(span):
+                self.records += 1
                 yield span  # a log record, which becomes an event of its span
                 continue
             self.count += 1

@@ -19,6 +19,7 @@ from agentool_otel.cli._order import Place, newest, place_of
 from agentool_otel.cli._output import COST_HELP, report, say
 from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._selection import last_option
+from agentool_otel.cli._unread import NEXT, inventory_of
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -189,8 +190,11 @@ def command(
     report(source.problems)
     if others.count:
         say(f"{_text.count(others.count, 'other document')} in {documents}")
-    _say_totals(source, output_files.traces, reading.count, output, documents=others.count)
-    return 1 if source.problems else 0
+    failed = bool(source.problems)
+    _say_totals(
+        source, output_files.traces, reading.count, reading.records, output, documents=others.count
+    )
+    return 1 if failed else 0
 
 
 class _Output:
@@ -290,14 +294,20 @@ class _Documents:
 
 
 def _say_totals(
-    source: Source, traces: int, spans: int, output: Path | None, documents: int
+    source: Source, traces: int, spans: int, records: int, output: Path | None, documents: int
 ) -> None:
-    problems = source.problems
+    problems = [*source.problems]
     counts = [_text.count(traces, "trace"), _text.count(spans, "span")]
+    if records:
+        counts.append(_text.count(records, "log record"))
     counts.append(_text.count(len(problems), "problem") if problems else "no problems")
     where = f" in {output}" if output is not None else ""
     say(f"{', '.join(counts)}{where}")
-    if spans and not traces and not documents:
-        say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
+    if (spans or records) and not traces and not documents:
+        say("no span is an agent run, a model call or a tool call")
+        inventory = inventory_of(source)
+        for line in inventory.lines() if inventory is not None else ():
+            say(f"  {line}")
+        say(f" hint: agentool-otel show --spans shows the spans; {NEXT}")
     elif not traces and source.skipped:
         say(" hint: there are only metrics or log lines in it, no spans")

@@ -14,12 +14,14 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._kinds import check_part
 from agentool_otel.cli._output import report, view
 from agentool_otel.cli._program import as_called
+from agentool_otel.cli._unread import NEXT, Inventory
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.repeated_names import without_added_names
 from agentool_otel.errors import AgentoolError
 from agentool_otel.evaluation.cases.case_text import Part
 from agentool_otel.evaluation.cases.files import is_yaml, parts_of
 from agentool_otel.ground.version import SCOPE
+from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.sources.files.span_files import SpanFiles, holds_spans
 from agentool_otel.reading.sources.files.streams import SpanFile, name_of, unpacked_bytes
@@ -30,6 +32,8 @@ from agentool_otel.testing.conformance import check
 __all__ = ["command"]
 
 _SHOWN = 20
+_LOOKED_AT = 10_000
+"""Spans whose names are counted."""
 
 
 class _Verdict(NamedTuple):
@@ -92,7 +96,23 @@ def _of_file(file: SpanFile, label: str, strict: bool) -> _Verdict:
     if not yaml and holds_spans(file):
         return _recording(SpanFiles([file]), strict)
     with unpacked_bytes(file) as stream:
-        return _documents(parts_of(stream, yaml=yaml), strict)
+        verdict = _documents(parts_of(stream, yaml=yaml), strict)
+    if yaml or verdict.good or not isinstance(file, Path):
+        return verdict
+    return _recording_or(verdict, file, strict)
+
+
+def _recording_or(verdict: _Verdict, file: Path, strict: bool) -> _Verdict:
+    """Return the report on the spans of a file that does not begin as spans do, such as a store's
+    export; `verdict`, that on its documents, if it has none."""
+    source = SpanFiles([file])
+    source.other = lambda _: None
+    try:
+        if next(iter(source.spans()), None) is None:
+            return verdict
+        return _recording(SpanFiles([file]), strict)
+    except AgentoolError:
+        return verdict
 
 
 def _verdict(read: Callable[[], _Verdict]) -> _Verdict:
@@ -145,8 +165,13 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()
     ties: Counter[str] = Counter()
+    inventory = Inventory()
+    documents: list[ReasoningTrace] = []
+    source.document = documents.append
     for span in map(without_added_names, source.spans()):
         spans += 1
+        if spans <= _LOOKED_AT:
+            inventory.add(span)
         match = match_dialect(span)
         dialects[match.dialect.name if match.dialect else "no dialect"] += 1
         if match.tie is not None:
@@ -155,7 +180,12 @@ def _recording(source: Source, strict: bool) -> _Verdict:
             ours += 1
             breaches.update(str(violation) for violation in check(span))
     spoken = ", ".join(f"{n:,} {name}" for name, n in dialects.most_common())
-    summary = f"recording, {_text.count(spans, 'span')} ({spoken or 'none'})"
+    counts = (
+        [f"{_text.count(spans, 'span')} ({spoken or 'none'})"] if spans or not documents else []
+    )
+    if documents:
+        counts.append(_text.count(len(documents), "trace document"))
+    summary = f"recording, {', '.join(counts)}"
     if ours:
         verdict = "conform to" if not breaches else f"break in {len(breaches):,} ways"
         summary += f"; {ours:,} of this package {verdict} the GenAI conventions"
@@ -164,6 +194,8 @@ def _recording(source: Source, strict: bool) -> _Verdict:
         summary += f"; {_text.count(len(problems), 'problem')}"
     lines = [*_breach_lines(breaches, "error" if strict else "note")]
     lines += [f"note: {tie} ({times:,} times)" for tie, times in ties.most_common()]
+    if spans and inventory.is_unknown:
+        lines += [*inventory.lines(), f"hint: {NEXT}"]
     good = not problems and not (strict and breaches)
     return _Verdict(summary, good, lines, problems=problems)
 
