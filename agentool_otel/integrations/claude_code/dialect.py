@@ -31,10 +31,11 @@ __all__ = ["ClaudeCode"]
 
 _SCOPE = "com.anthropic.claude_code"
 _PREFIX = "claude_code."
+_ANSWER = "assistant_response"
 _KINDS = (
     *("interaction", "llm_request", "tool", "tool.execution", "tool.blocked_on_user", "hook"),
     *("user_prompt", "api_request", "api_error", "tool_result", "tool_decision"),
-    *("api_request_body", "api_response_body"),
+    *("api_request_body", "api_response_body", "subagent.spawn", _ANSWER),
 )
 _NAMES = {"session.id": gen_ai.CONVERSATION_ID}
 _MODEL = {
@@ -75,8 +76,9 @@ class ClaudeCode:
             "file_path",
         ),
         events=(
-            *("tool.output", "api_request_body", "api_response_body"),
+            *("tool.output", "api_request_body", "api_response_body", _ANSWER),
             *(_PREFIX + name for name in ("tool.output", "api_request_body", "api_response_body")),
+            _PREFIX + _ANSWER,
         ),
     )
 
@@ -96,6 +98,11 @@ class ClaudeCode:
         if kind in ("interaction", "user_prompt"):
             onto.put(span, gen_ai.AGENT_NAME, "claude-code")
             onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "user_prompt", "prompt")
+            _read_answers(span)
+            return onto.as_operation(span, "invoke_agent")
+        if kind == "subagent.spawn":
+            names = {"agent_type": gen_ai.AGENT_NAME, "subagent_type": gen_ai.AGENT_NAME}
+            onto.rename(span, {**names, "agent_id": gen_ai.AGENT_ID})
             return onto.as_operation(span, "invoke_agent")
         if kind in ("llm_request", "api_request", "api_error"):
             return _read_model_call(span)
@@ -103,7 +110,18 @@ class ClaudeCode:
             return _read_tool(span)
         if kind == "tool.execution":  # below the tool's span, which is for the wait as well
             return structs.replace(_read_outcome(span), name="")
+        if kind == _ANSWER and "agent_id" not in span.rest:  # else it is a sub-agent's
+            onto.put(span, agentool.OUTPUT, span.text("response"))
         return onto.unclassified(span)
+
+
+def _read_answers(span: Reader) -> None:
+    """Take the last answer among the log records of a span."""
+    for event in reversed(span.span.events):
+        body = event.attributes
+        if event.name.removeprefix(_PREFIX) == _ANSWER and "agent_id" not in body:
+            answer = onto.as_messages(body.get("response"), "assistant")
+            onto.put(span, gen_ai.OUTPUT_MESSAGES, answer or None)
 
 
 def _read_model_call(span: Reader) -> Operation:
@@ -114,6 +132,7 @@ def _read_model_call(span: Reader) -> Operation:
             onto.put(span, agentool.COST_USD, body.get("cost_usd"))
         elif name in ("api_request_body", "api_response_body"):
             _read_body(span, json_or_text(body.get("body")), name == "api_request_body")
+    _read_answers(span)
     onto.rename(span, _MODEL)
     tokens = span.integer("input_tokens")
     cached = [

@@ -24,6 +24,7 @@ from agentool_otel.semconv import agentool, gen_ai
 __all__ = ["Codex"]
 
 _SCOPES = ("codex_cli_rs", "codex_exec", "codex_")
+_ANSWER = "codex.agent_response"
 _TURN = "codex.turn.token_usage."
 _USAGE = "codex.usage."
 _NAMES = {
@@ -58,7 +59,7 @@ class Codex:
     name = "codex"
     prompt_ids = ("turn.id",)
     markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
-    content = Content(attributes=("prompt", "arguments", "output"))
+    content = Content(attributes=("prompt", "arguments", "output"), events=(_ANSWER,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("session_task.turn", "handle_responses", "codex.")):
@@ -83,6 +84,8 @@ class Codex:
             onto.put(span, gen_ai.PROVIDER_NAME, "openai")
             return onto.as_operation(span, "chat")
         onto.rename(span, {"conversation.id": gen_ai.CONVERSATION_ID})
+        if name == _ANSWER:
+            onto.put(span, agentool.OUTPUT, span.text("response"))
         return onto.unclassified(span)
 
 

@@ -18,7 +18,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.reading.rebuild.status import deciding_span
 from agentool_otel.reading.rebuild.steps.delegation import answer_in, task_in, tool_around
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
-from agentool_otel.reading.rebuild.tree import Node, is_late
+from agentool_otel.reading.rebuild.tree import Node, is_late, is_record
 from agentool_otel.reading.rebuild.values import json_or, plain
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -110,7 +110,7 @@ def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None
         return output
     if _failed(root, inferences):
         return _NONE
-    return _last_answer(inferences) or _tool_result(root)
+    return _recorded_answer(root) or _last_answer(inferences) or _tool_result(root)
 
 
 def _first_run(nodes: list[Node]) -> Node | None:
@@ -200,6 +200,16 @@ def _first_question(inferences: list[Node]) -> FieldValue | None:
             return None if question is UNSET else FieldValue(question, node, rule)
         if (cut := _cut_input(node, rule)) is not None:
             return cut
+    return None
+
+
+def _recorded_answer(root: Node | None) -> FieldValue | None:
+    """Return the last answer among the log records of a run that is made of such."""
+    if root is None or not is_record(root):
+        return None
+    for node in reversed(root.children):
+        if isinstance(answer := node.operation.extra.get(agentool.OUTPUT), str):
+            return FieldValue(answer, node, "last answer among the log records of the run")
     return None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from agentool_otel.loading import rebuild
+from agentool_otel.model.spans import SpanRecord
 from tests.dialects.spelled import coverage, event, span, spelled, text
 
 TRACES = "com.anthropic.claude_code.tracing"
@@ -132,3 +134,32 @@ def test_bodies_joined_to_a_model_call_are_its_messages() -> None:
           > user: hi
           < assistant: hello
     """)
+
+
+def test_a_sub_agent_is_a_run_with_its_own_calls() -> None:
+    spans = [
+        SpanRecord(
+            "1" * 32,
+            f"{n:016x}",
+            f"{n - 1:016x}" if n > 1 else None,
+            f"claude_code.{kind}",
+            start_ns=10**18 + n,
+            end_ns=10**18 + 100 - n,
+            attributes={"span.type": kind, "session.id": "s1", **attributes},
+            scope=TRACES,
+        )
+        for n, (kind, attributes) in enumerate(
+            (
+                ("interaction", {"user_prompt": "q"}),
+                ("tool", {"tool_name": "Task", "subagent_type": "Explore", "tool_use_id": "t1"}),
+                ("subagent.spawn", {"agent_id": "sub1", "agent_type": "Explore"}),
+                ("tool", {"tool_name": "Grep", "agent_id": "sub1", "tool_use_id": "t2"}),
+            ),
+            1,
+        )
+    ]
+    calls = {
+        item.trace.agent_id: [step.tool_call.name for step in item.trace.steps if step.tool_call]
+        for item in rebuild(spans)
+    }
+    assert calls == {"claude-code": ["Task"], "Explore": ["Grep"]}

@@ -30,6 +30,8 @@ claude_code = st.one_of(
     st.tuples(words, words).map(
         lambda t: ("tool_result", {"tool_name": t[0], "tool_use_id": t[1], "success": "true"})
     ),
+    words.map(lambda text: ("assistant_response", {"response": text})),
+    words.map(lambda text: ("assistant_response", {"response": text, "agent_id": "sub1"})),
 )
 codex = st.one_of(
     words.map(lambda text: ("codex.user_prompt", {"prompt": text})),
@@ -39,6 +41,7 @@ codex = st.one_of(
             {"tool_name": t[0], "call_id": t[1], "output": t[2], "success": "true"},
         )
     ),
+    words.map(lambda text: ("codex.agent_response", {"response": text})),
 )
 AGENTS = {
     "Claude Code": ("com.anthropic.claude_code.events", "session.id", claude_code),
@@ -66,6 +69,36 @@ def test_records_without_their_spans_make_the_same_run(
     with_ids = [{**record, **ids} for record in records]
     alone, named = (rebuilt(logs(scope, group, binary)) for group in (records, with_ids))
     assert [content(document) for document in named] == [content(document) for document in alone]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@settings(max_examples=many(50))
+@given(data=st.data(), session=words)
+def test_the_output_is_the_last_answer_of_the_agent(
+    agent: str, data: st.DataObject, session: str
+) -> None:
+    scope, name, events = AGENTS[agent]
+    prompt = {"Claude Code": "user_prompt", "Codex": "codex.user_prompt"}[agent]
+    drawn = [(prompt, {"prompt": "q"}), *data.draw(st.lists(events, min_size=1, max_size=5))]
+    drawn = [event for n, event in enumerate(drawn) if n == 0 or event[0] != prompt]
+    records = [
+        {
+            "timeUnixNano": str(START + n * 10**9),
+            "traceId": "a1" * 16,
+            "spanId": "b2" * 8,
+            "eventName": "event otel/src/events.rs:17",
+            "attributes": pairs({"event.name": kind, name: session, **attributes}),
+        }
+        for n, (kind, attributes) in enumerate(drawn)
+    ]
+    answers = [
+        attributes["response"]
+        for _, attributes in drawn
+        if "response" in attributes and "agent_id" not in attributes
+    ]
+    (document,) = rebuilt(logs(scope, records, binary=False))
+    assert document["input"] == "q"
+    assert document.get("output") == (answers[-1] if answers else None)
 
 
 def content(document: Any) -> Any:

@@ -47,9 +47,9 @@ def record(o: Object, scope: str = "", resource: Attributes | None = None) -> Sp
     time = v.named_time_ns(o, "timeUnixNano", "time_unix_nano") or v.named_time_ns(
         o, "observedTimeUnixNano", "observed_time_unix_nano"
     )
-    name = v.text(v.first(o, "eventName", "event_name")) or next(
-        (text for key in _NAMES if (text := v.text(attributes.get(key)))), ""
-    )
+    # Rust's tracing has the position in the source as the name of the record.
+    own_name = v.text(v.first(o, "eventName", "event_name"))
+    name = next((text for key in _NAMES if (text := v.text(attributes.get(key)))), own_name)
     trace_id = _or_none(v.first(o, "traceId", "trace_id"), 16)
     span_id = _or_none(v.first(o, "spanId", "span_id"), 8)
     if trace_id and span_id:
