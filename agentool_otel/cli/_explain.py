@@ -38,6 +38,11 @@ def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
         yield Text("  attributes that were not used", "bold")
         for name, times in sorted(fidelity.unread.items(), key=lambda item: (-item[1], item[0])):
             yield Text(f"    {_text.line(name)}  on {_text.count(times, 'span')}")
+    if fidelity.unread_spans:
+        yield Text("  spans that were not used", "bold")
+        spans = sorted(fidelity.unread_spans.items(), key=lambda item: (-item[1], item[0]))
+        for name, times in spans:
+            yield Text(f"    {_text.line(name)}  {times:,} times")
     yield Text()
 
 

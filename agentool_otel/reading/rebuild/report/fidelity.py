@@ -19,6 +19,7 @@ Outcome = Literal[
     "lost",
     "duplicate",
     "not_captured",
+    "unread",
 ]
 
 
@@ -61,6 +62,9 @@ class Fidelity(msgspec.Struct):
     notes: list[Note] = []
     unread: dict[str, int] = {}
     """Attributes that nothing in the trace was made of, and on how many spans they stood."""
+    unread_spans: dict[str, int] = {}
+    """Names of spans and log records of a known vocabulary that nothing in the trace was made of,
+    and how many there were."""
 
     ties: list[str] = []
     """Spans that two dialects claim with equal right, and which one was taken."""

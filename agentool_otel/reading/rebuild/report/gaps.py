@@ -45,6 +45,7 @@ HIDING = {
     "damaged": "is damaged",
     "lost": "is lost",
     "not_captured": "was not captured",
+    "unread": "was not read",
 }
 """The outcomes that hide a value, in words."""
 _OF_TRACE = frozenset({"input", "output", CALLS, TOTAL_TOKENS, TOTAL_COST})
@@ -75,7 +76,7 @@ def gaps_of(fidelity: Fidelity) -> Gaps:
             if REPLACED in why:  # of all reasons the one that counts most
                 gaps[note.step_id, note.field] = why
         elif note.attribute is not None:
-            fields = _possible_fields(note.attribute, note.attribute in fidelity.unread)
+            fields = possible_fields(note.attribute, note.attribute in fidelity.unread)
             for owner in owners[note.span_id]:
                 for field in fields:
                     gaps.setdefault((owner, field), why)
@@ -148,7 +149,7 @@ _FIELDS_BY_NAME = tuple(
 """The members that an attribute may belong to, by words in its name; the first that fits counts."""
 
 
-def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
+def possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     """Return the members that an attribute may belong to, by the words that vocabularies use.
 
     If none of the words fits, it may be any of them, or none if no dialect reads the attribute.

@@ -22,7 +22,6 @@ from agentool_otel.reading.rebuild.report.content_marks import marks_in, redacte
 from agentool_otel.reading.rebuild.report.fidelity import Fidelity, Note, Outcome
 from agentool_otel.reading.rebuild.report.hidden_members import with_hidden_members
 from agentool_otel.reading.rebuild.report.span_notes import (
-    OF_COLLECTORS,
     compared_in_part,
     cut_or_hidden,
     damaged,
@@ -33,6 +32,7 @@ from agentool_otel.reading.rebuild.report.span_notes import (
     repeated,
     without_ids,
 )
+from agentool_otel.reading.rebuild.report.unread import unread_keys, unread_spans, with_unread
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.status import Status, status_of
 from agentool_otel.reading.rebuild.steps.builder import StepBuilder
@@ -72,7 +72,8 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         len(everything),
         [reading_of(node) for node in everything],
         len(inferences),
-        unread=dict(Counter(key for node in everything for key in _unread_keys(node))),
+        unread=dict(Counter(key for node in everything for key in unread_keys(node))),
+        unread_spans=unread_spans(everything),
         ties=[str(tie) for node in everything if (tie := match_dialect(node.span).tie) is not None],
     )
     notes = report.notes
@@ -109,7 +110,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         notes += redacted_on(node)
         notes += cut_or_hidden(node)
         notes += masked_on_the_way(node)
-    report.notes = with_hidden_members(notes, everything)
+    report.notes = with_unread(with_hidden_members(notes, everything), root, everything)
     return report
 
 
@@ -124,12 +125,6 @@ def _model_call_notes(root: Node | None, inferences: list[Node]) -> Iterator[Not
     overlap = any((one.end_ns or 0) > (other.start_ns or 0) for one, other in pairs)
     rule = _AT_ONCE if overlap else _BY_PLACE
     yield Note("inferred", "model_calls", None, None, None, rule)
-
-
-def _unread_keys(node: Node) -> Iterator[str]:
-    for key in node.operation.extra:
-        if not key.startswith("agentool.") and key not in OF_COLLECTORS:
-            yield key
 
 
 def _member_notes(
