@@ -308,6 +308,6 @@ def _say_totals(
         inventory = inventory_of(source)
         for line in inventory.lines() if inventory is not None else ():
             say(f"  {line}")
-        say(f" hint: agentool-otel show --spans shows the spans; {NEXT}")
+        say(f" hint: agentool-otel show {source.name} --spans shows the spans; {NEXT}")
     elif not traces and source.skipped:
         say(" hint: there are only metrics or log lines in it, no spans")

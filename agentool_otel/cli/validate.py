@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,8 +23,10 @@ from agentool_otel.evaluation.cases.files import is_yaml, parts_of
 from agentool_otel.ground.version import SCOPE
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.files.span_files import SpanFiles, holds_spans
 from agentool_otel.reading.sources.files.streams import SpanFile, name_of, unpacked_bytes
+from agentool_otel.reading.sources.grouping.lone_records import as_spans
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.reading.sources.source import Source, files_of
 from agentool_otel.testing.conformance import check
@@ -168,7 +170,7 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     inventory = Inventory()
     documents: list[ReasoningTrace] = []
     source.document = documents.append
-    for span in map(without_added_names, source.spans()):
+    for span in map(without_added_names, _each_read(source.spans())):
         spans += 1
         if spans <= _LOOKED_AT:
             inventory.add(span)
@@ -198,6 +200,12 @@ def _recording(source: Source, strict: bool) -> _Verdict:
         lines += [*inventory.lines(), f"hint: {NEXT}"]
     good = not problems and not (strict and breaches)
     return _Verdict(summary, good, lines, problems=problems)
+
+
+def _each_read(spans: Iterable[SpanRecord]) -> Iterator[SpanRecord]:
+    """Yield spans, and each log record that names a span as it is read without that span."""
+    for span in spans:
+        yield from as_spans(span) if is_fragment(span) else (span,)
 
 
 def _breach_lines(breaches: Counter[str], level: str) -> Iterator[str]:

@@ -88,10 +88,12 @@ def _references(span: Object) -> tuple[str | None, list[SpanLink]]:
     links: list[SpanLink] = []
     trace_id = v.identifier(span.get("traceID"), 16)
     for reference in _objects(span.get("references")):
+        if reference.get("spanID") in (None, ""):
+            continue
         other = v.identifier(reference.get("traceID"), 16)
         span_id = v.identifier(reference.get("spanID"), 8)
         if parent is None and reference.get("refType") == "CHILD_OF" and other == trace_id:
-            parent = span_id
+            parent = str(span_id)
         else:
             links.append(SpanLink(other, span_id))
     return parent, links

@@ -61,10 +61,10 @@ Gaps: TypeAlias = dict[tuple[str | None, str], str]
 def gaps_of(fidelity: Fidelity) -> Gaps:
     """Return the gaps that the notes of a fidelity report show."""
     gaps: Gaps = {}
-    owners: defaultdict[str | None, set[str | None]] = defaultdict(set)
+    owners: defaultdict[str | None, dict[str | None, None]] = defaultdict(dict)
     for note in fidelity.notes:
         if note.step_id is not None or note.field in ("input", "output"):
-            owners[note.span_id].add(note.step_id)
+            owners[note.span_id][note.step_id] = None
     for note in fidelity.notes:
         if note.outcome not in HIDING:
             continue

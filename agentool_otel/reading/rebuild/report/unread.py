@@ -18,6 +18,9 @@ from agentool_otel.reading.rebuild.tree import Node
 
 __all__ = ["unread_keys", "unread_spans", "with_unread"]
 
+_IDS = (".id", "_id", "Id", ".ids", "_ids")
+"""Ends of names whose values are no content."""
+
 
 def unread_keys(node: Node) -> Iterator[str]:
     """Yield the attributes of a span that no reader took."""
@@ -68,6 +71,6 @@ def _settled(note: Note, by_id: dict[str, Node], of_run: list[Node]) -> Note:
 
 def _may_have(value: object, key: str, note: Note) -> bool:
     """Return whether the value of an attribute may be the member that a note is about."""
-    if not value or not isinstance(value, (str, list, dict)):
+    if not value or not isinstance(value, (str, list, dict)) or key.endswith(_IDS):
         return False
     return note.field in possible_fields(key, unread=True)
