@@ -12,6 +12,7 @@ from agentool_otel.ground import lazy_re as re
 __all__ = ["completed", "is_cut_json"]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
+_STRUCTURE = frozenset('",:[{')
 _STRONG = ('{"', "[{", '["')
 """Beginnings that hardly any other text has."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
@@ -27,9 +28,9 @@ def is_cut_json(text: str) -> bool:
     """Return whether a text is JSON of an object or an array that ends in the middle.
 
     One that ends in a bracket is read whole only where its brackets do not match: strings in it may
-    hold some.
+    hold some. A bracket alone, or before one word, is a text like any other.
     """
-    if text[:1] not in _CLOSING:
+    if text[:1] not in _CLOSING or _STRUCTURE.isdisjoint(text[1:]):
         return False
     if text[-1] in ("}", "]") and not _has_open_brackets(text):
         return False

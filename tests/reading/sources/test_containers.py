@@ -55,6 +55,13 @@ def test_ids_are_understood_in_every_spelling(spelled: Json, size: int, expected
         assert (span.trace_id if size == 16 else span.span_id) == expected
 
 
+def test_a_number_and_its_text_are_one_id() -> None:
+    written = [{"trace_id": 1, "span_id": n, "name": "x"} for n in (10, "10", "a", "010")]
+    ten, as_text, other, padded = (span.span_id for span in read(written))
+    assert ten == as_text
+    assert len({ten, other, padded}) == 3
+
+
 def test_foreign_ids_stay_distinct_and_stable() -> None:
     written = [{"trace_id": "trace_1", "span_id": f"span_{n}", "name": "x"} for n in (1, 2, 1)]
     one, two, again = read(written)

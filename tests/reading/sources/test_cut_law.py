@@ -7,6 +7,7 @@ document as text; of messages, the text that they have up to there.
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -64,7 +65,7 @@ def test_cut_json_is_kept(
     truncated = [
         note for note in report["notes"] if note["outcome"] == "truncated" and "attribute" in note
     ]
-    assert len(truncated) == sum(map(len, cut))
+    assert len(truncated) == len([value for value in chain(*cut) if set(value[1:]) & set('",:[{')])
 
 
 def cut_values(span: SpanRecord, share: float) -> list[str]:

@@ -34,6 +34,7 @@ WITH_ZEROS = [encoder for encoder in ENCODERS if encoder.name != "Go stdout"]
 ids = st.one_of(
     st.integers(1, 99).map("trace_3_{}".format),
     st.sampled_from(["root", "my-trace-7", "span é", "a b", "tool:1/x", "x" * 80, "run #1"]),
+    st.sampled_from(["A", "a", "1", "01", "10", "abc", "0abc", "ABC"]),
     st.uuids().map(str),
     st.from_regex(r"[g-z]{3,20}", fullmatch=True),
 )

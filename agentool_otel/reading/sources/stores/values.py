@@ -40,6 +40,10 @@ __all__ = [
 
 _HEX = re.compile(r"[0-9a-f]+")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MISSING_ZEROS = 4
+"""Leading zeros that a hexadecimal id lacks at most; a shorter text is an id of its own."""
+_SMALL = 1 << 48
+"""Integers below are numbers that somebody counted, not random ids."""
 _DEEP = 64
 """Levels of an attribute value that are kept as structure. Deeper ones become JSON text, because
 later readers walk them by recursion."""
@@ -54,10 +58,10 @@ class HashedId(str):
 def identifier(value: Json, size: int, *, decimal: bool = False) -> str:
     """Return an id as lower-case hex of `size` bytes.
 
-    Ids may be hex (with `0x`, `tr-`, or without leading zeros), integers (as text too, where they
-    are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other value
-    is the id of a system with ids of its own: it becomes a `HashedId`, so that equal ids stay
-    equal. Zeros are an id like any other.
+    Ids may be hex (with `0x`, `tr-`, or without some leading zeros), integers (as text too, where
+    they are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other
+    value, a short text or number too, is the id of a system with ids of its own: it becomes a
+    `HashedId`, so that ids are equal where they were. Zeros are an id like any other.
 
     Raises:
         ValueError: it is empty, damaged, or neither text nor an integer.
@@ -68,8 +72,10 @@ def identifier(value: Json, size: int, *, decimal: bool = False) -> str:
         raise ValueError(f"expected an id, got {type(value).__name__}")
     elif is_marked(value):
         raise ValueError(f"expected an id, got {value!r}, which is damaged")
+    elif isinstance(value, int) and (decimal or not 0 < value < _SMALL):
+        digits = _number(value, size)
     else:
-        digits = _number(value, size) if isinstance(value, int) else _spell(value, size, decimal)
+        digits = _spell(str(value), size, decimal)
     if digits is None:
         if value == "":
             raise ValueError("expected an id, got an empty text")
@@ -106,8 +112,10 @@ def _spell(value: str, size: int, decimal: bool) -> str | None:
         return _number(int(text[:60]), size)
     digits = text.removeprefix("0x")
     if _HEX.fullmatch(digits) and len(digits) <= 2 * size:
-        return digits.rjust(2 * size, "0")
-    if text.isdecimal() and text.isascii() and len(text) <= 40:
+        missing = (2 * size - len(digits)) % 16
+        if missing <= _MISSING_ZEROS or digits != text or not digits.strip("0"):
+            return digits.rjust(2 * size, "0")
+    if text.isdecimal() and text.isascii() and 2 * size < len(text) <= 40:
         return _number(int(text), size)
     if size == 16 and _UUID.fullmatch(text):
         return text.replace("-", "")
