@@ -100,7 +100,7 @@ def _span_id(number: int) -> str:
 
 
 class Reading(NamedTuple):
-    """What the command printed for a file."""
+    """Output of the command for a file."""
 
     documents: list[Any]
     words: str
@@ -127,7 +127,7 @@ def numbered(documents: list[Any]) -> list[Any]:
     """Return documents with each trace and span id replaced by its number, in order."""
     numbers: dict[str, str] = {}
     encoded = _IDS.sub(
-        lambda found: numbers.setdefault(found[0], f"id {len(numbers)}"), json.dumps(documents)
+        lambda match: numbers.setdefault(match[0], f"id {len(numbers)}"), json.dumps(documents)
     )
     result: list[Any] = json.loads(encoded)
     return result

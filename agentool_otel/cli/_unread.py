@@ -1,4 +1,4 @@
-"""What is in spans that no run is made of: scopes, names, attributes, and why none was read."""
+"""Scopes, names and attributes of spans that no run is made of, and why none was read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Inventory:
             self.add(span)
 
     def add(self, span: SpanRecord) -> None:
-        """Count the names of a span."""
+        """Count the names of a span, among the first `_LOOKED_AT`."""
+        if self._scopes.total() == _LOOKED_AT:
+            return
         self._scopes[span.scope or "(none)"] += 1
         names = [event.name for event in span.events] if is_fragment(span) else [span.name]
         self._names.update(name or "(none)" for name in names)

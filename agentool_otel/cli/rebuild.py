@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -191,9 +192,9 @@ def command(
     if others.count:
         say(f"{_text.count(others.count, 'other document')} in {documents}")
     failed = bool(source.problems)
-    _say_totals(
-        source, output_files.traces, reading.count, reading.records, output, documents=others.count
-    )
+    _say_totals(source, output_files.traces, reading, output, documents=others.count)
+    if reading.count + reading.records and not output_files.traces and not others.count:
+        _say_unread(source, shlex.join(["agentool-otel", "show", *sources, "--spans"]))
     return 1 if failed else 0
 
 
@@ -294,20 +295,24 @@ class _Documents:
 
 
 def _say_totals(
-    source: Source, traces: int, spans: int, records: int, output: Path | None, documents: int
+    source: Source, traces: int, reading: Reading, output: Path | None, documents: int
 ) -> None:
-    problems = [*source.problems]
-    counts = [_text.count(traces, "trace"), _text.count(spans, "span")]
-    if records:
-        counts.append(_text.count(records, "log record"))
+    problems = source.problems
+    counts = [_text.count(traces, "trace"), _text.count(reading.count, "span")]
+    if reading.records:
+        counts.append(_text.count(reading.records, "log record"))
     counts.append(_text.count(len(problems), "problem") if problems else "no problems")
     where = f" in {output}" if output is not None else ""
     say(f"{', '.join(counts)}{where}")
-    if (spans or records) and not traces and not documents:
-        say("no span is an agent run, a model call or a tool call")
-        inventory = inventory_of(source)
-        for line in inventory.lines() if inventory is not None else ():
-            say(f"  {line}")
-        say(f" hint: agentool-otel show {source.name} --spans shows the spans; {NEXT}")
-    elif not traces and source.skipped:
+    read = reading.count + reading.records
+    if source.skipped and not traces and (documents or not read):
         say(" hint: there are only metrics or log lines in it, no spans")
+
+
+def _say_unread(source: Source, command: str) -> None:
+    """Print the names in spans that no run is made of, and `command`, which shows the spans."""
+    say("no span is an agent run, a model call or a tool call")
+    inventory = inventory_of(source)
+    for line in inventory.lines() if inventory is not None else ():
+        say(f"  {line}")
+    say(f" hint: {command} shows the spans; {NEXT}")

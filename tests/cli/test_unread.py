@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -82,3 +83,14 @@ def test_validate_reads_log_records_without_their_spans(invoke: Invoke, tmp_path
     (tmp_path / "logs.json").write_text(json.dumps({"resourceLogs": [{"scopeLogs": [scoped]}]}))
     result = invoke("validate", tmp_path / "logs.json")
     assert "recording, 1 span (1 claude_code)" in result.stdout
+
+
+def test_the_hint_is_a_command_for_all_sources(invoke: Invoke, tmp_path: Path) -> None:
+    (span,) = spans_of([ops.AgentInvocation()], WRITERS["OpenInference"])
+    span.attributes = {"my.tool": "x"}
+    files = [tmp_path / "one.json", tmp_path / "a file.json"]
+    for file in files:
+        file.write_bytes(ENCODERS[0].encode([span]))
+    printed = invoke("rebuild", *files).stderr
+    command = shlex.join(["agentool-otel", "show", *map(str, files), "--spans"])
+    assert f" hint: {command} shows the spans" in printed

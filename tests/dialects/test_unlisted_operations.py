@@ -6,31 +6,23 @@ gives the same documents.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.cli import main
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import gen_ai
 from agentool_otel.semconv.table import GENERATIONS
-from tests.click_runner import CliRunner
 from tests.laws import many
+from tests.programs import START, rebuilt, words
 from tests.reading.sources.encoders import ENCODERS, Encoder
 
-START = 1_790_000_000_000_000_000
 AGENT_NAMES = st.sampled_from(["agent", "agent_run", "run-agent", "Agent.run", "invokeAgent"])
 OTHER_NAMES = st.sampled_from(["generateText", "llm", "tool_call", "call", "x", "streamText", "9"])
-words = st.text("abcdefgh", min_size=1, max_size=6)
 calls = st.one_of(
     st.builds(
         ops.Inference,
@@ -93,12 +85,3 @@ def spans(program: list[ops.Operation], dialect: GenAI) -> list[SpanRecord]:
 def other_name(span: SpanRecord, name: str) -> SpanRecord:
     attributes = {**span.attributes, gen_ai.OPERATION_NAME: name}
     return msgspec.structs.replace(span, attributes=attributes)
-
-
-def rebuilt(data: bytes) -> list[Any]:
-    """Return the documents that `agentool-otel rebuild` prints for a file."""
-    with TemporaryDirectory() as folder:
-        (file := Path(folder) / "spans").write_bytes(data)
-        result = CliRunner().invoke(main, ["rebuild", str(file)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return [json.loads(line) for line in result.stdout.splitlines()]

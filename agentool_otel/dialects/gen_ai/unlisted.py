@@ -32,7 +32,7 @@ def operation_of(name: str | None, attributes: Attributes) -> str | None:
     """Return the operation of the convention that the attributes show; None if they show none.
 
     Args:
-        name: the operation name of the span, if there is one. It only tells an agent or an
+        name: the operation name of the span, if there is one. It only distinguishes an agent or an
             embedding from a model call with the same attributes.
         attributes: the attributes of the span, under the names of the current convention.
     """

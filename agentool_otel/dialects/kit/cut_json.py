@@ -20,7 +20,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 """An escape that is cut itself, at the end of a string."""
-_PARTIAL = re.compile(r'"(?P<key>[^"\\]*)"\s*:\s*(?P<text>"(?:[^"\\]|\\.)*\\?)$', re.DOTALL)
+_PARTIAL = re.compile(r'"(?P<key>[^"\\]*)"\s*:\s*"(?:[^"\\]|\\.)*\\?$', re.DOTALL)
 """The last member of an object, whose text goes on."""
 
 
@@ -55,22 +55,22 @@ def completed(text: str, partial: str) -> Any:
         partial: name of the member of which an incomplete text counts too.
     """
     ends: list[str] = []
-    whole, closing = 0, ""
+    end, closing = 0, ""
     for token in _TOKEN.finditer(text):
         mark = token[0]
         if mark in _CLOSING:
             ends.append(_CLOSING[mark])
-            whole, closing = token.end(), "".join(reversed(ends))
+            end, closing = token.end(), "".join(reversed(ends))
         elif mark in ("}", "]"):
             if not ends or ends.pop() != mark:
                 return None
-            whole, closing = token.end(), "".join(reversed(ends))
+            end, closing = token.end(), "".join(reversed(ends))
         elif mark == ",":
-            whole, closing = token.start(), "".join(reversed(ends))
-    ways = [text[:whole] + closing]
+            end, closing = token.start(), "".join(reversed(ends))
+    ways = [text[:end] + closing]
     if text.endswith('"'):
         ways.append(text + closing)
-    begun = _PARTIAL.search(text, whole)
+    begun = _PARTIAL.search(text, end)
     if begun is not None and begun["key"] == partial:
         ways.append(_ESCAPE.sub("", text) + '"' + closing)
     return next((value for way in reversed(ways) if (value := _parsed(way)) is not None), None)

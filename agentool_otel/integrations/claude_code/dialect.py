@@ -32,11 +32,6 @@ __all__ = ["ClaudeCode"]
 _SCOPE = "com.anthropic.claude_code"
 _PREFIX = "claude_code."
 _ANSWER = "assistant_response"
-_KINDS = (
-    *("interaction", "llm_request", "tool", "tool.execution", "tool.blocked_on_user", "hook"),
-    *("user_prompt", "api_request", "api_error", "tool_result", "tool_decision"),
-    *("api_request_body", "api_response_body", "subagent.spawn", _ANSWER),
-)
 _NAMES = {"session.id": gen_ai.CONVERSATION_ID}
 _MODEL = {
     "model": gen_ai.REQUEST_MODEL,

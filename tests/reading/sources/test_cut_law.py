@@ -31,14 +31,14 @@ values = st.one_of(
     st.lists(words, min_size=2, max_size=3),
     st.dictionaries(words, st.lists(st.integers(1, 99), min_size=2), min_size=1, max_size=1),
 )
-said = words.map(lambda word: [message("user", [text(f"i{word}")])])
-answered = words.map(lambda word: [message("assistant", [text(f"o{word}")])])
+questions = words.map(lambda word: [message("user", [text(f"i{word}")])])
+answers = words.map(lambda word: [message("assistant", [text(f"o{word}")])])
 
 
 @pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder.name)
 @settings(max_examples=many(25, fewer=5))
 @given(
-    agent=st.builds(ops.AgentInvocation, agent_name=words, input=said, output=answered),
+    agent=st.builds(ops.AgentInvocation, agent_name=words, input=questions, output=answers),
     call=st.builds(ops.ToolExecution, name=words, call_id=words, arguments=values, result=values),
     writer=st.sampled_from([*WRITERS]),
     share=st.floats(0.05, 0.95),

@@ -57,8 +57,8 @@ def with_unread(notes: list[Note], root: Node | None, nodes: list[Node]) -> list
 def _settled(note: Note, by_id: dict[str, Node], of_run: list[Node]) -> Note:
     if note.outcome != "not_captured" or note.attribute is not None:
         return note
-    own = by_id.get(note.span_id or "")
-    nodes = of_run if note.step_id is None else [] if own is None else [own]
+    node_of_step = by_id.get(note.span_id or "")
+    nodes = of_run if note.step_id is None else [node_of_step] if node_of_step is not None else []
     for node in nodes:
         keys = [key for key in unread_keys(node) if _may_have(node.operation.extra[key], key, note)]
         if keys:

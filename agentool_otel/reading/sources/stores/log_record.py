@@ -91,10 +91,10 @@ def payload(attributes: Json, body: Json) -> Attributes:
 def _or_none(value: Json, size: int) -> str | None:
     """Return an id; None for zeros, which stand for none in a log record."""
     try:
-        found = v.identifier(value, size)
+        identifier = v.identifier(value, size)
     except ValueError:
         return None
-    return str(found) if found.strip("0") else None
+    return str(identifier) if identifier.strip("0") else None
 
 
 def _digest(value: list[Json], size: int) -> str:
