@@ -114,9 +114,7 @@ class Reading:
             yield span
         if without_ids:
             number = count_text(without_ids, "span")
-            say(
-                f"{number} without ids: each is a trace of its own, under an id made of its content"
-            )
+            say(f"{number} without a span id or a trace id: such ids are made of the content")
 
     def _stop(self) -> None:
         if self._bar is not None:

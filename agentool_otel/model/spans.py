@@ -77,9 +77,7 @@ class SpanRecord(msgspec.Struct, gc=False, repr_omit_defaults=True):
     damaged: tuple[Damage, ...] = ()
     """Values that are not what they were; of each, where the first damage is."""
     made_ids: bool = False
-    """Whether it had no ids. They are derived from its content then, and its trace has no other
-    span.
-    """
+    """Whether an id is made of content, because it had none."""
     hashed_ids: bool = False
     """Whether an id is a hash: the id that it had has another size than OpenTelemetry's."""
 

@@ -24,6 +24,8 @@ ATTRIBUTES = (
     "agentool.eval.extra",
     "agentool.eval.notes",
     "agentool.extra",
+    "agentool.file.input",
+    "agentool.file.output",
     "agentool.input",
     "agentool.memory.content",
     "agentool.memory.results",

@@ -19,6 +19,17 @@ STATUS = _name(
 )
 INPUT = _name("agentool.input", "input of the run where it is not messages, as JSON (content)")
 OUTPUT = _name("agentool.output", "output of the run where it is not messages, as JSON (content)")
+FILE_INPUT = _name(
+    "agentool.file.input",
+    "input of the run, from beside its spans in a file, as JSON (content); never written",
+)
+FILE_OUTPUT = _name(
+    "agentool.file.output",
+    "output of the run, from beside its spans in a file, as JSON (content); never written",
+)
+FILE_STATUS = _name(
+    "agentool.file.status", "status of the run, from beside its spans in a file; never written"
+)
 METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
 EXTRA = _name(
     "agentool.extra", "members of the trace that its spans do not imply (content), as JSON"

@@ -15,7 +15,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.reading.rebuild.status import deciding_span
+from agentool_otel.reading.rebuild.status import BESIDE_SPANS, deciding_span
 from agentool_otel.reading.rebuild.steps.delegation import answer_in, task_in, tool_around
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.tree import Node, is_late, is_record
@@ -102,11 +102,18 @@ def _directly_in(run: Node) -> list[Node]:
 
 
 def _input_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
-    return _own_input(root) or _first_question(inferences) or _task(root)
+    return (
+        _own_input(root)
+        or _beside_spans(root, inferences, agentool.FILE_INPUT)
+        or _first_question(inferences)
+        or _task(root)
+    )
 
 
 def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
     if (output := _own_output(root)) is not None:
+        return output
+    if (output := _beside_spans(root, inferences, agentool.FILE_OUTPUT)) is not None:
         return output
     if _failed(root, inferences):
         return _NONE
@@ -169,6 +176,14 @@ def _own_output(root: Node | None) -> FieldValue | None:
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
         return FieldValue(_last_text(operation.output), root)
     return _cut_output(root)
+
+
+def _beside_spans(root: Node | None, inferences: list[Node], name: str) -> FieldValue | None:
+    """Return what the file says of a run beside its spans."""
+    node = root or (inferences[0] if inferences else None)
+    if node is None or (value := node.span.attributes.get(name, UNSET)) is UNSET:
+        return None
+    return FieldValue(json_or(value, value), node, BESIDE_SPANS)
 
 
 def _cut_input(node: Node, rule: str | None = None) -> FieldValue | None:

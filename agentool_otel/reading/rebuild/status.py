@@ -16,8 +16,10 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT
 from agentool_otel.semconv.redaction import visible_parts
 
-__all__ = ["REPEATED", "Status", "deciding_span", "status_of"]
+__all__ = ["BESIDE_SPANS", "REPEATED", "Status", "deciding_span", "status_of"]
 
+BESIDE_SPANS = "the file has it beside the spans"
+"""Rule of a field that was read from the object around the spans of a run."""
 REPEATED = 5
 """Number of equal calls with equal results in a row that make a loop. Source: Gemini CLI's
 detector, `TOOL_CALL_LOOP_THRESHOLD` in packages/core/src/services/loopDetectionService.ts.
@@ -51,8 +53,12 @@ def status_of(
         value = root.span.attributes.get(agentool.STATUS)
         if isinstance(value, str):
             return Status(value, root, agentool.STATUS)
-        if is_open(root):
-            return Status("in_progress", root, None, "the span has no end")
+    for node in (root, *inferences[:1]):
+        beside = None if node is None else node.span.attributes.get(agentool.FILE_STATUS)
+        if isinstance(beside, str):
+            return Status(beside, node, None, BESIDE_SPANS)
+    if root is not None and is_open(root):
+        return Status("in_progress", root, None, "the span has no end")
     for node in nodes:
         if node.operation.error_type == "loop_detected":
             return Status("loop_detected", node, "error.type", "the agent reports a loop")

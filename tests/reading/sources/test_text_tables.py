@@ -106,7 +106,7 @@ def test_ids_that_were_made_are_in_the_fidelity_report(tmp_path: Path) -> None:
     [note] = [note for note in rebuilt.fidelity.notes if note.field == "trace_id"]
     assert (note.outcome, note.rule) == (
         "inferred",
-        "made of the span's content: it came without ids",
+        "made of content: the span came without a span id or a trace id",
     )
 
 
@@ -124,4 +124,7 @@ def test_every_command_notes_derived_ids(
         arguments += ["-o", str(tmp_path / "out.jsonl")]
     with pytest.raises(SystemExit):
         main(arguments)
-    assert "2 spans without ids: each is a trace of its own" in capsys.readouterr().err
+    assert (
+        "2 spans without a span id or a trace id: such ids are made of the content"
+        in capsys.readouterr().err
+    )

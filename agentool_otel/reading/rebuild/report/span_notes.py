@@ -124,10 +124,10 @@ def _is_mask(value: object) -> bool:
 
 
 def without_ids(nodes: list[Node]) -> Iterator[Note]:
-    """Yield a note for each span that came without ids."""
+    """Yield a note for each span that came without one of its ids."""
     for node in nodes:
         if node.span.made_ids:
-            rule = "made of the span's content: it came without ids"
+            rule = "made of content: the span came without a span id or a trace id"
             yield Note("inferred", "trace_id", None, node.span.span_id, None, rule)
 
 

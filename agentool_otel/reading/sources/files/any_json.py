@@ -22,6 +22,7 @@ from agentool_otel.reading.sources.files.damaged_fields import (
     with_numbers_as_text,
     without_damaged,
 )
+from agentool_otel.reading.sources.files.envelopes import RunMembers, is_header, run_members
 from agentool_otel.reading.sources.files.find_spans import (
     Foreign,
     Piece,
@@ -33,8 +34,8 @@ from agentool_otel.reading.sources.files.otlp_names import normal
 from agentool_otel.reading.sources.files.undecoded import Report
 from agentool_otel.reading.sources.log_readers import LogReader
 from agentool_otel.reading.sources.stores import log_record, span_object
+from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Container
-from agentool_otel.reading.sources.stores.values import HashedId
 
 __all__ = ["EXPECTED", "AnyJson"]
 
@@ -77,6 +78,10 @@ class AnyJson:
         self._document = document
         self._other = other
         self._resource: Attributes = {}
+        self._header: RunMembers | None = None
+        """What the first value of the file says of the run in those that follow."""
+        self._trace_id = ""
+        """The trace of the spans in the file that name none, made of the first one."""
         self._agents = {} if agents is None else agents
         self._log_readers: dict[type[LogReader], LogReader] = {}
 
@@ -95,6 +100,8 @@ class AnyJson:
         """
         is_empty = value == []
         named = has_documents = False
+        of_run: list[SpanRecord] = []
+        run: RunMembers | None = None
         if (partial := partial_in_json(value)) is not None:
             self._report(where, partial)
         try:
@@ -109,23 +116,42 @@ class AnyJson:
                     continue
                 if piece.what == "trajectory" and not named:
                     named = True
-                    trajectories = (item for item, kind in pieces(value) if kind == "trajectory")
+                    trajectories = (
+                        item.value for item in pieces(value) if item.what == "trajectory"
+                    )
                     self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
                     has_documents = True
                     self._read_document(piece, where)
                     continue
                 self.recognised = True
+                if piece.run is not run:
+                    if run is not None:
+                        run.add_to(of_run)
+                    yield from of_run
+                    of_run, run = [], piece.run
                 for span in self._piece(piece, where):
-                    yield self._mended(span)
+                    mended_span = self._mended(span)
+                    if run is None:
+                        yield mended_span
+                    else:
+                        of_run.append(mended_span)
         except RecursionError:
+            yield from of_run
             raise Foreign("nested too deeply to be read") from None
         except ValueError as error:
             self._report(where, f"left out: {error}")
+        if run is not None:
+            run.add_to(of_run)
+        yield from of_run
         if has_documents and self._other is not None:
             self._report_unknown(value, where)
         if not is_empty:
+            is_first = not (self.recognised or self.seen)
             self.seen = self.seen or short(value)
+            if is_first and is_header(value):
+                self._header = run_members(value)
+                return
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = self.recognised or value == []
 
@@ -143,11 +169,16 @@ class AnyJson:
     def _mended(self, span: SpanRecord) -> SpanRecord:
         """Return a span without marks of damage, one object for as many resources as possible."""
         mend(span)
-        if HashedId in (span.trace_id.__class__, span.span_id.__class__):
+        if not span.trace_id:
+            self._trace_id = self._trace_id or v.HashedId(v.hashed(repr(span).encode(), 16))
+            span.trace_id = self._trace_id
+        if v.HashedId in (span.trace_id.__class__, span.span_id.__class__):
             span.trace_id, span.span_id = str(span.trace_id), str(span.span_id)
             span.hashed_ids = True
         for link in span.links:
             link.trace_id, link.span_id = str(link.trace_id), str(link.span_id)
+        if self._header is not None:
+            self._header.add_to_root(span)
         if span.resource is not self._resource:
             if span.resource == self._resource:
                 span.resource = self._resource
@@ -155,7 +186,7 @@ class AnyJson:
         return span
 
     def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
-        value, kind = piece
+        value, kind, _ = piece
         if kind == "otlp":
             yield from self._otlp(normal(value), where)
         elif kind == "log record":

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
 from agentool_otel.model.spec_documents import document_class
+from agentool_otel.reading.sources.files.envelopes import RunMembers, run_members
 from agentool_otel.reading.sources.files.tables import rows_of
 from agentool_otel.reading.sources.log_readers import LogReader, log_reader_of
 from agentool_otel.reading.sources.stores import go_stdout, log_record
@@ -43,6 +44,8 @@ class Piece(NamedTuple):
     value: Object
     what: Container | type[LogReader] | Kind
     """A class is the reader of the log that it is an event of."""
+    run: RunMembers | None = None
+    """What the object around it says of the run."""
 
 
 def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
@@ -66,7 +69,10 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
              for piece in pieces(member, levels))  # fmt: skip
     if isinstance(value, list):
         yield from _items_or_inside(value, inner, levels)
-    elif document_class(value) is not None:
+        return
+    if (run := run_members(value)) is not None:
+        inner = (piece if piece.run is not None else piece._replace(run=run) for piece in inner)
+    if document_class(value) is not None:
         yield from _document_or_spans(value, inner)
     else:
         yield from inner

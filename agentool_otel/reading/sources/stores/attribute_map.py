@@ -1,29 +1,28 @@
-"""The attributes of one span and nothing else, as test fixtures and bug reports have them.
+"""The attributes of one span, as test fixtures, bug reports and logs have them.
 
     {"gen_ai.operation.name": "chat", ...}    or    {"spanName", "scopeName", "attributes": {...}}
 
-Such a span has no ids: they are made of its content, so that the same one read twice is one span.
+What stands beside them belongs to the span too. Ids that it does not have are made of its content,
+so that the same one read twice is one span.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from agentool_otel.dialects.kit.dialect import namespaces
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores import span_object
 from agentool_otel.reading.sources.stores.nested import flatten
-from agentool_otel.reading.sources.stores.store_format import Container, Object, Report
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
 
 def _recognises(o: Object) -> bool:
-    attributes = o.get("attributes")
-    if isinstance(attributes, dict):
-        named = v.first(o, "spanName", "scopeName", "span_name", "scope_name", "name") is not None
-        return named and _speaks(attributes)
+    attributes = span_object.attributes_of(o)
+    if attributes is not None:
+        return len(o) > 1 and _speaks(attributes)
     return _speaks(o)
 
 
@@ -36,19 +35,7 @@ def _speaks(o: Object) -> bool:
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    inner = o.get("attributes")
-    wrapped = isinstance(inner, dict)
-    attributes = flatten(v.attributes(inner if wrapped else o))
-    content = repr(sorted(attributes.items(), key=lambda item: item[0])).encode("utf-8", "replace")
-    yield SpanRecord(
-        blake2b(content, digest_size=16).hexdigest(),
-        blake2b(content, digest_size=8).hexdigest(),
-        name=v.text(v.first(o, "spanName", "span_name", "name")) if wrapped else "",
-        kind=v.kind(o.get("kind")) if wrapped else "INTERNAL",
-        attributes=attributes,
-        scope=v.text(v.first(o, "scopeName", "scope_name")) if wrapped else "",
-        made_ids=True,
-    )
+    return each([o], span_object.record_of_any, report)
 
 
 CONTAINER = Container(
@@ -56,5 +43,5 @@ CONTAINER = Container(
     '{"gen_ai.operation.name": …} or {"spanName", "attributes"}',
     _recognises,
     _spans,
-    ("ids, times, parent and status are not there; the trace is this span alone",),
+    ("what is not beside the attributes is unknown: ids, times, parent, status",),
 )

@@ -84,12 +84,12 @@ def _span(row: Object, *, read: bool = True) -> Object:
     span, groups, loose = _members(row, read)
     for name, members in groups.items():
         _add_group(span, name, members)
-    if loose and not any(isinstance(span.get(name), (dict, str)) for name in _MAPS_OF_A_SPAN):
-        span["attributes"] = {k: value for k, value in loose.items() if value is not None}
-    if service := v.text(v.first(row, "ServiceName", "service_name", "serviceName")):
-        resource = span.setdefault("resource", {"attributes": {}})
-        if isinstance(resource, dict) and isinstance(resource.get("attributes"), dict):
-            resource["attributes"].setdefault("service.name", service)
+    if loose:
+        loose = {column: value for column, value in loose.items() if value is not None}
+        named = [name for name in _MAPS_OF_A_SPAN if isinstance(span.get(name), (dict, str))]
+        if named:
+            loose.update(v.attributes(span.pop(named[0])))
+        span["attributes"] = loose
     return span
 
 
@@ -174,7 +174,11 @@ def _collect_numbered(members: Object) -> list[Json]:
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     span = _span(o)
     store = store_of(span)  # some write rows of their own span objects
-    return each([span], span_object.record, report) if store is None else store.spans(span, report)
+    return (
+        each([span], span_object.record_of_any, report)
+        if store is None
+        else store.spans(span, report)
+    )
 
 
 CONTAINER = Container(

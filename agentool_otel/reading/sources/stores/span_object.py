@@ -16,9 +16,10 @@ A span that was printed when it started has no end; grouping prefers the finishe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from agentool_otel.ground import json_codec
@@ -30,45 +31,74 @@ from agentool_otel.reading.sources.stores.log_record import payload
 from agentool_otel.reading.sources.stores.nested import flatten
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
-__all__ = ["CONTAINER", "recognises", "record", "resource"]
+__all__ = ["CONTAINER", "attributes_of", "recognises", "record", "record_of_any", "resource"]
 
-_TRACE = ("traceId", "trace_id", "traceID", "TraceId")
-_SPAN = ("spanId", "span_id", "spanID", "SpanId")
-_CONTEXT = ("context", "spanContext", "_spanContext", "span_context")
-_PARENT = ("parentSpanId", "parent_span_id", "parentSpanID", "ParentSpanId", "parent_id",
-           "parentId", "parentSpanContext", "parent")  # fmt: skip
-_NAME = ("name", "spanName", "span_name", "SpanName", "resource_name")
-_KIND = ("kind", "spanKind", "span_kind", "SpanKind")
-_START = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "start_time_ns",
-          "start_timestamp", "startTimestamp", "timestamp", "Timestamp", "@timestamp",
-          "_time")  # fmt: skip
-_END = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time", "end_time_ns",
-        "end_timestamp", "endTimestamp")  # fmt: skip
-_DURATION_NS = {"durationNano": 1, "duration_nano": 1, "duration_ns": 1, "durationNs": 1,
-                "Duration": 1, "durationMs": 10**6, "duration_ms": 10**6}  # fmt: skip
-_ATTRIBUTES = ("attributes", "span_attributes", "SpanAttributes", "spanAttributes", "custom")
-_EVENTS = ("events", "span_events", "Events", "otel_events")
-_LINKS = ("links", "Links", "otel_links")
-_SCOPE = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary",
-          "instrumentation_info", "scopeName", "scope_name", "ScopeName",
-          "otel_scope_name")  # fmt: skip
-_RESOURCE = ("resource", "resourceAttributes", "resource_attributes", "ResourceAttributes",
-             "otel_resource_attributes")  # fmt: skip
-_STATUS = ("status_code", "statusCode", "StatusCode", "otel_status_code")
-_STATUS_MESSAGE = ("status_message", "statusMessage", "StatusMessage", "otel_status_message")
-_TIME = ("timeUnixNano", "time_unix_nano", "timestamp", "time", "Timestamp", "time_ns",
-         "event_timestamp")  # fmt: skip
+_TRACE, _SPAN = ("traceid",), ("spanid",)
+_CONTEXT = ("context", "spancontext")
+_CODE = ("code", "statuscode")
+_MESSAGE = ("message", "description")
+_EVENT_NAME = ("name", "eventname")
+_TIME = ("timeunixnano", "timestamp", "time", "timens", "eventtimestamp")
+_DURATIONS_NS = {"durationnano": 1, "durationns": 1, "durationnanos": 1, "durationms": 10**6}
 _MICROSECOND = 1000
+_MOST_MEMBERS = 256
+"""Members of an object whose names are remembered: larger ones are rare, and cost memory."""
+_BOOKKEEPING = frozenset({
+    "tracestate", "traceflags", "isremote", "flags", "schemaurl", "droppedattributescount",
+    "droppedeventscount", "droppedlinkscount", "ended", "version", "scopeversion",
+})  # fmt: skip
+"""Members that hold nothing of what the program did."""
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+_SEPARATORS = re.compile(r"[\W_]+")
+_TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+"""Spec: W3C Trace Context, version 00."""
 _SPELLED = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s)")
 
 
+class _Members(NamedTuple):
+    """The members of a span in the order in which they count, without separators and case; or, of
+    one object, the names that it has for them."""
+
+    trace: tuple[str, ...] = _TRACE
+    span: tuple[str, ...] = (*_SPAN, "id")
+    context: tuple[str, ...] = _CONTEXT
+    parent: tuple[str, ...] = ("parentspanid", "parentid", "parentspancontext", "parent")
+    name: tuple[str, ...] = ("name", "spanname", "operationname", "resourcename")
+    kind: tuple[str, ...] = ("kind", "spankind")
+    start: tuple[str, ...] = ("starttimeunixnano", "starttime", "starttimens", "starttimestamp",
+                              "startedat", "timestamp", "time")  # fmt: skip
+    end: tuple[str, ...] = ("endtimeunixnano", "endtime", "endtimens", "endtimestamp", "endedat")
+    duration: tuple[str, ...] = (*_DURATIONS_NS, "duration")
+    attributes: tuple[str, ...] = ("attributes", "spanattributes", "custom")
+    events: tuple[str, ...] = ("events", "spanevents", "otelevents")
+    links: tuple[str, ...] = ("links", "otellinks")
+    scope: tuple[str, ...] = ("scope", "instrumentationscope", "instrumentationlibrary",
+                              "instrumentationinfo", "scopename", "otelscopename")  # fmt: skip
+    resource: tuple[str, ...] = ("resource", "resourceattributes", "otelresourceattributes")
+    service: tuple[str, ...] = ("servicename",)
+    status: tuple[str, ...] = ("status",)
+    status_code: tuple[str, ...] = ("statuscode", "otelstatuscode")
+    status_message: tuple[str, ...] = ("statusmessage", "otelstatusmessage")
+    failed: tuple[str, ...] = ("error", "haserror")
+
+
+_ALL = _Members()
+
+
 def recognises(o: Object) -> bool:
-    trace_id, span_id = _ids(o)
-    return (
-        trace_id is not None
-        and span_id is not None
-        and (v.first(o, *_NAME, *_START, *_ATTRIBUTES) is not None)
+    """Return whether an object has ids and something else of a span, or all but the id of a
+    trace."""
+    names = _members_of(o)
+    trace_id, span_id = _ids(o, names)
+    if span_id is None:
+        return False
+    if trace_id is not None:
+        return v.first(o, *names.name, *names.start, *names.attributes) is not None
+    return bool(names.parent) and None not in (
+        v.first(o, *names.name),
+        v.first(o, *names.start),
+        v.first(o, *names.end, *names.duration),
+        v.first(o, *names.attributes),
     )
 
 
@@ -78,8 +108,12 @@ def record(o: Object) -> SpanRecord:
     Raises:
         ValueError: its ids or its attributes are invalid.
     """
-    trace_id, span_id = _ids(o)
-    names = _names_among(tuple(o))
+    names = _members_of(o)
+    trace_id, span_id = _ids(o, names)
+    return _record(o, names, v.identifier(trace_id, 16), v.identifier(span_id, 8))
+
+
+def _record(o: Object, names: _Members, trace_id: str, span_id: str) -> SpanRecord:
     attributes = v.first(o, *names.attributes)
     if not isinstance(attributes, (dict, list, str, type(None))):
         raise ValueError(f"expected attributes, got {type(attributes).__name__}")
@@ -88,9 +122,12 @@ def record(o: Object) -> SpanRecord:
     from_javascript = isinstance(start_value, list) or ("id" in o and "timestamp" in o)
     scope = v.first(o, *names.scope)
     code, message = _status(o, names)
+    attributes_of_resource = resource(v.first(o, *names.resource))
+    if service := v.text(v.first(o, *names.service)):
+        attributes_of_resource.setdefault("service.name", service)
     return SpanRecord(
-        v.identifier(trace_id, 16),
-        v.identifier(span_id, 8),
+        trace_id,
+        span_id,
         _parent(v.first(o, *names.parent)),
         v.text(v.first(o, *names.name)),
         v.kind(v.first(o, *names.kind), 0 if from_javascript else 1),
@@ -102,56 +139,118 @@ def record(o: Object) -> SpanRecord:
         code,
         message,
         v.text(v.obj(scope).get("name") if isinstance(scope, dict) else scope),
-        resource(v.first(o, *names.resource)),
+        attributes_of_resource,
     )
 
 
-class _Names(NamedTuple):
-    """The names of members, those that count first."""
+def attributes_of(o: Object) -> Attributes | None:
+    """Return the attributes of an object, None if it has no member for them."""
+    value = v.first(o, *_members_of(o).attributes)
+    return None if value is None else v.attributes(value)
 
-    attributes: tuple[str, ...] = _ATTRIBUTES
-    start: tuple[str, ...] = _START
-    scope: tuple[str, ...] = _SCOPE
-    parent: tuple[str, ...] = _PARENT
-    name: tuple[str, ...] = _NAME
-    kind: tuple[str, ...] = _KIND
-    end: tuple[str, ...] = _END
-    duration: tuple[str, ...] = tuple(_DURATION_NS)
-    events: tuple[str, ...] = _EVENTS
-    links: tuple[str, ...] = _LINKS
-    resource: tuple[str, ...] = _RESOURCE
-    status: tuple[str, ...] = _STATUS
-    status_message: tuple[str, ...] = _STATUS_MESSAGE
+
+def record_of_any(o: Object) -> SpanRecord:
+    """Return the span of an object of no store in particular.
+
+    Its members that are nothing else of a span are attributes. Without any id, both are made of
+    its content. A span id alone leaves the trace id empty: the trace is that of its file.
+
+    Raises:
+        ValueError: its ids or its attributes are invalid.
+    """
+    names = _members_of(o)
+    trace_id, span_id = _ids(o, names)
+    content = b"" if span_id is not None else _content(o)
+    if trace_id is not None:
+        trace = v.identifier(trace_id, 16)
+    else:
+        trace = "" if span_id is not None else v.hashed(content, 16)
+    span = _record(
+        o, names, trace, v.hashed(content, 8) if span_id is None else v.identifier(span_id, 8)
+    )
+    span.made_ids = trace_id is None or span_id is None
+    others = {name: o[name] for name in _others(o, names) if o[name] is not None}
+    if others:
+        span.attributes = {**flatten(v.attributes(others)), **span.attributes}
+    return span
+
+
+def _content(o: Object) -> bytes:
+    return repr(sorted(o.items(), key=lambda item: item[0])).encode("utf-8", "replace")
+
+
+def _others(o: Object, names: _Members) -> Iterator[str]:
+    """Yield the members of an object that are no part of a span."""
+    known = set(chain(*names))
+    for name in o:
+        if name not in known and not name.startswith("_") and _plain(name) not in _BOOKKEEPING:
+            yield name
+
+
+def _members_of(o: Object) -> _Members:
+    names = tuple(o)
+    return _members(names) if len(names) <= _MOST_MEMBERS else _members.__wrapped__(names)
 
 
 @lru_cache(1024)
-def _names_among(members: tuple[str, ...]) -> _Names:
-    """Return the names that are among some members: the spans of one store have the same."""
-    return _Names(*(tuple(name for name in names if name in members) for names in _Names()))
+def _members(names: tuple[str, ...]) -> _Members:
+    """Return the names that the members of a span have among some names: the spans of one store
+    have the same."""
+    return _Members(*(_named(names, members) for members in _ALL))
 
 
-def _ids(o: Object) -> tuple[Json, Json]:
-    context = v.first(o, *_CONTEXT)
-    if isinstance(context, dict) and (span_id := v.first(context, *_SPAN)) is not None:
-        return v.first(context, *_TRACE), span_id
-    return v.first(o, *_TRACE), v.first(o, *_SPAN, "id")
+def _named(names: Iterable[str], members: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of some names that are among members, in the order of the members."""
+    found = [(members.index(plain), name) for name in names if (plain := _plain(name)) in members]
+    return tuple(name for _, name in sorted(found, key=lambda item: item[0]))
+
+
+@lru_cache(4096)
+def _plain(name: str) -> str:
+    """Return a name without separators and case: `startTime`, `start_time` and `Start-Time` are
+    one name."""
+    return _SEPARATORS.sub("", name).lower()
+
+
+def _first(o: Object, members: tuple[str, ...]) -> Json:
+    """Return the first of several members that an object has, however it spells their names."""
+    return v.first(o, *_named(o, members))
+
+
+def _ids(o: Object, names: _Members) -> tuple[Json, Json]:
+    context = v.first(o, *names.context)
+    if isinstance(context, dict) and (span_id := _first(context, _SPAN)) is not None:
+        return _first(context, _TRACE), span_id
+    trace_id, span_id = v.first(o, *names.trace), v.first(o, *names.span)
+    if trace_id is None and isinstance(span_id, str):
+        traceparent = _TRACEPARENT.fullmatch(span_id)  # the Id of .NET's Activity
+        if traceparent is not None:
+            return traceparent[1], traceparent[2]
+    return trace_id, span_id
 
 
 def _parent(value: Json) -> str | None:
-    return v.parent(v.first(value, *_SPAN) if isinstance(value, dict) else value)
+    if isinstance(value, dict):
+        value = _first(value, _SPAN)
+    elif isinstance(value, str) and (traceparent := _TRACEPARENT.fullmatch(value)):
+        value = traceparent[2]
+    return v.parent(value)
 
 
-def _end(o: Object, start: int | None, from_javascript: bool, names: _Names) -> int | None:
+def _end(o: Object, start: int | None, from_javascript: bool, names: _Members) -> int | None:
     end = v.named_time_ns(o, *names.end)
     if end is not None or start is None:
         return end
     for name in names.duration:
-        if (duration := o[name]) is not None:
-            return _later(start, duration, _DURATION_NS[name])
-    duration = o.get("duration")
-    if isinstance(duration, str) and (spelled := _SPELLED.fullmatch(duration)):
-        return _later(start, spelled[1], _UNITS[spelled[2]])
-    return _later(start, duration, _MICROSECOND if from_javascript else 1)
+        duration = o[name]
+        if duration is None:
+            continue
+        if (unit_ns := _DURATIONS_NS.get(_plain(name))) is not None:
+            return _later(start, duration, unit_ns)
+        if isinstance(duration, str) and (spelled := _SPELLED.fullmatch(duration)):
+            return _later(start, spelled[1], _UNITS[spelled[2]])
+        return _later(start, duration, _MICROSECOND if from_javascript else 1)
+    return None
 
 
 def _later(start: int, duration: Json, unit_ns: int) -> int | None:
@@ -161,15 +260,15 @@ def _later(start: int, duration: Json, unit_ns: int) -> int | None:
     return None if ns is None else start + ns
 
 
-def _status(o: Object, names: _Names) -> tuple[str, str | None]:
-    value = o.get("status")
+def _status(o: Object, names: _Members) -> tuple[str, str | None]:
+    value = v.first(o, *names.status)
     message: Json = None
     if isinstance(value, dict):
-        message = v.first(value, "message", "description")
-        value = v.first(value, "code", "status_code", "statusCode")
+        message = _first(value, _MESSAGE)
+        value = _first(value, _CODE)
     if value is None:
-        value = v.first(o, *names.status)
-    if value is None and v.first(o, "error", "has_error") is True:
+        value = v.first(o, *names.status_code)
+    if value is None and v.first(o, *names.failed) is True:
         value = "ERROR"
     if message is None:
         message = v.first(o, *names.status_message)
@@ -188,10 +287,10 @@ def resource(value: Json) -> Attributes:
 def _events(value: Json) -> list[SpanEvent]:
     return [
         SpanEvent(
-            v.text(v.first(event, "name", "Name", "event_name"))
+            v.text(_first(event, _EVENT_NAME))
             or v.text(v.obj(event.get("attributes")).get("event.name")),
-            v.named_time_ns(event, *_TIME),
-            payload(v.first(event, "attributes", "Attributes"), event.get("body")),
+            v.named_time_ns(event, *_named(event, _TIME)),
+            payload(_first(event, _ALL.attributes), event.get("body")),
         )
         for event in _objects(value, "Timestamp")
     ]
@@ -200,13 +299,13 @@ def _events(value: Json) -> list[SpanEvent]:
 def _links(value: Json) -> list[SpanLink]:
     links: list[SpanLink] = []
     for link in _objects(value, "TraceId"):
-        trace_id, span_id = _ids(link)
+        trace_id, span_id = _ids(link, _members_of(link))
         with suppress(ValueError):
             links.append(
                 SpanLink(
                     v.identifier(trace_id, 16),
                     v.identifier(span_id, 8),
-                    v.attributes(v.first(link, "attributes", "Attributes")),
+                    v.attributes(_first(link, _ALL.attributes)),
                 )
             )
     return links
@@ -233,7 +332,7 @@ def _objects(value: Json, column: str) -> Iterator[Object]:
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    return each([o], record, report)
+    return each([o], record_of_any, report)
 
 
 CONTAINER = Container(

@@ -134,6 +134,7 @@ def _base64(text: str) -> bytes:
 # ------------------------------------------------------------------------------------- times
 
 _END_NS = 1 << 63
+_NANOSECONDS = ("nano", "nanos", "_ns", "-ns", " ns")
 
 
 def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
@@ -162,7 +163,7 @@ def named_time_ns(source: Mapping[str, Json], *names: str) -> int | None:
     ends in nanoseconds is trusted whatever the magnitude."""
     for name in names:
         if (value := source.get(name)) is not None:
-            exact = name.lower().endswith(("nano", "_ns"))
+            exact = name.lower().endswith(_NANOSECONDS) or name.endswith("Ns")
             return time_ns(value, 1 if exact else None)
     return None
 

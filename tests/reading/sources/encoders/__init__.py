@@ -122,9 +122,9 @@ ENCODERS = [
     Encoder("JavaScript console", lambda s: lines([*map(javascript_console, s)]),
             lambda span: msgspec.structs.replace(
                 span, start_ns=rounded(span, 1000).start_ns, end_ns=rounded(span, 1000).end_ns)),
-    Encoder("any-agent", lambda s: dumps({"spans": [*map(any_agent, s)], "final_output": "x"}),
+    Encoder("any-agent", lambda s: dumps({"spans": [*map(any_agent, s)], "final_output": None}),
             lambda span: msgspec.structs.replace(span, scope="")),
-    Encoder("strands-evals", lambda s: dumps({"session_id": "1", "spans": [*map(strands, s)]}),
+    Encoder("strands-evals", lambda s: dumps({"session_id": None, "spans": [*map(strands, s)]}),
             strands_kept),
     Encoder("ADOT", lambda s: lines([*map(adot, s)]), unchanged),
     Encoder("CloudWatch events", cloudwatch_events, unchanged),
