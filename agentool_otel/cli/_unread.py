@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentool_otel.cli import _text
 from agentool_otel.dialects import match_dialect
+from agentool_otel.dialects.kit.dialect import GUESSED
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.source import Source, files_of
@@ -51,7 +52,7 @@ class Inventory:
     @property
     def is_unknown(self) -> bool:
         """Return whether no span is in a known vocabulary."""
-        return not self._dialects
+        return self._dialects.keys() <= {GUESSED}
 
     def lines(self) -> Iterator[str]:
         """Yield lines for people: the most frequent names, and why no run was read."""
@@ -62,7 +63,11 @@ class Inventory:
         ):
             yield f"{title}: {_listed(names)}"
         if self.is_unknown:
-            yield "why: no scope, span name or attribute is of a known vocabulary"
+            guessed = self._dialects[GUESSED]
+            yield (
+                "why: no scope, span name or attribute is of a known vocabulary"
+                + (f"; {guessed:,} spans read by the names of attributes alone" if guessed else "")
+            )
         else:
             yield f"why: known as {_listed(self._dialects)}, but none is a run or a call"
 

@@ -57,6 +57,8 @@ class _Finished(NamedTuple):
     losses: list[Loss]
     report: dict[str, Any] | None
     results: list[bytes]
+    guessed: int
+    """Number of spans that were read by the names of their attributes alone."""
 
 
 def _convert(
@@ -77,7 +79,7 @@ def _convert(
         if format_name != _DEFAULT:
             lost = [loss._asdict() for loss in losses]
             fidelity["format"] = {"name": format_name, "losses": lost}
-    return _Finished(rebuilt.trace_id, place, value, losses, fidelity, results)
+    return _Finished(rebuilt.trace_id, place, value, losses, fidelity, results, rebuilt.guessed)
 
 
 def _each_finished(
@@ -195,6 +197,10 @@ def command(
     _say_totals(source, output_files.traces, reading, output, documents=others.count)
     if reading.count + reading.records and not output_files.traces and not others.count:
         _say_unread(source, shlex.join(["agentool-otel", "show", *sources, "--spans"]))
+    elif output_files.guessed:
+        number = _text.count(output_files.guessed, "span")
+        say(f"{number} of no known vocabulary, read by the names of attributes alone")
+        say(f" hint: --fidelity FILE has what was inferred and what was not read; {NEXT}")
     return 1 if failed else 0
 
 
@@ -209,12 +215,15 @@ class _Output:
         self.losses = writer.kinds
         """Kinds of data that the format cannot represent."""
         self.traces = 0
+        self.guessed = 0
+        """Number of spans that were read by the names of their attributes alone."""
 
     def document(self, trace: ReasoningTrace) -> None:
         self._writer.write(trace)
         self.traces += 1
 
     def rebuilt(self, finished: _Finished) -> None:
+        self.guessed += finished.guessed
         self._writer.put(finished.value, finished.losses)
         if self._results is not None:
             self._results.writelines(finished.results)

@@ -20,6 +20,8 @@ __all__ = [
     "AROUND",
     "CENSUS",
     "EXTENDS",
+    "GUESSED",
+    "LAST",
     "NOT_MINE",
     "ORIGINAL",
     "OWN_ROLE",
@@ -66,6 +68,10 @@ CENSUS = 0.5
 """Some attributes or events have names of this vocabulary."""
 SPAN_NAME = 0.3
 """Only the span's name points to it."""
+LAST = 0.1
+"""No other dialect recognises the span, and names of attributes suggest what it is."""
+GUESSED = "guessed"
+"""Name of the dialect that reads spans by such names."""
 
 
 class Confidence(NamedTuple):
@@ -99,6 +105,8 @@ class Markers(NamedTuple):
     namespaces: tuple[str, ...] = ()
     """Prefixes of attribute names that nobody else uses, besides the name of the dialect: by them
     alone, without ids, an object is known for the attributes of a span."""
+    last: bool = False
+    """Whether the dialect is offered only the spans that no other dialect recognises."""
 
 
 class Content(NamedTuple):
@@ -329,12 +337,15 @@ def classify(span: SpanRecord) -> tuple[str | None, Operation]:
             return best.name, best.read(Reader(span))
     elif candidates and (surest := _best(span, candidates).dialect) is not None:
         return surest.name, surest.read(Reader(span))
+    if (fallback := _best(span, _marking().last).dialect) is not None:
+        return fallback.name, fallback.read(Reader(span))
     return None, Unclassified(extra=dict(span.attributes))
 
 
 def match_dialect(span: SpanRecord) -> Match:
     """Return the dialect a span is written in and why, as `classify` decides it."""
-    return _best(span, _candidates(span))
+    match = _best(span, _candidates(span))
+    return match if match.dialect is not None else _best(span, _marking().last)
 
 
 def _best(span: SpanRecord, candidates: tuple[Dialect, ...]) -> Match:
@@ -427,6 +438,10 @@ class _Marking:
         self._scopes: list[tuple[tuple[str, ...], int]] = []
         self._names: list[tuple[tuple[str, ...], int]] = []
         self._installed = tuple(installed)
+        self.last = tuple(
+            dialect for dialect in installed if (markers := _markers(dialect)) and markers.last
+        )
+        """Those for spans that no other dialect recognises."""
         for number, dialect in enumerate(installed):
             markers = _markers(dialect)
             if markers is None:

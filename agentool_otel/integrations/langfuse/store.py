@@ -1,6 +1,8 @@
 """Langfuse: traces and observations from its API, its UI and its exports.
 
     {"trace": {...}, "observations": [...]}, a trace with its `observations`, or an observation
+    {"batch": [{"type": "span-create", "body": {...}}]}, as SDKs before version 3 send them; an
+    update completes the observation of its id
 
 What Langfuse keeps outside attributes goes back to the names of its own OpenTelemetry SDK:
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
@@ -46,11 +49,22 @@ _OLDER_COSTS = {"calculatedInputCost": "input", "calculatedOutputCost": "output"
                 "calculatedTotalCost": "total"}  # fmt: skip
 """Fields of observations before version 3 of its server, and beside the newer ones since."""
 _USERS = {"sessionId": "session.id", "userId": "user.id"}
+_SENT = ("-create", "-update")
 _ENVELOPE = ("attributes", "resourceAttributes", "scope")
 
 
 def _recognises(o: Object) -> bool:
-    return _is_observation(o) or isinstance(o.get("observations"), list)
+    if _is_observation(o) or isinstance(o.get("observations"), list):
+        return True
+    batch = o.get("batch")
+    return isinstance(batch, list) and any(map(_is_sent, batch))
+
+
+def _is_sent(event: Json) -> bool:
+    """Return whether a value is an event of the ingestion API."""
+    if not isinstance(event, dict) or not isinstance(event.get("body"), dict):
+        return False
+    return v.text(event.get("type")).endswith(_SENT)
 
 
 def _is_observation(o: Object) -> bool:
@@ -60,6 +74,9 @@ def _is_observation(o: Object) -> bool:
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if _is_observation(o):
         yield from each([o], lambda item: _record(item, {}, {}), report)
+        return
+    if "observations" not in o:
+        yield from _sent(o["batch"], report)
         return
     if o["observations"] and all(isinstance(item, str) for item in o["observations"]):
         report(
@@ -77,6 +94,25 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
         return _record(item, everywhere, roots if is_root else {})
 
     yield from each(o["observations"], record, report)
+
+
+def _sent(batch: list[Json], report: Report) -> Iterator[SpanRecord]:
+    """Yield the spans of events of the ingestion API."""
+    events = [event for event in batch if _is_sent(event)]
+    traces = {
+        event["body"].get("id"): _of_trace(event["body"])
+        for event in events
+        if event["type"] == "trace-create"
+    }
+    for event in events:
+        kind, _, action = event["type"].rpartition("-")
+        body = {"type": kind.upper(), **event["body"]}
+        if body["type"].upper() not in _TYPES:
+            continue
+        everywhere, of_root = traces.get(body.get("traceId"), ({}, {}))
+        is_root = action == "create" and body.get("parentObservationId") is None
+        attributes = of_root if is_root else {}
+        yield from each([body], lambda o: _record(o, everywhere, attributes), report)  # noqa: B023
 
 
 def _of_trace(trace: Object) -> tuple[Attributes, Attributes]:
@@ -108,6 +144,10 @@ def _record(o: Object, everywhere: Attributes, of_root: Attributes) -> SpanRecor
         counted = {part: o[name] for name, part in older.items() if o.get(name)}
         if _OBSERVATION + attribute not in ours:
             v.put(ours, _OBSERVATION + attribute, counted)
+    if _OBSERVATION + "usage_details" not in ours and (usage := v.obj(o.get("usage"))):
+        counts = {_OLDER_USAGE.get(name, name): usage[name] for name in usage}
+        known = {name: counts[name] for name in _OLDER_USAGE.values() if counts.get(name)}
+        v.put(ours, _OBSERVATION + "usage_details", known)
     for name, value in metadata.items():
         if name not in _ENVELOPE:
             v.put(ours, f"{_OBSERVATION}metadata.{name}", value)
@@ -143,5 +183,5 @@ CONTAINER = Container(
         "the kind of the span, its links and its events are not kept",
         "of the status only ERROR is kept",
     ),
-    members=("observations",),
+    members=("observations", "batch"),
 )

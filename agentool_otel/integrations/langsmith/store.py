@@ -1,6 +1,7 @@
 """LangSmith runs, from `Client.list_runs`, the API and bulk exports.
 
     {"id", "trace_id", "parent_run_id", "name", "run_type", "inputs", "outputs", "extra", "error"}
+    {"post": [...], "patch": [...]}, the body of a batch; a patch completes the run of its id
 
 What a run keeps outside attributes gets the names that LangSmith's own OTLP exporter writes:
 
@@ -35,7 +36,10 @@ _PARAMETERS = ("max_tokens", "temperature", "top_p", "frequency_penalty", "prese
 
 
 def _recognises(o: Object) -> bool:
-    return "id" in o and "run_type" in o and ("inputs" in o or "start_time" in o)
+    if "id" not in o:
+        return False
+    is_run = "run_type" in o and ("inputs" in o or "start_time" in o)
+    return is_run or ("dotted_order" in o and "trace_id" in o)  # the latter are patches
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:

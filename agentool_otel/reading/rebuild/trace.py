@@ -22,7 +22,7 @@ from agentool_otel.reading.rebuild.report.trace_report import report_on
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.trace_fields import document_of
-from agentool_otel.reading.rebuild.tree import Node
+from agentool_otel.reading.rebuild.tree import Node, is_guessed
 
 if TYPE_CHECKING:
     from agentool_otel.reading.rebuild.result_spans import Verdicts
@@ -57,6 +57,7 @@ class Rebuilt:
         "_trace",
         "anchor",
         "batch",
+        "guessed",
     )
 
     def __init__(
@@ -86,6 +87,8 @@ class Rebuilt:
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
         """The span that a judgement of the run is about; None if there is none."""
         self._document = document_of(run, subtraces)
+        self.guessed = sum(map(is_guessed, run.all_nodes))
+        """Number of spans of no known vocabulary, read by the names of their attributes alone."""
         self._may_hide = any(may_hide(node.span) for node in run.all_nodes)
         if self._may_hide:
             self._add_hidden(run)

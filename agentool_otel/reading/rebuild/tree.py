@@ -9,9 +9,14 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.kit.dialect import prompt_ids
+from agentool_otel.dialects.kit.dialect import GUESSED, prompt_ids
 from agentool_otel.dialects.openinference.repeated_names import without_added_names
-from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Operation,
+    Unclassified,
+    WorkflowInvocation,
+)
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import END_NS, FIRST_NS
 from agentool_otel.reading.rebuild.lineage import Lineage
@@ -22,6 +27,7 @@ __all__ = [
     "grow",
     "has_summed_usage",
     "is_adopted",
+    "is_guessed",
     "is_late",
     "is_open",
     "is_record",
@@ -128,7 +134,25 @@ def has_summed_usage(span: SpanRecord) -> bool:
 
 def grow(spans: list[SpanRecord]) -> list[Node]:
     """Return the nodes of a trace, linked, in order of start."""
-    return link([Node(span) for span in spans])
+    nodes = link([Node(span) for span in spans])
+    guessed = [node for node in nodes if node.dialect == GUESSED]
+    for node in guessed:
+        if any(_is_known_as(node, other) for other in (node.parent, *node.children)):
+            node.dialect, node.operation = None, Unclassified(extra=dict(node.span.attributes))
+            node.is_run = False
+    return nodes
+
+
+def _is_known_as(node: Node, other: Node | None) -> bool:
+    """Return whether a span beside a guessed one is known for the operation that was guessed."""
+    if other is None or other.dialect in (None, GUESSED):
+        return False
+    return other.operation.__class__ is node.operation.__class__
+
+
+def is_guessed(node: Node) -> bool:
+    """Return whether a span of no known vocabulary was read by the names of its attributes."""
+    return node.dialect == GUESSED
 
 
 def link(nodes: list[Node]) -> list[Node]:

@@ -43,9 +43,10 @@ def test_equal_starts_are_sorted_by_id_and_unknown_ones_come_first() -> None:
     assert names(by_trace(spans)) == [["a4", "a3"], ["b1", "b2"]]
 
 
-def test_finished_copy_replaces_unfinished() -> None:
+def test_unfinished_copy_completes_the_finished_one() -> None:
     open_copy = span("a", 1, attributes={"x": 1, "y": 2})
-    assert kept(open_copy, span("a", 1, end=5)).end_ns == 5
+    whole = kept(open_copy, span("a", 1, end=5, attributes={"y": 3}))
+    assert (whole.end_ns, whole.attributes) == (5, {"y": 3, "x": 1})
 
 
 def test_the_more_complete_of_two_finished_copies_is_kept() -> None:
@@ -174,7 +175,7 @@ def kept(*copies: SpanRecord) -> SpanRecord:
     """Return the copy that is kept, which has to be the same one in either order."""
     ((one,),) = by_trace(copies)
     ((second,),) = by_trace(reversed(copies))
-    assert one is second
+    assert one == second
     return one
 
 

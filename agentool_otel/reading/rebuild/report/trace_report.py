@@ -32,7 +32,12 @@ from agentool_otel.reading.rebuild.report.span_notes import (
     repeated,
     without_ids,
 )
-from agentool_otel.reading.rebuild.report.unread import unread_keys, unread_spans, with_unread
+from agentool_otel.reading.rebuild.report.unread import (
+    unread_keys,
+    unread_spans,
+    with_guesses,
+    with_unread,
+)
 from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.status import Status, status_of
 from agentool_otel.reading.rebuild.steps.builder import StepBuilder
@@ -110,7 +115,8 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         notes += redacted_on(node)
         notes += cut_or_hidden(node)
         notes += masked_on_the_way(node)
-    report.notes = with_unread(with_hidden_members(notes, everything), root, everything)
+    notes = with_guesses(with_hidden_members(notes, everything), everything)
+    report.notes = with_unread(notes, root, everything)
     return report
 
 

@@ -14,10 +14,11 @@ from agentool_otel.model.operations import Unclassified
 from agentool_otel.reading.rebuild.report.fidelity import Note
 from agentool_otel.reading.rebuild.report.gaps import possible_fields
 from agentool_otel.reading.rebuild.report.span_notes import OF_COLLECTORS
-from agentool_otel.reading.rebuild.tree import Node
+from agentool_otel.reading.rebuild.tree import Node, is_guessed
 
-__all__ = ["unread_keys", "unread_spans", "with_unread"]
+__all__ = ["unread_keys", "unread_spans", "with_guesses", "with_unread"]
 
+_GUESS = "of no known vocabulary: read by the names of its attributes"
 _IDS = (".id", "_id", "Id", ".ids", "_ids")
 """Ends of names whose values are no content."""
 
@@ -43,6 +44,21 @@ def _is_unread(node: Node) -> bool:
         and node.dialect is not None
         and not node.children
         and any(True for _ in unread_keys(node))
+    )
+
+
+def with_guesses(notes: list[Note], nodes: list[Node]) -> list[Note]:
+    """Return the notes on a trace; nothing is kept that is from a span of no known vocabulary."""
+    guessed = {node.span.span_id for node in nodes if is_guessed(node)}
+    return (
+        [
+            msgspec.structs.replace(note, outcome="inferred", rule=note.rule or _GUESS)
+            if note.outcome == "kept" and note.span_id in guessed
+            else note
+            for note in notes
+        ]
+        if guessed
+        else notes
     )
 
 

@@ -132,10 +132,11 @@ class Salvage:
     def _spans_of(self, value: Json) -> list[SpanRecord]:
         with suppress(Foreign, RecursionError):
             if value.__class__ is not dict or "traceId" not in value or "resource" in value:
-                return list(self._values.spans(value, self._where))
+                spans = self._values.spans(value, self._where)
+                return [span for span in spans if not span.made_ids]  # else it may be an event
             if any(key.startswith(_OF_SPANS) for key in value):
-                spans = [normal(value)]
-                return [*self._values.otlp_spans(spans, self._scope, self._resource, self._where)]
+                items = [normal(value)]
+                return [*self._values.otlp_spans(items, self._scope, self._resource, self._where)]
         return []
 
 

@@ -10,11 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.model.spans import Damage, Deduplicated, SpanEvent, SpanRecord, is_fragment
+from agentool_otel.model.spans import (
+    Attributes,
+    Damage,
+    Deduplicated,
+    SpanEvent,
+    SpanRecord,
+    is_fragment,
+)
 from agentool_otel.reading.sources.files.trace_counts import SLOTS, Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.lone_records import as_spans
@@ -27,6 +35,11 @@ __all__ = ["by_trace", "complete_spans", "group_by_trace"]
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
 _NO_ID = "0" * 16
+_COMPLETED = ("parent_id", "name", "kind", "start_ns", "end_ns", "links", "status",
+              "status_message", "scope", "resource")  # fmt: skip
+"""Fields of a span that are taken from another record of it where one does not have them."""
+_UNKNOWN: tuple[object, ...] = (None, "", "INTERNAL", "UNSET", [], {})
+"""Values of such a field that say nothing."""
 _OF_EVENT = re.compile(r"events\[(\d+)\]")
 
 _Span = SpanRecord | UndecodedSpan
@@ -40,11 +53,11 @@ def by_trace(
 ) -> Iterator[list[SpanRecord]]:
     """Yield the spans of one trace after another, sorted by start and span id.
 
-    The outcome does not depend on the order or the repetition of `spans`; of several copies of a
-    span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
-    sorted by start as long as all of them fit into `budget_bytes`; above it in no particular
-    order. One trace has to fit into memory. Temporary files have no name, and are gone when the
-    iterator is exhausted or closed, or the process ends.
+    The outcome does not depend on the order or the repetition of `spans`. Of several copies of a
+    span the most complete one is kept, and a trace that had some is a `Deduplicated`; records of
+    parts of a span complete each other. Traces come sorted by start as long as all of them fit into
+    `budget_bytes`; above it in no particular order. One trace has to fit into memory. Temporary
+    files have no name, and are gone when the iterator is exhausted or closed, or the process ends.
 
     With a `census` of the same spans, traces come as they complete.
 
@@ -198,32 +211,71 @@ def _settle_zeros(spans: list[SpanRecord]) -> None:
 
 
 def _copies(spans: list[SpanRecord]) -> int:
-    """Count the duplicate spans. A fragment is joined, and no duplicate; an evaluation is none
-    either, however often it was written.
+    """Count the duplicate spans. Neither a fragment nor a record that completes an earlier one is a
+    duplicate, nor is an evaluation, however often it was written.
     """
     span_ids = [
         span.span_id
         for span in spans
-        if not is_fragment(span) and gen_ai.EVALUATION_NAME not in span.attributes
+        if not (is_fragment(span) or _is_patch(span) or gen_ai.EVALUATION_NAME in span.attributes)
     ]
     return len(span_ids) - len(set(span_ids))
 
 
+def _is_patch(span: SpanRecord) -> bool:
+    """Return whether a record has only what became known of a span after its start."""
+    return span.start_ns is None or not span.name
+
+
 def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
-    """Return the most complete copy of each span, with the log records that belong to it."""
-    best: dict[str, SpanRecord] = {}
+    """Return each span once: the most complete of its copies, completed by those of its parts, with
+    the log records that belong to it."""
+    copies: dict[str, list[SpanRecord]] = {}
     joined: dict[str, list[SpanRecord]] = {}
     for span in spans:
         if span.start_ns is None and span.events and is_fragment(span):
             joined.setdefault(span.span_id, []).append(span)
-        other = best.setdefault(span.span_id, span)
-        if other is not span and _completeness(span) > _completeness(other):
-            best[span.span_id] = span
+        copies.setdefault(span.span_id, []).append(span)
+    best = {span_id: _completed(records) for span_id, records in copies.items()}
     for span_id, fragments in joined.items():
         span = _with_events(best.pop(span_id), fragments)
         spans = as_spans(span) if is_fragment(span) else [span]
         best.update({span.span_id: span for span in spans})
     return best
+
+
+def _completed(copies: list[SpanRecord]) -> SpanRecord:
+    """Return the most complete of the copies of a span; if one was written before the span ended or
+    is a patch of it, with what that one has in addition."""
+    if len(copies) == 1:
+        return copies[0]
+    best, *others = sorted(copies, key=_completeness, reverse=True)
+    parts = [
+        other
+        for other in others
+        if not is_fragment(other) and (_is_part(other) or _is_part(best)) and other != best
+    ]
+    if not parts or gen_ai.EVALUATION_NAME in best.attributes:
+        return best
+    attributes: Attributes = {}
+    for record in (best, *parts):
+        for key, value in record.attributes.items():
+            attributes.setdefault(key, value)
+
+    def first(name: str) -> Any:
+        values = (getattr(record, name) for record in (best, *parts))
+        return next((value for value in values if value not in _UNKNOWN), getattr(best, name))
+
+    whole = msgspec.structs.replace(
+        best, attributes=attributes, **{name: first(name) for name in _COMPLETED}
+    )
+    if any(event not in best.events for part in parts for event in part.events):
+        whole = _with_events(whole, parts)
+    return best if whole == best else whole
+
+
+def _is_part(span: SpanRecord) -> bool:
+    return span.end_ns is None or _is_patch(span)
 
 
 def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:

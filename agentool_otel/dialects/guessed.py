@@ -1,0 +1,194 @@
+"""Spans of no known vocabulary, read by attributes that plainly name a tool, an agent or a model.
+
+    my_tool_name, function_name, x.tool_call_id        a tool call
+    model with prompt_tokens, messages, completion     a model call
+    agent_name, crew.agent.name                        an agent
+
+Nothing here is certain, so the fidelity report has each such value as inferred. Spans of web
+servers, databases and queues are nothing, whatever else they name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import (
+    GUESSED,
+    LAST,
+    NOT_MINE,
+    Confidence,
+    Content,
+    Markers,
+)
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["Guessed"]
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_AGENTS = ("http.", "db.", "rpc.", "messaging.", "graphql.", "faas.")
+"""Prefixes of attributes that only spans of servers, databases and queues have."""
+_TELEMETRY_AGENT = "agent.name"
+"""Elastic APM names the library by it that recorded the span."""
+_LONGEST = 80
+"""Characters of a name above which it is none that a person gave."""
+_ENDS = {
+    ("tool", "call", "id"): "call id",
+    ("tool", "use", "id"): "call id",
+    ("tool", "name"): "tool",
+    ("agent", "name"): "agent",
+    ("tool", "arguments"): "arguments",
+    ("tool", "args"): "arguments",
+    ("tool", "input"): "arguments",
+    ("tool", "parameters"): "arguments",
+    ("function", "arguments"): "arguments",
+    ("function", "args"): "arguments",
+    ("tool", "output"): "result",
+    ("tool", "result"): "result",
+    ("tool", "response"): "result",
+    ("function", "result"): "result",
+    ("function", "output"): "result",
+    ("input", "tokens"): "input tokens",
+    ("prompt", "tokens"): "input tokens",
+    ("output", "tokens"): "output tokens",
+    ("completion", "tokens"): "output tokens",
+    ("total", "tokens"): "total tokens",
+    ("llm", "model"): "model",
+    ("model", "name"): "model",
+    ("model", "id"): "model",
+}
+"""Ends of names with their meaning, in words."""
+_WHOLE = {
+    ("tool",): "tool",
+    ("function", "name"): "function",
+    ("model",): "model",
+    ("arguments",): "arguments",
+    ("args",): "arguments",
+    ("parameters",): "arguments",
+    ("input",): "input",
+    ("inputs",): "input",
+    ("prompt",): "input",
+    ("messages",): "input",
+    ("query",): "input",
+    ("output",): "output",
+    ("outputs",): "output",
+    ("result",): "output",
+    ("response",): "output",
+    ("completion",): "output",
+    ("answer",): "output",
+}
+"""Names that mean this only by themselves."""
+_OTHERS = frozenset({"user", "device", "cpu", "vehicle", "code", "host"})
+"""Words before such an end that give it another meaning: a user agent, a device's model."""
+_TOKENS = {
+    "input tokens": gen_ai.USAGE_INPUT_TOKENS,
+    "output tokens": gen_ai.USAGE_OUTPUT_TOKENS,
+    "total tokens": gen_ai.USAGE_TOTAL_TOKENS,
+}
+
+
+class Guessed:
+    """The dialect."""
+
+    name = GUESSED
+    markers = Markers(last=True)
+    content = Content()
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        key = _telling(span.attributes)
+        return NOT_MINE if key is None else Confidence(LAST, f"has {key}, of no known vocabulary")
+
+    def read(self, span: Reader) -> Operation:
+        meanings = _meanings(span.rest)
+        for meaning, target in _TOKENS.items():
+            if meaning in meanings:
+                onto.rename(span, {meanings[meaning]: target})
+        operation = _operation(span.rest, meanings)
+        if operation == "execute_tool":
+            _read_tool(span, meanings)
+        else:
+            for meaning, put in (("input", onto.put_input), ("output", onto.put_output)):
+                if meaning in meanings and (value := span.json(meanings[meaning])) is not None:
+                    put(span, value)
+            names = {"agent": gen_ai.AGENT_NAME, "model": gen_ai.REQUEST_MODEL}
+            onto.rename(
+                span, {meanings[key]: name for key, name in names.items() if key in meanings}
+            )
+        return onto.as_operation(span, operation)
+
+
+def _read_tool(span: Reader, meanings: dict[str, str]) -> None:
+    names = {
+        "tool": gen_ai.TOOL_NAME,
+        "function": gen_ai.TOOL_NAME,
+        "call id": gen_ai.TOOL_CALL_ID,
+        "arguments": gen_ai.TOOL_CALL_ARGUMENTS,
+        "input": gen_ai.TOOL_CALL_ARGUMENTS,
+    }
+    onto.rename(span, {meanings[key]: name for key, name in names.items() if key in meanings})
+    onto.put(span, gen_ai.TOOL_NAME, span.span.name or None)
+    for meaning in ("result", "output"):
+        if meaning in meanings:
+            onto.set_result(span, span.json(meanings[meaning]))
+            return
+
+
+def _telling(attributes: Attributes) -> str | None:
+    """Return the attribute that tells what a span is; None if there is none."""
+    meanings = _meanings(attributes)
+    operation = _operation(attributes, meanings) if meanings else None
+    if operation == "chat":
+        return meanings.get("model") or meanings["input tokens"]
+    keys = ("tool", "function", "call id") if operation == "execute_tool" else ("agent",)
+    return next((meanings[key] for key in keys if operation and key in meanings), None)
+
+
+def _operation(attributes: Attributes, meanings: dict[str, str]) -> str | None:
+    found = meanings.keys()
+    if any(key.startswith(_NO_AGENTS) for key in attributes):
+        return None
+    has_content = not found.isdisjoint(("input", "output"))
+    has_call = has_content or not found.isdisjoint(("arguments", "result"))
+    if "tool" in found or (has_call and not found.isdisjoint(("function", "call id"))):
+        return "execute_tool"
+    counts = {"input tokens", "output tokens"}
+    if counts <= found or ("model" in found and (has_content or not counts.isdisjoint(found))):
+        return "chat"
+    if "agent" in found and (has_content or meanings["agent"] != _TELEMETRY_AGENT):
+        return "invoke_agent"
+    return None
+
+
+def _meanings(attributes: Attributes) -> dict[str, str]:
+    """Return the names of attributes whose meaning is plain, by their meaning; of several with the
+    same meaning, the first."""
+    meanings: dict[str, str] = {}
+    for key, value in attributes.items():
+        meaning = _meaning(key) if len(key) <= _LONGEST else None
+        if meaning is not None and _fits(meaning, value):
+            meanings.setdefault(meaning, key)
+    return meanings
+
+
+def _fits(meaning: str, value: object) -> bool:
+    if meaning in _TOKENS:
+        return isinstance(value, (int, str)) and str(value).isdecimal()
+    if meaning in ("tool", "function", "agent", "model", "call id"):
+        return isinstance(value, str) and bool(value.strip())
+    return value is not None
+
+
+@lru_cache(4096)
+def _meaning(key: str) -> str | None:
+    words = tuple(word.lower() for word in _WORD.findall(key))
+    if words in _WHOLE:
+        return _WHOLE[words]
+    for length in (3, 2):
+        meaning = _ENDS.get(words[-length:])
+        if meaning is not None and _OTHERS.isdisjoint(words[:-length]):
+            return meaning
+    return None
