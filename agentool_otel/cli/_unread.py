@@ -18,6 +18,8 @@ __all__ = ["NEXT", "Inventory", "inventory_of"]
 
 _MOST = 5
 """Names of one kind that are listed."""
+_LONGEST = 80
+"""Characters of a name that are printed."""
 _LOOKED_AT = 10_000
 """Spans that are looked at: the rest is like them."""
 NEXT = (
@@ -73,9 +75,15 @@ class Inventory:
 
 
 def _listed(names: Counter[str]) -> str:
-    most = [f"{_text.line(name)} ({count:,})" for name, count in names.most_common(_MOST)]
+    most = [
+        f"{_shortened(_text.line(name))} ({count:,})" for name, count in names.most_common(_MOST)
+    ]
     further = len(names) - len(most)
     return ", ".join(most) + (f" and {further:,} more" if further else "") if most else "none"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def inventory_of(source: Source) -> Inventory | None:

@@ -73,15 +73,14 @@ _WHOLE = {
     ("inputs",): "input",
     ("prompt",): "input",
     ("messages",): "input",
-    ("query",): "input",
     ("output",): "output",
     ("outputs",): "output",
     ("result",): "output",
     ("response",): "output",
     ("completion",): "output",
-    ("answer",): "output",
 }
-"""Names that mean this only by themselves."""
+"""Names that mean this only by themselves, in lower case."""
+_CONTENT = frozenset({"arguments", "result"})
 _OTHERS = frozenset({"user", "device", "cpu", "vehicle", "code", "host"})
 """Words before such an end that give it another meaning: a user agent, a device's model."""
 _TOKENS = {
@@ -96,7 +95,14 @@ class Guessed:
 
     name = GUESSED
     markers = Markers(last=True)
-    content = Content()
+    content = Content(
+        attributes=tuple(
+            mark.join(words)
+            for words, meaning in _ENDS.items()
+            if meaning in _CONTENT
+            for mark in ("_", ".")
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         key = _telling(span.attributes)
@@ -185,7 +191,7 @@ def _fits(meaning: str, value: object) -> bool:
 @lru_cache(4096)
 def _meaning(key: str) -> str | None:
     words = tuple(word.lower() for word in _WORD.findall(key))
-    if words in _WHOLE:
+    if words in _WHOLE and key.islower():
         return _WHOLE[words]
     for length in (3, 2):
         meaning = _ENDS.get(words[-length:])

@@ -66,7 +66,7 @@ def test_a_matched_span_is_read_by_its_dialect(span: SpanRecord) -> None:
 )
 def test_no_dialect_claims_a_span_without_its_markers(span: SpanRecord) -> None:
     for dialect in INSTALLED.values():
-        if not _has_marker(dialect, span):
+        if not (dialect.markers.last or _has_marker(dialect, span)):
             assert dialect.recognise(span).level == 0, dialect.name
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentool_otel.dialects.gen_ai.message_events import ROLES, instructions_in, message_in
 from agentool_otel.dialects.gen_ai.older_names import CHOICE, is_older
-from agentool_otel.dialects.kit.cut_json import is_cut_json
+from agentool_otel.dialects.kit.cut_json import completed, is_cut_json
 from agentool_otel.dialects.kit.provider_messages import (
     agent_messages,
     are_calls,
@@ -93,7 +93,13 @@ def upgrade(span: Reader) -> None:
             _read_events(attributes, span.span)
             break
     for key, role in _MESSAGES.items():
-        if (value := attributes.get(key)) is not None and not _in_parts(value):
+        value = attributes.get(key)
+        if isinstance(value, str) and is_cut_json(value):
+            value = _whole_messages(value)
+            if value is None:
+                continue
+            attributes[key] = value
+        if value is not None and not _in_parts(value):
             _reshape(span, key, json_or_text(value), role)
     system = attributes.get(gen_ai.SYSTEM_INSTRUCTIONS)
     if isinstance(system, str) and system[:1] not in "[{" and system not in span.placeholders:
@@ -111,11 +117,35 @@ def _in_parts(value: Any) -> bool:
     )
 
 
-def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
-    """Convert an attribute with messages of a provider's API, or bare text, to messages with parts;
-    truncated JSON stays unread.
+def _whole_messages(text: str) -> list[Any] | None:
+    """Return what messages have up to where their JSON ends; None if that is nothing.
+
+    A call of a tool counts once it has its name.
     """
-    if isinstance(value, str) and (is_cut_json(value) or value in span.placeholders):
+    messages = completed(text, partial="content")
+    if not isinstance(messages, list):
+        return None
+    whole = [item for item in messages if isinstance(item, dict) and _has_content(item)]
+    return whole or None
+
+
+def _has_content(item: dict[str, Any]) -> bool:
+    """Return whether a message has anything left; parts of it that are not whole are removed."""
+    parts = item.get("parts")
+    if not isinstance(parts, list):
+        return bool(item.get("content") or item.get("tool_calls"))
+    parts[:] = [part for part in parts if isinstance(part, dict) and _is_whole(part)]
+    return bool(parts)
+
+
+def _is_whole(part: dict[str, Any]) -> bool:
+    return len(part) > 1 and (part.get("type") != "tool_call" or "name" in part)
+
+
+def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
+    """Convert an attribute with messages of a provider's API, or bare text, to messages with
+    parts."""
+    if isinstance(value, str) and value in span.placeholders:
         return
     if isinstance(value, list):  # of texts that are JSON each, where an array is what was set
         value = [json_or_text(item) for item in value]

@@ -24,6 +24,8 @@ _OF_MODELS = frozenset(
 )
 """Attributes that only model calls have; the last is all that vLLM's own span has
 (vllm-project/vllm `vllm/v1/engine/output_processor.py`, 2026-08: counts and times, no model)."""
+_OF_ANSWERS = frozenset({gen_ai.RESPONSE_ID, gen_ai.RESPONSE_FINISH_REASONS})
+"""Those of them that no agent has, even where its name is on each span below it."""
 _OF_AGENTS = frozenset({gen_ai.AGENT_NAME, gen_ai.AGENT_ID})
 _MESSAGES = frozenset({gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES})
 
@@ -42,7 +44,8 @@ def operation_of(name: str | None, attributes: Attributes) -> str | None:
         return "execute_tool"
     if not keys.isdisjoint(_OF_RETRIEVALS):
         return "retrieval"
-    if "agent" in word and not keys.isdisjoint(_OF_AGENTS):
+    is_answered = not keys.isdisjoint(_OF_ANSWERS)
+    if "agent" in word and not is_answered and not keys.isdisjoint(_OF_AGENTS):
         return "invoke_agent"
     if not keys.isdisjoint(_OF_MODELS):
         embeds = "embed" in word or gen_ai.EMBEDDINGS_DIMENSION_COUNT in keys

@@ -165,6 +165,10 @@ def _read_body(span: Reader, body: Any, is_request: bool) -> None:
 
 
 def _read_tool(span: Reader) -> Operation:
+    for event in span.span.events:
+        if event.name.removeprefix(_PREFIX) == "tool_result":
+            for key in ("tool_input", "tool_parameters"):
+                onto.put(span, key, event.attributes.get(key))
     onto.rename(
         span,
         {

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from agentool_otel.dialects.kit.cut_json import completed, is_cut_json
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -20,7 +19,7 @@ from agentool_otel.reading.rebuild.steps.delegation import answer_in, task_in, t
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.tree import Node, is_late, is_record
 from agentool_otel.reading.rebuild.values import json_or, plain
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import agentool
 
 __all__ = ["FieldValue", "input_of", "output_of"]
 
@@ -163,7 +162,7 @@ def _own_input(root: Node | None) -> FieldValue | None:
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
         question = _question(operation.input)
         return None if question is UNSET else FieldValue(question, root)
-    return _cut_input(root)
+    return None
 
 
 def _own_output(root: Node | None) -> FieldValue | None:
@@ -175,7 +174,7 @@ def _own_output(root: Node | None) -> FieldValue | None:
     operation = root.operation
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
         return FieldValue(_last_text(operation.output), root)
-    return _cut_output(root)
+    return None
 
 
 def _beside_spans(root: Node | None, inferences: list[Node], name: str) -> FieldValue | None:
@@ -186,26 +185,6 @@ def _beside_spans(root: Node | None, inferences: list[Node], name: str) -> Field
     return FieldValue(json_or(value, value), node, BESIDE_SPANS)
 
 
-def _cut_input(node: Node, rule: str | None = None) -> FieldValue | None:
-    """Return the question among messages whose JSON ends in the middle."""
-    question = _question(_cut_messages(node, gen_ai.INPUT_MESSAGES))
-    return None if question is UNSET else FieldValue(question, node, rule)
-
-
-def _cut_output(node: Node, rule: str | None = None) -> FieldValue | None:
-    """Return the answer in messages whose JSON ends in the middle."""
-    answer = _last_text(_cut_messages(node, gen_ai.OUTPUT_MESSAGES))
-    return None if answer is UNSET else FieldValue(answer, node, rule)
-
-
-def _cut_messages(node: Node, name: str) -> list[Message]:
-    value = node.operation.extra.get(name, node.span.attributes.get(name))
-    if not isinstance(value, str) or not is_cut_json(value):
-        return []
-    messages = completed(value, partial="content")
-    return messages if isinstance(messages, list) else []
-
-
 def _first_question(inferences: list[Node]) -> FieldValue | None:
     """Return the question in the first model call that has messages."""
     rule = "input of the first model call"
@@ -213,8 +192,6 @@ def _first_question(inferences: list[Node]) -> FieldValue | None:
         if isinstance(node.operation, Inference) and node.operation.input:
             question = _question(node.operation.input)
             return None if question is UNSET else FieldValue(question, node, rule)
-        if (cut := _cut_input(node, rule)) is not None:
-            return cut
     return None
 
 
@@ -238,8 +215,6 @@ def _last_answer(inferences: list[Node]) -> FieldValue | None:
             if place or any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
                 return _UNKNOWN  # the run ended there, or later
             return FieldValue(_last_text(output), node, rule)
-        if (cut := _cut_output(node, rule)) is not None:
-            return _UNKNOWN if place else cut
     return None
 
 

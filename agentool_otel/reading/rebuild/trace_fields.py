@@ -113,6 +113,8 @@ def agent_id_of(run: RunSpans) -> FieldValue:
             return FieldValue(agent_id)
         operation, name = run.root.operation, run_name(run.root)
         if isinstance(operation, AgentInvocation):
+            if name is None and (named := _agent_in_name(run.root, operation.agent_id)) is not None:
+                return named
             name = name or operation.agent_id
             if name is None or may_delegate(name):
                 delegated = _delegate(run.root, name)
@@ -131,6 +133,15 @@ def agent_id_of(run: RunSpans) -> FieldValue:
         if isinstance(service, str) and not service.startswith("unknown_service"):
             return FieldValue(service)
     return FieldValue()
+
+
+def _agent_in_name(root: Node, agent_id: str | None) -> FieldValue | None:
+    """Return the agent in the name of a span (GenAI conventions: `invoke_agent {name}`), None if it
+    has none or only the agent's id."""
+    before, _, name = root.span.name.partition(" ")
+    if before != "invoke_agent" or name in ("", agent_id):
+        return None
+    return FieldValue(name, root, "the agent in the name of the span")
 
 
 def _delegate(root: Node, name: str | None) -> FieldValue | None:
