@@ -38,10 +38,10 @@ def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
         yield Text("  attributes that were not used", "bold")
         for name, times in sorted(fidelity.unread.items(), key=lambda item: (-item[1], item[0])):
             yield Text(f"    {_text.line(name)}  on {_text.count(times, 'span')}")
-    if fidelity.unread_spans:
-        yield Text("  spans that were not used", "bold")
-        spans = sorted(fidelity.unread_spans.items(), key=lambda item: (-item[1], item[0]))
-        for name, times in spans:
+    for title, names in (("spans", fidelity.unread_spans), ("events", fidelity.unread_events)):
+        if names:
+            yield Text(f"  {title} that were not used", "bold")
+        for name, times in sorted(names.items(), key=lambda item: (-item[1], item[0])):
             yield Text(f"    {_text.line(name)}  {times:,} times")
     yield Text()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
@@ -193,6 +194,13 @@ def command(
     report(source.problems)
     if others.count:
         say(f"{_text.count(others.count, 'other document')} in {documents}")
+    if +output_files.outcomes:
+        listed = (
+            f"{n:,} {name.replace('_', ' ')}"
+            for name, n in output_files.outcomes.most_common()
+            if n
+        )
+        say(f"fields: {', '.join(listed)}")
     failed = bool(source.problems)
     _say_totals(source, output_files.traces, reading, output, documents=others.count)
     if reading.count + reading.records and not output_files.traces and not others.count:
@@ -215,6 +223,8 @@ class _Output:
         self.losses = writer.kinds
         """Kinds of data that the format cannot represent."""
         self.traces = 0
+        self.outcomes = Counter[str]()
+        """Number of fields with each outcome, and of spans and events that were not used."""
         self.guessed = 0
         """Number of spans that were read by the names of their attributes alone."""
 
@@ -228,6 +238,9 @@ class _Output:
         if self._results is not None:
             self._results.writelines(finished.results)
         if self._reports is not None and finished.report is not None:
+            self.outcomes.update(finished.report["summary"])
+            for name in ("unread_spans", "unread_events"):
+                self.outcomes[name.replace("_", " ")] += sum(finished.report[name].values())
             report = {**finished.report, "store_loses": list(self._source.loses)}
             self._reports.write(json_codec.dumps(report).encode() + b"\n")
         self.traces += 1

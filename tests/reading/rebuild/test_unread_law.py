@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.cli import main
 from agentool_otel.model import operations as ops
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord
 from tests.click_runner import CliRunner
 from tests.laws import many
 from tests.programs import WRITERS, spans_of, words
@@ -52,13 +52,39 @@ def test_a_value_under_an_unknown_name_is_unread(
     assert outcomes(encoder, spans, member, naming=name) == ["unread"]
 
 
+KEEPING_EVENTS = [
+    encoder
+    for encoder in ENCODERS
+    if encoder.kept(SpanRecord("1" * 32, "2" * 16, events=[SpanEvent("x", 1)])).events
+]
+
+
+@pytest.mark.parametrize("encoder", KEEPING_EVENTS, ids=lambda encoder: encoder.name)
+@settings(max_examples=many(25, fewer=5))
+@given(name=words, count=st.integers(1, 3), writer=st.sampled_from([*WRITERS]))
+def test_an_event_that_no_reader_takes_is_unread(
+    encoder: Encoder, name: str, count: int, writer: str
+) -> None:
+    spans = spans_of([ops.AgentInvocation(agent_name="a")], WRITERS[writer])
+    start = spans[0].start_ns or 0
+    spans[0].events = [SpanEvent(f"zz.{name}", start + 10**9 * n, {"n": "1"}) for n in range(count)]
+    report, words_printed = report_of(encoder.encode(spans))
+    assert report["unread_events"] == {f"zz.{name}": count}
+    assert f"{count} unread events" in words_printed
+
+
+def report_of(data: bytes) -> tuple[Any, str]:
+    """Return the fidelity report of the one run in a file, and what the command says."""
+    with TemporaryDirectory() as folder:
+        (file := Path(folder) / "spans").write_bytes(data)
+        report = Path(folder) / "report"
+        result = CliRunner().invoke(main, ["rebuild", str(file), "--fidelity", str(report)])
+        return json.loads(report.read_text()), result.stderr
+
+
 def outcomes(encoder: Encoder, spans: list[SpanRecord], member: str, naming: str = "") -> list[Any]:
     """Return the outcomes of a member in the fidelity report, of notes that name an attribute."""
-    with TemporaryDirectory() as folder:
-        (file := Path(folder) / "spans").write_bytes(encoder.encode(spans))
-        report = Path(folder) / "report"
-        CliRunner().invoke(main, ["rebuild", str(file), "--fidelity", str(report)])
-        notes = json.loads(report.read_text())["notes"]
+    notes = report_of(encoder.encode(spans))[0]["notes"]
     return [
         note["outcome"]
         for note in notes

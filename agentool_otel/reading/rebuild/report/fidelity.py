@@ -65,7 +65,8 @@ class Fidelity(msgspec.Struct):
     unread_spans: dict[str, int] = {}
     """Names of spans and log records of a known vocabulary that nothing in the trace was made of,
     and how many there were."""
-
+    unread_events: dict[str, int] = {}
+    """The same for events on spans."""
     ties: list[str] = []
     """Spans that two dialects claim with equal right, and which one was taken."""
     store_loses: list[str] = []

@@ -33,6 +33,7 @@ from agentool_otel.reading.rebuild.report.span_notes import (
     without_ids,
 )
 from agentool_otel.reading.rebuild.report.unread import (
+    unread_events,
     unread_keys,
     unread_spans,
     with_guesses,
@@ -79,6 +80,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         len(inferences),
         unread=dict(Counter(key for node in everything for key in unread_keys(node))),
         unread_spans=unread_spans(everything),
+        unread_events=unread_events(everything),
         ties=[str(tie) for node in everything if (tie := match_dialect(node.span).tie) is not None],
     )
     notes = report.notes

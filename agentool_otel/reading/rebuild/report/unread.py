@@ -10,13 +10,16 @@ from collections.abc import Iterator
 
 import msgspec
 
+from agentool_otel.dialects import classify
 from agentool_otel.model.operations import Unclassified
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.rebuild.report.fidelity import Note
 from agentool_otel.reading.rebuild.report.gaps import possible_fields
 from agentool_otel.reading.rebuild.report.span_notes import OF_COLLECTORS
 from agentool_otel.reading.rebuild.tree import Node, is_guessed
+from agentool_otel.semconv import core
 
-__all__ = ["unread_keys", "unread_spans", "with_guesses", "with_unread"]
+__all__ = ["unread_events", "unread_keys", "unread_spans", "with_guesses", "with_unread"]
 
 _GUESS = "of no known vocabulary: read by the names of its attributes"
 _IDS = (".id", "_id", "Id", ".ids", "_ids")
@@ -36,6 +39,27 @@ def unread_spans(nodes: list[Node]) -> dict[str, int]:
     A span around others is a part of the tree, and one without attributes has nothing to read.
     """
     return dict(Counter(node.span.name for node in nodes if _is_unread(node)))
+
+
+def unread_events(nodes: list[Node]) -> dict[str, int]:
+    """Return how many events on spans of a known vocabulary nothing was made of, by name: without
+    them the spans have the same operations."""
+    counts: Counter[str] = Counter()
+    for node in nodes:
+        if node.dialect is not None and node.span.events:
+            counts.update(_unread_events_of(node.span))
+    return dict(counts)
+
+
+def _unread_events_of(span: SpanRecord) -> Iterator[str]:
+    operation = classify(span)[1]
+    names = Counter(event.name for event in span.events)
+    for name, count in names.items():
+        if name == core.EXCEPTION_EVENT or name.startswith("agentool."):
+            continue  # read beside the operation
+        others = [event for event in span.events if event.name != name]
+        if classify(msgspec.structs.replace(span, events=others))[1] == operation:
+            yield from [name] * count
 
 
 def _is_unread(node: Node) -> bool:
