@@ -1,7 +1,8 @@
 """Spans of no known vocabulary, read by attributes that plainly name a tool, an agent or a model.
 
-    my_tool_name, function_name, x.tool_call_id        a tool call
-    model with prompt_tokens, messages, completion     a model call
+    my_tool_name with arguments or a result            a tool call
+    function_name with tool_call_id                    a tool call
+    model with prompt_tokens, or with messages         a model call
     agent_name, crew.agent.name                        an agent
 
 Nothing here is certain, so the fidelity report has each such value as inferred. Spans of web
@@ -21,17 +22,20 @@ from agentool_otel.dialects.kit.dialect import (
     Content,
     Markers,
 )
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["Guessed"]
+__all__ = ["Guessed", "means_content"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NO_AGENTS = ("http.", "db.", "rpc.", "messaging.", "graphql.", "faas.")
 """Prefixes of attributes that only spans of servers, databases and queues have."""
+_OF_MACHINES = ("host.", "k8s.", "container.", "net.", "url.", "server.", "network.")
+"""Prefixes of attributes beside which an agent's name may be that of a machine's agent."""
 _TELEMETRY_AGENT = "agent.name"
 """Elastic APM names the library by it that recorded the span."""
 _LONGEST = 80
@@ -90,6 +94,12 @@ _TOKENS = {
 }
 
 
+def means_content(name: str) -> bool:
+    """Return whether the name of an attribute plainly means arguments, a result, an input or an
+    output."""
+    return _meaning(name) in ("arguments", "result", "input", "output")
+
+
 class Guessed:
     """The dialect."""
 
@@ -136,7 +146,6 @@ def _read_tool(span: Reader, meanings: dict[str, str]) -> None:
         "input": gen_ai.TOOL_CALL_ARGUMENTS,
     }
     onto.rename(span, {meanings[key]: name for key, name in names.items() if key in meanings})
-    onto.put(span, gen_ai.TOOL_NAME, span.span.name or None)
     for meaning in ("result", "output"):
         if meaning in meanings:
             onto.set_result(span, span.json(meanings[meaning]))
@@ -149,7 +158,7 @@ def _telling(attributes: Attributes) -> str | None:
     operation = _operation(attributes, meanings) if meanings else None
     if operation == "chat":
         return meanings.get("model") or meanings["input tokens"]
-    keys = ("tool", "function", "call id") if operation == "execute_tool" else ("agent",)
+    keys = ("tool", "function") if operation == "execute_tool" else ("agent",)
     return next((meanings[key] for key in keys if operation and key in meanings), None)
 
 
@@ -158,15 +167,27 @@ def _operation(attributes: Attributes, meanings: dict[str, str]) -> str | None:
     if any(key.startswith(_NO_AGENTS) for key in attributes):
         return None
     has_content = not found.isdisjoint(("input", "output"))
-    has_call = has_content or not found.isdisjoint(("arguments", "result"))
-    if "tool" in found or (has_call and not found.isdisjoint(("function", "call id"))):
+    has_call = has_content or not found.isdisjoint(("arguments", "result", "call id"))
+    if has_call and ("tool" in found or {"function", "call id"} <= found):
         return "execute_tool"
     counts = {"input tokens", "output tokens"}
-    if counts <= found or ("model" in found and (has_content or not counts.isdisjoint(found))):
+    if counts <= found or ("model" in found and not counts.isdisjoint(found)):
         return "chat"
-    if "agent" in found and (has_content or meanings["agent"] != _TELEMETRY_AGENT):
-        return "invoke_agent"
-    return None
+    if "model" in found and any(
+        _are_messages(attributes[meanings[key]]) for key in ("input", "output") if key in meanings
+    ):
+        return "chat"
+    if "agent" not in found or any(key.startswith(_OF_MACHINES) for key in attributes):
+        return None
+    return "invoke_agent" if has_content or meanings["agent"] != _TELEMETRY_AGENT else None
+
+
+def _are_messages(value: object) -> bool:
+    """Return whether a value is a list of messages with roles, as JSON text or as such."""
+    items = json_or_text(value) if isinstance(value, str) else value
+    return isinstance(items, list) and any(
+        isinstance(item, dict) and "role" in item and "content" in item for item in items
+    )
 
 
 def _meanings(attributes: Attributes) -> dict[str, str]:

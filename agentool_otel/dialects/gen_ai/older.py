@@ -12,7 +12,7 @@ from typing import Any
 
 from agentool_otel.dialects.gen_ai.message_events import ROLES, instructions_in, message_in
 from agentool_otel.dialects.gen_ai.older_names import CHOICE, is_older
-from agentool_otel.dialects.kit.cut_json import completed, is_cut_json
+from agentool_otel.dialects.kit.cut_json import completed, is_cut_json, levels_open
 from agentool_otel.dialects.kit.provider_messages import (
     agent_messages,
     are_calls,
@@ -117,29 +117,36 @@ def _in_parts(value: Any) -> bool:
     )
 
 
-def _whole_messages(text: str) -> list[Any] | None:
-    """Return what messages have up to where their JSON ends; None if that is nothing.
+_IN_A_PART = 4
+"""Open brackets within a part of a message: the list, the message, its parts, and the part."""
 
-    A call of a tool counts once it has its name.
-    """
+
+def _whole_messages(text: str) -> list[Any] | None:
+    """Return what messages have up to where their JSON ends; None if that is nothing. Of a text
+    the beginning counts, of a call only the whole."""
     messages = completed(text, partial="content")
     if not isinstance(messages, list):
         return None
-    whole = [item for item in messages if isinstance(item, dict) and _has_content(item)]
-    return whole or None
+    whole = [item for item in messages if isinstance(item, dict)]
+    if whole and levels_open(text) >= _IN_A_PART:
+        _remove_cut_call(whole[-1])
+    return [item for item in whole if _has_content(item)] or None
+
+
+def _remove_cut_call(item: dict[str, Any]) -> None:
+    """Remove the last part of a message if it is a call: its arguments are not all there."""
+    for name in ("parts", "tool_calls"):
+        parts = item.get(name)
+        if isinstance(parts, list) and parts and not _is_text(parts[-1]):
+            parts.pop()
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("text", "reasoning")
 
 
 def _has_content(item: dict[str, Any]) -> bool:
-    """Return whether a message has anything left; parts of it that are not whole are removed."""
-    parts = item.get("parts")
-    if not isinstance(parts, list):
-        return bool(item.get("content") or item.get("tool_calls"))
-    parts[:] = [part for part in parts if isinstance(part, dict) and _is_whole(part)]
-    return bool(parts)
-
-
-def _is_whole(part: dict[str, Any]) -> bool:
-    return len(part) > 1 and (part.get("type") != "tool_call" or "name" in part)
+    return bool(item.get("parts") or item.get("content") or item.get("tool_calls"))
 
 
 def _reshape(span: Reader, key: str, value: Any, role: str) -> None:

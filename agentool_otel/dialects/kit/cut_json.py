@@ -9,7 +9,7 @@ import msgspec
 
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["completed", "is_cut_json"]
+__all__ = ["completed", "is_cut_json", "levels_open"]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 _STRUCTURE = frozenset('",:[{')
@@ -74,6 +74,12 @@ def completed(text: str, partial: str) -> Any:
     if begun is not None and begun["key"] == partial:
         ways.append(_ESCAPE.sub("", text) + '"' + closing)
     return next((value for way in reversed(ways) if (value := _parsed(way)) is not None), None)
+
+
+def levels_open(text: str) -> int:
+    """Return how many brackets are open at the end of cut JSON."""
+    marks = (token[0] for token in _TOKEN.finditer(text))
+    return sum((mark in _CLOSING) - (mark in ("}", "]")) for mark in marks)
 
 
 def _parsed(text: str) -> Any:

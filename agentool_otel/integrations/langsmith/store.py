@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
+_BATCH = ("post", "patch")
 _OPERATIONS = {"llm": "chat", "tool": "execute_tool", "retriever": "embeddings",
                "embedding": "embeddings", "prompt": "chat"}  # fmt: skip
 _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
@@ -36,14 +38,22 @@ _PARAMETERS = ("max_tokens", "temperature", "top_p", "frequency_penalty", "prese
 
 
 def _recognises(o: Object) -> bool:
-    if "id" not in o:
-        return False
-    is_run = "run_type" in o and ("inputs" in o or "start_time" in o)
-    return is_run or ("dotted_order" in o and "trace_id" in o)  # the latter are patches
+    if "id" in o and "run_type" in o and ("inputs" in o or "start_time" in o):
+        return True
+    return any(_is_sent(item) for name in _BATCH for item in v.array(o.get(name)))
+
+
+def _is_sent(item: Json) -> bool:
+    """Return whether a value is a run, or a patch of one, in the body of a batch."""
+    return isinstance(item, dict) and "id" in item and "trace_id" in item
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    """Yield a run and the runs nested in it."""
+    """Yield a run and the runs nested in it, or those of a batch."""
+    if "id" not in o:
+        sent = [item for name in _BATCH for item in v.array(o.get(name)) if _is_sent(item)]
+        yield from each(sent, _record, report)
+        return
     runs = [o]
     for run in runs:  # grows while it is walked
         runs += [child for child in v.array(run.get("child_runs")) if isinstance(child, dict)]
@@ -121,5 +131,5 @@ CONTAINER = Container(
         "the kind of the span, its links, its scope and its resource are not kept",
         "of the status only an error is kept",
     ),
-    members=("run_type",),
+    members=("run_type", "patch"),
 )

@@ -155,6 +155,62 @@ def test_what_stands_beside_attributes_alone_belongs_to_their_span(
     assert numbered(rebuilt(ENVELOPES["lines"](objects))) == expected
 
 
+@pytest.mark.parametrize("style", STYLES)
+@settings(max_examples=many(50, fewer=5))
+@given(
+    program=programs(),
+    writer=st.sampled_from([*WRITERS]),
+    fields=st.sampled_from(FIELDS),
+    name=st.sampled_from(["children", "spans", "child_spans", "subSpans"]),
+)
+def test_spans_inside_a_span_are_below_it(
+    style: str, program: list[ops.Operation], writer: str, fields: tuple[str, ...], name: str
+) -> None:
+    spans = plain(program, writer)
+    root, *children = written(spans, fields, STYLES[style], as_text=False)
+    for child in children:
+        for member in ("traceId", fields[2]):
+            del child[STYLES[style](member)]
+    assert rebuilt(dumps({**root, name: children})) == rebuilt(ENCODERS[0].encode(spans))
+
+
+@settings(max_examples=many(100, fewer=5))
+@given(
+    program=programs(),
+    writer=st.sampled_from([*WRITERS]),
+    name=st.sampled_from(["tags", "attrs", "meta", "Data", "properties"]),
+    as_text=st.booleans(),
+    outside=st.booleans(),
+)
+def test_attributes_are_recognised_by_their_names(
+    program: list[ops.Operation], writer: str, name: str, as_text: bool, outside: bool
+) -> None:
+    spans = plain(program, writer)
+    objects = written(spans, (*FIELDS[0][:-1], name), STYLES["camel"], as_text)
+    for item in objects if outside else ():
+        del item["traceId"]
+    trace_id = spans[0].trace_id if outside else None
+    enveloped = dumps({"request": {"trace_id": trace_id, "spans": objects}})
+    assert rebuilt(enveloped) == rebuilt(ENCODERS[0].encode(spans))
+
+
+@settings(max_examples=many(100, fewer=5))
+@given(program=programs(), question=words, answer=words, status=st.sampled_from(["ok", "failed"]))
+def test_objects_around_the_trace_describe_its_run(
+    program: list[ops.Operation], question: str, answer: str, status: str
+) -> None:
+    spans = [
+        json.loads(line)
+        for line in ENCODERS[0].encode(spans_of(program, WRITERS["OpenInference"])).splitlines()
+    ]
+    trace = {"trace_id": f"{0xA1B2C3D4E5F60718 << 64 | 1:032x}", "session_id": "s1", "items": spans}
+    outer = {"input": question, "final_output": answer, "status": status, "trace": trace}
+    [run] = rebuilt(dumps(outer))
+    expected = "success" if status == "ok" else "error"
+    assert (run["input"], run["output"], run["status"]) == (question, answer, expected)
+    assert run["session_id"] == "s1"
+
+
 def plain(program: list[ops.Operation], writer: str) -> list[SpanRecord]:
     """Return the spans of a program with what a plain object has."""
     spans = spans_of(program, WRITERS[writer])

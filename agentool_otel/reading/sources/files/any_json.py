@@ -102,6 +102,7 @@ class AnyJson:
         named = has_documents = False
         of_run: list[SpanRecord] = []
         run: RunMembers | None = None
+        own_trace: str | None = None
         if (partial := partial_in_json(value)) is not None:
             self._report(where, partial)
         try:
@@ -130,7 +131,11 @@ class AnyJson:
                         run.add_to(of_run)
                     yield from of_run
                     of_run, run = [], piece.run
+                    own_trace = run.trace_id if run is not None else None
                 for span in self._piece(piece, where):
+                    if run is not None and not span.trace_id:
+                        own_trace = own_trace or _made_id(span)
+                        span.trace_id, span.made_ids = own_trace, run.trace_id is None
                     mended_span = self._mended(span)
                     if run is None:
                         yield mended_span
@@ -170,7 +175,7 @@ class AnyJson:
         """Return a span without marks of damage, one object for as many resources as possible."""
         mend(span)
         if not span.trace_id:
-            self._trace_id = self._trace_id or v.HashedId(v.hashed(repr(span).encode(), 16))
+            self._trace_id = self._trace_id or _made_id(span)
             span.trace_id = self._trace_id
         if v.HashedId in (span.trace_id.__class__, span.span_id.__class__):
             span.trace_id, span.span_id = str(span.trace_id), str(span.span_id)
@@ -295,6 +300,11 @@ class AnyJson:
                 yield item
             else:
                 self._report(where, f"expected an object in {name}, got {short(item)}")
+
+
+def _made_id(span: SpanRecord) -> str:
+    """Return the id of a trace that has none, made of its first span."""
+    return v.hashed(repr(span).encode(), 16)
 
 
 def _resource(resource: Json) -> Attributes:

@@ -45,6 +45,10 @@ class RunMembers(NamedTuple):
     """None if it names no trace."""
     attributes: Attributes
 
+    def inside(self, outer: RunMembers) -> RunMembers:
+        """Return what this object says, and what the one around it says in addition."""
+        return RunMembers(self.trace_id or outer.trace_id, {**outer.attributes, **self.attributes})
+
     def add_to(self, spans: Sequence[SpanRecord]) -> None:
         """Add the attributes to the outermost span of the run, if there is one such span."""
         if self.trace_id is not None and any(span.trace_id == self.trace_id for span in spans):

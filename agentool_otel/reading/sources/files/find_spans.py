@@ -65,17 +65,27 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         members = value
     else:
         return
-    inner = (piece for member in members if isinstance(member, (dict, list))
+    inner: Iterator[Piece] = (piece for member in members if isinstance(member, (dict, list))
              for piece in pieces(member, levels))  # fmt: skip
     if isinstance(value, list):
         yield from _items_or_inside(value, inner, levels)
         return
     if (run := run_members(value)) is not None:
-        inner = (piece if piece.run is not None else piece._replace(run=run) for piece in inner)
+        inner = _within(run, inner)
     if document_class(value) is not None:
         yield from _document_or_spans(value, inner)
     else:
         yield from inner
+
+
+def _within(run: RunMembers, inner: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield pieces with what the object around them says of their run. Those of one run have one
+    object for it."""
+    inside, joined = None, run
+    for piece in inner:
+        if piece.run is not inside:
+            inside, joined = piece.run, run if piece.run is None else piece.run.inside(run)
+        yield piece._replace(run=joined)
 
 
 def _items_or_inside(value: list[Json], inner: Iterator[Piece], levels: int) -> Iterator[Piece]:

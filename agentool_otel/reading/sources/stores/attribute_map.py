@@ -8,13 +8,10 @@ so that the same one read twice is one span.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from agentool_otel.dialects.kit.dialect import namespaces
-from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.stores import span_object
+from agentool_otel.reading.sources.stores import any_span, span_object
 from agentool_otel.reading.sources.stores.nested import flatten
-from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
+from agentool_otel.reading.sources.stores.store_format import Container, Object
 
 __all__ = ["CONTAINER"]
 
@@ -34,14 +31,10 @@ def _speaks(o: Object) -> bool:
     return any(item.startswith(prefixes) for item in (*o, *flatten(o)))
 
 
-def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    return each([o], span_object.record_of_any, report)
-
-
 CONTAINER = Container(
     "the attributes of one span",
     '{"gen_ai.operation.name": …} or {"spanName", "attributes"}',
     _recognises,
-    _spans,
+    any_span.spans,
     ("what is not beside the attributes is unknown: ids, times, parent, status",),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from agentool_otel.dialects.guessed import means_content
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes
 from agentool_otel.semconv.table import ATTRIBUTES, RENAMES
@@ -46,7 +47,7 @@ def flatten(attributes: Attributes) -> Attributes:
 
 
 def _spread(name: str, value: Json, flat: Attributes) -> None:
-    if isinstance(value, dict) and value and name not in _values():
+    if isinstance(value, dict) and value and not _is_value(name, value):
         for key, inner in value.items():
             _spread(f"{name}.{key}", inner, flat)
     elif isinstance(value, list) and value and all(map(_is_wrapped, value)):
@@ -54,6 +55,11 @@ def _spread(name: str, value: Json, flat: Attributes) -> None:
             _spread(f"{name}.{number}", inner, flat)
     else:
         flat[name] = value
+
+
+def _is_value(name: str, value: dict[str, Json]) -> bool:
+    """Return whether an object is the value of a name, not a part of longer names."""
+    return name in _values() or (means_content(name) and "value" not in value)
 
 
 def _is_wrapped(item: Json) -> bool:

@@ -24,10 +24,10 @@ from typing import Literal
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.stores import span_object
+from agentool_otel.reading.sources.stores import any_span, span_object
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.registry import store_of
-from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
+from agentool_otel.reading.sources.stores.store_format import Container, Object, Report
 
 __all__ = ["CONTAINER"]
 
@@ -174,11 +174,7 @@ def _collect_numbered(members: Object) -> list[Json]:
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     span = _span(o)
     store = store_of(span)  # some write rows of their own span objects
-    return (
-        each([span], span_object.record_of_any, report)
-        if store is None
-        else store.spans(span, report)
-    )
+    return any_span.spans(span, report) if store is None else store.spans(span, report)
 
 
 CONTAINER = Container(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.reading.sources.stores import attribute_map, go_stdout, rows, span_object
+from agentool_otel.reading.sources.stores import any_span, attribute_map, go_stdout, rows
 from agentool_otel.reading.sources.stores.registry import store_of, stores
 from agentool_otel.reading.sources.stores.store_format import Container, Object
 
@@ -11,7 +11,7 @@ __all__ = ["SHAPES", "containers", "recognise"]
 SHAPES: tuple[Container, ...] = (
     go_stdout.CONTAINER,
     rows.CONTAINER,
-    span_object.CONTAINER,
+    any_span.CONTAINER,
     attribute_map.CONTAINER,
 )
 """Shapes of no store in particular. The special ones are first: several are span objects with more

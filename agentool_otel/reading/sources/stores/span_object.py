@@ -19,19 +19,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
+from agentool_otel.dialects.kit.cut_json import completed, is_cut_json
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
-from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.log_record import payload
 from agentool_otel.reading.sources.stores.nested import flatten
-from agentool_otel.reading.sources.stores.store_format import Container, Object, Report, each
+from agentool_otel.reading.sources.stores.store_format import Object
 
-__all__ = ["CONTAINER", "attributes_of", "recognises", "record", "record_of_any", "resource"]
+__all__ = [
+    "Members",
+    "attributes_of",
+    "ids_of",
+    "members_of",
+    "plain",
+    "recognises",
+    "record",
+    "record_with_ids",
+    "resource",
+]
 
 _TRACE, _SPAN = ("traceid",), ("spanid",)
 _CONTEXT = ("context", "spancontext")
@@ -43,19 +53,16 @@ _DURATIONS_NS = {"durationnano": 1, "durationns": 1, "durationnanos": 1, "durati
 _MICROSECOND = 1000
 _MOST_MEMBERS = 256
 """Members of an object whose names are remembered: larger ones are rare, and cost memory."""
-_BOOKKEEPING = frozenset({
-    "tracestate", "traceflags", "isremote", "flags", "schemaurl", "droppedattributescount",
-    "droppedeventscount", "droppedlinkscount", "ended", "version", "scopeversion",
-})  # fmt: skip
-"""Members that hold nothing of what the program did."""
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 _SEPARATORS = re.compile(r"[\W_]+")
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 """Spec: W3C Trace Context, version 00."""
+_CLOCK = re.compile(r"(\d{1,3}):(\d\d):(\d\d(?:\.\d{1,9})?)")
+"""A TimeSpan of .NET."""
 _SPELLED = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s)")
 
 
-class _Members(NamedTuple):
+class Members(NamedTuple):
     """The members of a span in the order in which they count, without separators and case; or, of
     one object, the names that it has for them."""
 
@@ -65,9 +72,14 @@ class _Members(NamedTuple):
     parent: tuple[str, ...] = ("parentspanid", "parentid", "parentspancontext", "parent")
     name: tuple[str, ...] = ("name", "spanname", "operationname", "resourcename")
     kind: tuple[str, ...] = ("kind", "spankind")
-    start: tuple[str, ...] = ("starttimeunixnano", "starttime", "starttimens", "starttimestamp",
-                              "startedat", "timestamp", "time")  # fmt: skip
-    end: tuple[str, ...] = ("endtimeunixnano", "endtime", "endtimens", "endtimestamp", "endedat")
+    start: tuple[str, ...] = (
+        *("starttimeunixnano", "starttime", "starttimens", "starttimestamp", "startts", "startms"),
+        *("startedat", "started", "begintime", "begin", "start", "timestamp", "time"),
+    )
+    end: tuple[str, ...] = (
+        *("endtimeunixnano", "endtime", "endtimens", "endtimestamp", "endts", "endms", "endedat"),
+        *("ended", "finishtime", "finishedat", "finished", "finish", "stoptime", "end"),
+    )
     duration: tuple[str, ...] = (*_DURATIONS_NS, "duration")
     attributes: tuple[str, ...] = ("attributes", "spanattributes", "custom")
     events: tuple[str, ...] = ("events", "spanevents", "otelevents")
@@ -82,23 +94,18 @@ class _Members(NamedTuple):
     failed: tuple[str, ...] = ("error", "haserror")
 
 
-_ALL = _Members()
+_ALL = Members()
 
 
 def recognises(o: Object) -> bool:
-    """Return whether an object has ids and something else of a span, or all but the id of a
-    trace."""
-    names = _members_of(o)
-    trace_id, span_id = _ids(o, names)
+    """Return whether an object has ids and something else of a span."""
+    names = members_of(o)
+    trace_id, span_id = ids_of(o, names)
     if span_id is None:
         return False
-    if trace_id is not None:
-        return v.first(o, *names.name, *names.start, *names.attributes) is not None
-    return bool(names.parent) and None not in (
-        v.first(o, *names.name),
-        v.first(o, *names.start),
-        v.first(o, *names.end, *names.duration),
-        v.first(o, *names.attributes),
+    return (
+        trace_id is not None
+        and v.first(o, *names.name, *names.start, *names.attributes) is not None
     )
 
 
@@ -108,12 +115,17 @@ def record(o: Object) -> SpanRecord:
     Raises:
         ValueError: its ids or its attributes are invalid.
     """
-    names = _members_of(o)
-    trace_id, span_id = _ids(o, names)
-    return _record(o, names, v.identifier(trace_id, 16), v.identifier(span_id, 8))
+    names = members_of(o)
+    trace_id, span_id = ids_of(o, names)
+    return record_with_ids(o, names, v.identifier(trace_id, 16), v.identifier(span_id, 8))
 
 
-def _record(o: Object, names: _Members, trace_id: str, span_id: str) -> SpanRecord:
+def record_with_ids(o: Object, names: Members, trace_id: str, span_id: str) -> SpanRecord:
+    """Return the span of an object under ids that may not be its own.
+
+    Raises:
+        ValueError: its attributes are invalid.
+    """
     attributes = v.first(o, *names.attributes)
     if not isinstance(attributes, (dict, list, str, type(None))):
         raise ValueError(f"expected attributes, got {type(attributes).__name__}")
@@ -122,6 +134,9 @@ def _record(o: Object, names: _Members, trace_id: str, span_id: str) -> SpanReco
     from_javascript = isinstance(start_value, list) or ("id" in o and "timestamp" in o)
     scope = v.first(o, *names.scope)
     code, message = _status(o, names)
+    is_cut = False
+    if isinstance(attributes, str) and is_cut_json(attributes):
+        attributes, is_cut = completed(attributes, partial=""), True
     attributes_of_resource = resource(v.first(o, *names.resource))
     if service := v.text(v.first(o, *names.service)):
         attributes_of_resource.setdefault("service.name", service)
@@ -140,73 +155,38 @@ def _record(o: Object, names: _Members, trace_id: str, span_id: str) -> SpanReco
         message,
         v.text(v.obj(scope).get("name") if isinstance(scope, dict) else scope),
         attributes_of_resource,
+        (Damage("attributes", cut=True),) if is_cut else (),
     )
 
 
 def attributes_of(o: Object) -> Attributes | None:
     """Return the attributes of an object, None if it has no member for them."""
-    value = v.first(o, *_members_of(o).attributes)
+    value = v.first(o, *members_of(o).attributes)
     return None if value is None else v.attributes(value)
 
 
-def record_of_any(o: Object) -> SpanRecord:
-    """Return the span of an object of no store in particular.
-
-    Its members that are nothing else of a span are attributes. Without any id, both are made of
-    its content. A span id alone leaves the trace id empty: the trace is that of its file.
-
-    Raises:
-        ValueError: its ids or its attributes are invalid.
-    """
-    names = _members_of(o)
-    trace_id, span_id = _ids(o, names)
-    content = b"" if span_id is not None else _content(o)
-    if trace_id is not None:
-        trace = v.identifier(trace_id, 16)
-    else:
-        trace = "" if span_id is not None else v.hashed(content, 16)
-    span = _record(
-        o, names, trace, v.hashed(content, 8) if span_id is None else v.identifier(span_id, 8)
-    )
-    span.made_ids = trace_id is None or span_id is None
-    others = {name: o[name] for name in _others(o, names) if o[name] is not None}
-    if others:
-        span.attributes = {**flatten(v.attributes(others)), **span.attributes}
-    return span
-
-
-def _content(o: Object) -> bytes:
-    return repr(sorted(o.items(), key=lambda item: item[0])).encode("utf-8", "replace")
-
-
-def _others(o: Object, names: _Members) -> Iterator[str]:
-    """Yield the members of an object that are no part of a span."""
-    known = set(chain(*names))
-    for name in o:
-        if name not in known and not name.startswith("_") and _plain(name) not in _BOOKKEEPING:
-            yield name
-
-
-def _members_of(o: Object) -> _Members:
+def members_of(o: Object) -> Members:
+    """Return the names that an object has for the members of a span."""
     names = tuple(o)
     return _members(names) if len(names) <= _MOST_MEMBERS else _members.__wrapped__(names)
 
 
 @lru_cache(1024)
-def _members(names: tuple[str, ...]) -> _Members:
+def _members(names: tuple[str, ...]) -> Members:
     """Return the names that the members of a span have among some names: the spans of one store
     have the same."""
-    return _Members(*(_named(names, members) for members in _ALL))
+    return Members(*(_named(names, members) for members in _ALL))
 
 
 def _named(names: Iterable[str], members: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of some names that are among members, in the order of the members."""
-    found = [(members.index(plain), name) for name in names if (plain := _plain(name)) in members]
+    places = {member: place for place, member in enumerate(members)}
+    found = [(places[word], name) for name in names if (word := plain(name)) in places]
     return tuple(name for _, name in sorted(found, key=lambda item: item[0]))
 
 
 @lru_cache(4096)
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """Return a name without separators and case: `startTime`, `start_time` and `Start-Time` are
     one name."""
     return _SEPARATORS.sub("", name).lower()
@@ -217,7 +197,8 @@ def _first(o: Object, members: tuple[str, ...]) -> Json:
     return v.first(o, *_named(o, members))
 
 
-def _ids(o: Object, names: _Members) -> tuple[Json, Json]:
+def ids_of(o: Object, names: Members) -> tuple[Json, Json]:
+    """Return the id of the trace and of the span, as they are; None for one that is not there."""
     context = v.first(o, *names.context)
     if isinstance(context, dict) and (span_id := _first(context, _SPAN)) is not None:
         return _first(context, _TRACE), span_id
@@ -237,7 +218,7 @@ def _parent(value: Json) -> str | None:
     return v.parent(value)
 
 
-def _end(o: Object, start: int | None, from_javascript: bool, names: _Members) -> int | None:
+def _end(o: Object, start: int | None, from_javascript: bool, names: Members) -> int | None:
     end = v.named_time_ns(o, *names.end)
     if end is not None or start is None:
         return end
@@ -245,10 +226,13 @@ def _end(o: Object, start: int | None, from_javascript: bool, names: _Members) -
         duration = o[name]
         if duration is None:
             continue
-        if (unit_ns := _DURATIONS_NS.get(_plain(name))) is not None:
+        if (unit_ns := _DURATIONS_NS.get(plain(name))) is not None:
             return _later(start, duration, unit_ns)
         if isinstance(duration, str) and (spelled := _SPELLED.fullmatch(duration)):
             return _later(start, spelled[1], _UNITS[spelled[2]])
+        if isinstance(duration, str) and (clock := _CLOCK.fullmatch(duration)):
+            seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
+            return start + int(seconds * 10**9)
         return _later(start, duration, _MICROSECOND if from_javascript else 1)
     return None
 
@@ -260,7 +244,7 @@ def _later(start: int, duration: Json, unit_ns: int) -> int | None:
     return None if ns is None else start + ns
 
 
-def _status(o: Object, names: _Members) -> tuple[str, str | None]:
+def _status(o: Object, names: Members) -> tuple[str, str | None]:
     value = v.first(o, *names.status)
     message: Json = None
     if isinstance(value, dict):
@@ -299,7 +283,7 @@ def _events(value: Json) -> list[SpanEvent]:
 def _links(value: Json) -> list[SpanLink]:
     links: list[SpanLink] = []
     for link in _objects(value, "TraceId"):
-        trace_id, span_id = _ids(link, _members_of(link))
+        trace_id, span_id = ids_of(link, members_of(link))
         with suppress(ValueError):
             links.append(
                 SpanLink(
@@ -329,15 +313,3 @@ def _objects(value: Json, column: str) -> Iterator[Object]:
         for item in value:
             if item := v.json_object(item):
                 yield item
-
-
-def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
-    return each([o], record_of_any, report)
-
-
-CONTAINER = Container(
-    "a span object",
-    "{trace id, span id, name, start, attributes}",
-    recognises,
-    _spans,
-)
