@@ -14,7 +14,6 @@ from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.contents import Contents
-from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.by_trace import group_by_trace
 from agentool_otel.reading.sources.grouping.complete import complete
@@ -26,7 +25,6 @@ __all__ = ["load", "rebuild"]
 
 def rebuild(
     spans: Iterable[SpanRecord | UndecodedSpan],
-    census: Census | None = None,
     prices: Prices | None = None,
     report: Callable[[Problem], None] | None = None,
 ) -> Iterator[Rebuilt]:
@@ -41,7 +39,6 @@ def rebuild(
 
     Args:
         spans: the spans, decoded or as `UndecodedSpan`, which takes less memory.
-        census: a source's count of spans per trace, which saves sorting a large input on disk.
         prices: computes the cost of model calls whose spans do not have it.
         report: called with the problem of a trace that cannot be rebuilt and is skipped; by default
             it is logged as a warning. The other traces are not affected.
@@ -49,9 +46,7 @@ def rebuild(
     Raises:
         DecodeError: `spans` is a path, traces, or anything else but spans.
     """
-    return rebuild_groups(
-        group_by_trace(_check_first(spans), census=census), complete, prices, report
-    )
+    return rebuild_groups(group_by_trace(_check_first(spans)), complete, prices, report)
 
 
 def _check_first(
@@ -95,7 +90,7 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
         DecodeError: nothing in it is recognised, or `source` is not a place.
     """
     contents = Contents(_source(source))
-    rebuilt = rebuild(contents.spans(), contents.census)
+    rebuilt = rebuild(contents.spans())
     for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
         yield item if isinstance(item, ReasoningTrace) else item.trace
 

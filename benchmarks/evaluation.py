@@ -87,6 +87,6 @@ def evaluated(path: str, runs: int) -> Reading:
     with Path(path).with_suffix(".results").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
-        for result in evaluate(ASSERTIONS, rebuild(undecoded_spans(source), source.census())):
+        for result in evaluate(ASSERTIONS, rebuild(undecoded_spans(source))):
             out.write(result.to_json().encode() + b"\n")
     return Reading(runs / (time.process_time() - start), peak_mb())

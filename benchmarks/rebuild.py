@@ -90,7 +90,7 @@ def rebuilt(path: str, number: int) -> Reading:
     with Path(path).with_suffix(".traces").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
-        for one in rebuild(undecoded_spans(source), source.census()):
+        for one in rebuild(undecoded_spans(source)):
             out.write(one.to_bytes() + b"\n")
     return Reading(number / (time.process_time() - start), peak_mb())
 

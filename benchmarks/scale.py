@@ -142,7 +142,7 @@ def shared_out(path: str, spans: int) -> Shared:
     start = time.perf_counter()
     with Path(path).with_suffix(".traces").open("wb") as out:
         source = open_source(path)
-        groups = group_by_trace(undecoded_spans(source), census=source.census())
+        groups = group_by_trace(undecoded_spans(source))
         for line in rebuild_in_processes(groups, _JOBS, Rebuilt.to_bytes):
             out.write(line + b"\n")
     return Shared(spans / (time.perf_counter() - start), peak_mb())

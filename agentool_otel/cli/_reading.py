@@ -68,20 +68,16 @@ class Reading:
         """Yield the spans of one trace after another, for `complete_spans`. The bar stays until the
         last is processed.
 
-        Traces come while the source is read where it can count its spans beforehand. Otherwise all
-        is read before the first one comes, and the bar runs twice, by bytes of the input.
+        All is read before the first one comes, and the bar runs twice, by bytes of the input.
 
         Args:
             contents: of the source, where documents are wanted too.
         """
         done = 0
         total = self.source.bytes_total
-        if contents is None:
-            census, spans = self.source.census(), undecoded_spans(self.source)
-        else:
-            census, spans = contents.census, contents.spans()
-        for group in group_by_trace(self._count_spans(spans), census=census):
-            if self._bar is not None and census is None:
+        spans = undecoded_spans(self.source) if contents is None else contents.spans()
+        for group in group_by_trace(self._count_spans(spans)):
+            if self._bar is not None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")
                 activity = f"rebuilding {count_text(self.count, 'span')}"

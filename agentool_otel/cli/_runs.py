@@ -76,7 +76,7 @@ class Runs:
         self._of_traces.clear()
         with self._reading as reading:
             spans = reading.count_spans(contents.spans())
-            rebuilt = rebuild(spans, None, self._prices, self._note)
+            rebuilt = rebuild(spans, self._prices, self._note)
             for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
                 if isinstance(item, ReasoningTrace):
                     yield Run(item, None)

@@ -194,6 +194,8 @@ def command(
     report(source.problems)
     if others.count:
         say(f"{_text.count(others.count, 'other document')} in {documents}")
+    failed = bool(source.problems)
+    _say_totals(source, output_files.traces, reading, output, documents=others.count)
     if +output_files.outcomes:
         listed = (
             f"{n:,} {name.replace('_', ' ')}"
@@ -201,8 +203,6 @@ def command(
             if n
         )
         say(f"fields: {', '.join(listed)}")
-    failed = bool(source.problems)
-    _say_totals(source, output_files.traces, reading, output, documents=others.count)
     if reading.count + reading.records and not output_files.traces and not others.count:
         _say_unread(source, shlex.join(["agentool-otel", "show", *sources, "--spans"]))
     elif output_files.guessed:

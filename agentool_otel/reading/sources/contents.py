@@ -57,8 +57,6 @@ class Contents:
     """
 
     def __init__(self, source: Source, *, decoded: bool = False):
-        self.census = None if decoded else source.census()
-        """Number of spans of each trace, where known and of use."""
         self._items = in_order(source, decoded=decoded)
         self._first: SpanRecord | UndecodedSpan | None = None
         self._documents: deque[ReasoningTrace] = deque()

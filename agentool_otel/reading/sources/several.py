@@ -12,7 +12,6 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.contents import in_order
 from agentool_otel.reading.sources.files.streams import SpanFile
-from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.source import Source, files_of
 
@@ -66,10 +65,6 @@ class SeveralSources:
     def skipped(self) -> int:
         """Return the number of documents and log lines skipped in the places read so far."""
         return sum(source.skipped for _, source in self._sources)
-
-    def census(self) -> Census | None:
-        """Return None: a run may be spread over the sources."""
-        return None
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all sources, in their order.

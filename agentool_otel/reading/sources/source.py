@@ -14,7 +14,6 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.streams import SpanFile
-from agentool_otel.reading.sources.files.trace_counts import Census
 
 __all__ = ["Source", "SpanReader", "complete_source", "files_of"]
 
@@ -62,10 +61,6 @@ class Source(SpanReader, Protocol):
     bytes_read: int
     """Number of bytes read, of `bytes_total`; grows while `spans` is iterated."""
 
-    def census(self) -> Census | None:
-        """Return how many spans each trace has, None if that is not known beforehand."""
-        ...
-
 
 def complete_source(reader: SpanReader, name: str) -> Source:
     """Return a reader as a source, with defaults for the members that it lacks.
@@ -83,7 +78,6 @@ def complete_source(reader: SpanReader, name: str) -> Source:
         "skipped": 0,
         "bytes_total": None,
         "bytes_read": 0,
-        "census": lambda: None,
     }
     for member, default in defaults.items():
         if not hasattr(reader, member):

@@ -371,5 +371,5 @@ def test_it_can_be_read_again_and_loaded() -> None:
         source = open_source(f"tempo://{server.place}?trace={trace_id}")
         assert list(source.spans()) == list(source.spans())
         assert source.bytes_read > 1000
-        assert len(list(by_trace(source.spans(), census=source.census()))) == 1
+        assert len(list(by_trace(source.spans()))) == 1
         assert len(list(load(f"tempo://{server.place}?trace={trace_id}"))) == 1

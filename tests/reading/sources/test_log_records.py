@@ -219,23 +219,8 @@ def test_damage_in_a_log_record_is_noted_on_the_event_it_becomes(in_protobuf: bo
     assert damage.where.startswith("events[1].attributes.")
 
 
-def test_a_file_whose_records_all_name_their_span_is_counted_first(tmp_path: Path) -> None:
-    """Any other may hold more of a trace than was counted."""
-    from agentool_otel.reading.sources.files import trace_counts
-
-    (file := tmp_path / "a.jsonl").write_bytes(lines([spans_of(chat())]))
-    assert trace_counts.take([file]) is not None
-    file.write_bytes(lines([spans_of(chat()), logs(record("e"))]))
-    assert trace_counts.take([file]) is not None
-    for odd in ({"spanId": ""}, {"traceId": "0" * 32}, {"spanId": "AAAA"}):
-        file.write_bytes(lines([spans_of(chat()), logs(record("e") | odd)]))
-        assert trace_counts.take([file]) is None
-    file.write_bytes(lines([spans_of(chat()) | logs(record("e"))]))
-    assert trace_counts.take([file]) is None
-
-
 @pytest.mark.parametrize("first", [True, False])
-def test_counting_log_records_changes_nothing(
+def test_reading_a_large_file_again_keeps_its_log_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
 ) -> None:
     """A record far from its span is still of the same trace."""
@@ -245,9 +230,7 @@ def test_counting_log_records_changes_nothing(
     documents = [*extra, *others, spans_of(chat())]
     (file := tmp_path / "a.jsonl").write_bytes(lines(documents if first else documents[::-1]))
     source = SpanFiles([file])
-    counted = source.census()
-    assert counted is not None
-    result = sorted(by_trace(undecoded_spans(source), census=counted), key=repr)
+    result = sorted(by_trace(undecoded_spans(source)), key=repr)
     assert result == sorted(by_trace(SpanFiles([file]).spans()), key=repr)
     assert sum(len(span.events) for trace in result for span in trace) == 2
     assert not source.problems

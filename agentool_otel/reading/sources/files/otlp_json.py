@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -34,7 +34,7 @@ from agentool_otel.reading.sources.files.node_inspect import inspected, looks_in
 from agentool_otel.reading.sources.files.otlp_names import normal
 from agentool_otel.reading.sources.files.pushback import Pushback
 from agentool_otel.reading.sources.files.salvage import Salvage
-from agentool_otel.reading.sources.files.span_offsets import LARGE_LINE, Line, locate
+from agentool_otel.reading.sources.files.span_offsets import LARGE_LINE, locate
 from agentool_otel.reading.sources.files.trace_ids import HEAD, TraceIds
 from agentool_otel.reading.sources.files.undecoded import Batches, Report, UndecodedSpan
 
@@ -237,41 +237,6 @@ class JsonReader:
                 return
             begun = salvage.rest if len(salvage.rest) < LARGE_LINE else ""
             text = begun + decoder.decode(data)
-
-    def from_offsets(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
-        """Yield the spans of lines whose spans have been found before, undecoded."""
-        id_of, again = self._ids.of, self._again
-        passed = 0
-        for number, (size, groups) in enumerate(lines, 1):
-            at, passed = passed, passed + size
-            line = stream.read(size)
-            if len(line) < size:
-                where = f"line {number}"
-                self.report(where, "the file has changed since its spans were counted")
-                yield self._lenient(line, where)
-                return
-            if not groups:  # log records, or nothing
-                yield self._lenient(line, f"line {number}")
-                continue
-            spans: list[SpanRecord | UndecodedSpan] = []
-            try:
-                for encoded, scope, ends in groups:
-                    resource = self._resource(encoded)
-                    bounds = iter(ends)
-                    for start, end in zip(bounds, bounds, strict=True):
-                        span = line[start:end]
-                        trace_id = id_of(span[:HEAD], span)
-                        place = at + start if again else -1
-                        spans.append(
-                            UndecodedSpan(
-                                trace_id, span, scope, resource, number, self, place, end - start
-                            )
-                        )
-            except ValueError:  # of another spelling, which counting does not look at
-                yield self._lenient(line, f"line {number}")
-                continue
-            self.recognised = True
-            yield spans
 
     def _undecoded(
         self, data: bytes, first: int, last: int, at: int

@@ -16,13 +16,12 @@ Another framing is one more entry in `_reader`, another compression one more in 
 
 from __future__ import annotations
 
-import io
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Literal, NamedTuple, cast, overload
+from typing import BinaryIO, Literal, NamedTuple, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import lazy_re as re
@@ -31,17 +30,15 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp import varints
-from agentool_otel.reading.sources.files import csv_tables, trace_counts
+from agentool_otel.reading.sources.files import csv_tables
 from agentool_otel.reading.sources.files.any_json import EXPECTED, AnyJson
-from agentool_otel.reading.sources.files.compression import BUFFER, HEAD, Feed, TooLarge, unpacked
+from agentool_otel.reading.sources.files.compression import HEAD, Feed, TooLarge, unpacked
 from agentool_otel.reading.sources.files.damage import readable
 from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory
 from agentool_otel.reading.sources.files.otlp_json import JsonReader
 from agentool_otel.reading.sources.files.otlp_proto import ProtoReader
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
-from agentool_otel.reading.sources.files.span_offsets import Layout
 from agentool_otel.reading.sources.files.streams import SpanFile, head, name_of, open_stream
-from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.reading.sources.log_readers import log_readers
 from agentool_otel.reading.sources.offloaded import allow_beside
@@ -50,7 +47,7 @@ from agentool_otel.reading.sources.stores.registry import stores
 __all__ = ["SpanFiles", "holds_spans", "span_decoder"]
 
 _LARGE = 32 << 20
-"""Bytes above which files are counted, and read again rather than copied."""
+"""Bytes above which files are read again rather than copied."""
 _FEW = 64
 """Most files that are open at once."""
 _PROBLEMS = 1000
@@ -95,19 +92,6 @@ class SpanFiles:
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
         """Names of the agents of trajectories read so far, by the ids that others refer to."""
-        self._layouts: dict[Path, Layout] = {}
-        """Positions of the spans in counted files, for the next reading."""
-
-    def census(self) -> Census | None:
-        """Count spans per trace, if the files are so large that it pays."""
-        if self.bytes_total is None or self.bytes_total < _LARGE:
-            return None
-        paths = [file for file in self.files if isinstance(file, Path)]
-        counts = trace_counts.take(paths) if len(paths) == len(self.files) else None
-        if counts is None:
-            return None
-        counted, self._layouts = counts
-        return counted
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all files in order. Memory holds one document at a time.
@@ -199,12 +183,6 @@ class SpanFiles:
         with open_stream(file) as raw:
             before = self.bytes_read
             again = Reread.of(raw) if rereads and isinstance(file, Path) else None
-            if undecoded and isinstance(file, Path) and file in self._layouts:
-                if again is not None:
-                    json.read_again(again)
-                lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
-                yield from self._counted(lines, self._layouts.pop(file), json)
-                return
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
             start = stream.peek(HEAD)[:HEAD]
@@ -241,13 +219,6 @@ class SpanFiles:
             if isinstance(file, Path) and quote(label) == label:
                 hint = hint.replace("FILE", label)
             raise values.refusal or DecodeError(EXPECTED, description, where=label, hint=hint)
-
-    def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
-        """Yield the batches of a file that was counted, by the offsets of its spans."""
-        before = self.bytes_read
-        for batch in json.from_offsets(lines, layout.lines()):
-            self.bytes_read = before + lines.tell()
-            yield batch
 
     def _pass_on(self, document: ReasoningTrace) -> None:
         if self.document is not None:

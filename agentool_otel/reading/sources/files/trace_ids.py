@@ -37,9 +37,6 @@ class TraceIds:
     def __init__(self) -> None:
         self._by_head = Interned[str]()
 
-    def __len__(self) -> int:
-        return len(self._by_head.known)
-
     def of(self, head: bytes, span: bytes | msgspec.Raw) -> str:
         """Return the trace id of a span as lower-case hex.
 

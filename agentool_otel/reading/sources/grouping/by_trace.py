@@ -23,7 +23,6 @@ from agentool_otel.model.spans import (
     SpanRecord,
     is_fragment,
 )
-from agentool_otel.reading.sources.files.trace_counts import SLOTS, Census
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.lone_records import as_spans
 from agentool_otel.reading.sources.grouping.span_size import span_size
@@ -49,7 +48,6 @@ _Traces = dict[str, list[_Span]]
 def by_trace(
     spans: Iterable[SpanRecord | UndecodedSpan],
     budget_bytes: int = 64 * _MIB,
-    census: Census | None = None,
 ) -> Iterator[list[SpanRecord]]:
     """Yield the spans of one trace after another, sorted by start and span id.
 
@@ -59,12 +57,10 @@ def by_trace(
     `budget_bytes`; above it in no particular order. One trace has to fit into memory. Temporary
     files have no name, and are gone when the iterator is exhausted or closed, or the process ends.
 
-    With a `census` of the same spans, traces come as they complete.
-
     Raises:
         SourceError: the temporary folder is full.
     """
-    for trace in group_by_trace(spans, budget_bytes, census):
+    for trace in group_by_trace(spans, budget_bytes):
         if decoded := complete_spans(trace):
             yield decoded
 
@@ -72,7 +68,6 @@ def by_trace(
 def group_by_trace(
     spans: Iterable[SpanRecord | UndecodedSpan],
     budget_bytes: int = 64 * _MIB,
-    census: Census | None = None,
 ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
     """Yield the spans of one trace after another as they came, for `complete_spans`. The rest as
     `by_trace`, which does both.
@@ -80,9 +75,6 @@ def group_by_trace(
     traces: _Traces = {}
     size = 0
     spans = iter(spans)
-    if census is not None:
-        yield from _group_with_census(spans, census, budget_bytes, traces)
-        size = sum(span_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
         size += span_size(span)
@@ -92,46 +84,6 @@ def group_by_trace(
             yield from _from_disk(chain(_drain(traces), spans), budget_bytes, 0)
             return
     yield from _take_in_order(traces)
-
-
-def _group_with_census(
-    spans: Iterator[_Span], census: Census, budget: int, traces: _Traces
-) -> Iterator[list[_Span]]:
-    """Yield traces as their last span passes; leave the others in `traces` when the spans end or
-    those that are open outgrow the budget."""
-    slots: dict[int, list[_Span]] = {}
-    sizes: dict[int, int] = {}
-    counts = census.counts
-    number = 0
-    for span in spans:
-        size = span_size(span)
-        number += size
-        slot = hash(span.trace_id) % SLOTS
-        group = slots.get(slot)
-        if group is None:
-            group = slots[slot] = []
-            sizes[slot] = 0
-        group.append(span)
-        sizes[slot] += size
-        if len(group) == counts[slot]:
-            del slots[slot]
-            number -= sizes.pop(slot)
-            yield from _split_slot(group)
-        elif number > budget:
-            break
-    for group in slots.values():
-        for span in group:
-            _add(traces, span)
-
-
-def _split_slot(spans: list[_Span]) -> Iterable[list[_Span]]:
-    """Return the traces among spans that share a slot; mostly there is one."""
-    if len({span.trace_id for span in spans}) == 1:
-        return [spans]
-    traces: _Traces = {}
-    for span in spans:
-        _add(traces, span)
-    return traces.values()
 
 
 def _from_disk(spans: Iterable[_Span], budget: int, level: int) -> Iterator[list[_Span]]:

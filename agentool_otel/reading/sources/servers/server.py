@@ -24,7 +24,6 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from agentool_otel.reading.sources.files.trace_counts import Census
 from agentool_otel.reading.sources.servers.answer import Answer
 from agentool_otel.reading.sources.servers.credentials import Credentials
 from agentool_otel.reading.sources.servers.http import Http
@@ -85,10 +84,6 @@ class ServerSource(ABC):
     def loses(self) -> tuple[str, ...]:
         """Return the data of a span that the store loses, one line each."""
         return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
-
-    def census(self) -> Census | None:
-        """Return None: servers do not report how many spans their traces have."""
-        return None
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of each trace once.
