@@ -59,7 +59,9 @@ def _spread(name: str, value: Json, flat: Attributes) -> None:
 
 def _is_value(name: str, value: dict[str, Json]) -> bool:
     """Return whether an object is the value of a name, not a part of longer names."""
-    return name in _values() or (means_content(name) and "value" not in value)
+    if name in _values():
+        return True
+    return "." not in name and means_content(name) and "value" not in value
 
 
 def _is_wrapped(item: Json) -> bool:
