@@ -27,7 +27,7 @@ from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Guessed", "means_content"]
 
@@ -70,6 +70,7 @@ _WHOLE = {
     ("tool",): "tool",
     ("function", "name"): "function",
     ("model",): "model",
+    ("error",): "error",
     ("arguments",): "arguments",
     ("args",): "arguments",
     ("parameters",): "arguments",
@@ -146,6 +147,8 @@ def _read_tool(span: Reader, meanings: dict[str, str]) -> None:
         "input": gen_ai.TOOL_CALL_ARGUMENTS,
     }
     onto.rename(span, {meanings[key]: name for key, name in names.items() if key in meanings})
+    if "error" in meanings:
+        onto.put(span, agentool.TOOL_ERROR, span.text(meanings["error"]))
     for meaning in ("result", "output"):
         if meaning in meanings:
             onto.set_result(span, span.json(meanings[meaning]))
@@ -204,7 +207,7 @@ def _meanings(attributes: Attributes) -> dict[str, str]:
 def _fits(meaning: str, value: object) -> bool:
     if meaning in _TOKENS:
         return isinstance(value, (int, str)) and str(value).isdecimal()
-    if meaning in ("tool", "function", "agent", "model", "call id"):
+    if meaning in ("error", "tool", "function", "agent", "model", "call id"):
         return isinstance(value, str) and bool(value.strip())
     return value is not None
 

@@ -17,6 +17,7 @@ _STRONG = ('{"', "[{", '["')
 """Beginnings that hardly any other text has."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 """A string, also one that is cut, or a mark between values."""
+_ENDS = frozenset("}]")
 _CLOSING = {"{": "}", "[": "]"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 """An escape that is cut itself, at the end of a string."""
@@ -30,9 +31,11 @@ def is_cut_json(text: str) -> bool:
     One that ends in a bracket is read whole only where its brackets do not match: strings in it may
     hold some. A bracket alone, or before one word, is a text like any other.
     """
-    if text[:1] not in _CLOSING or _STRUCTURE.isdisjoint(text[1:]):
+    if text[:1] not in _CLOSING:
         return False
-    if text[-1] in ("}", "]") and not _has_open_brackets(text):
+    if text[-1] in _ENDS and not _has_open_brackets(text):
+        return False  # as nearly all are
+    if _STRUCTURE.isdisjoint(text[1:]):
         return False
     try:
         _check(text)
@@ -44,7 +47,8 @@ def is_cut_json(text: str) -> bool:
 
 
 def _has_open_brackets(text: str) -> bool:
-    return text.count("{") != text.count("}") or text.count("[") != text.count("]")
+    count = text.count
+    return count("{") != count("}") or count("[") != count("]")
 
 
 def completed(text: str, partial: str) -> Any:

@@ -28,6 +28,14 @@ def dumps(value: Json) -> bytes:
     return json.dumps(value).encode()
 
 
+def under_their_names(spans: list[Json]) -> bytes:
+    """Return spans as members of an object that is named after them, where names allow that."""
+    (name,) = {key for key in spans[0] if re.sub("[^a-z]", "", key.lower()) in NAMES}
+    if len({span[name] for span in spans}) < len(spans):
+        return dumps(spans)
+    return dumps({span[name]: {k: v for k, v in span.items() if k != name} for span in spans})
+
+
 def words_in(name: str) -> list[str]:
     return re.findall("[A-Z]?[a-z]+", name)
 
@@ -40,6 +48,7 @@ ENVELOPED = [
         "ClickHouse", "VictoriaTraces", "columns")
 ]  # fmt: skip
 """Those whose files are JSON lines."""
+NAMES = {"name", "spanname", "operationname"}
 HEADERS = ["schema_version", "format", "version", "run_id", "session_id", "status"]
 STYLES: dict[str, Callable[[str], str]] = {
     "camel": lambda name: name,
@@ -63,6 +72,7 @@ ENVELOPES: dict[str, Callable[[list[Json]], bytes]] = {
     "a list under any key": lambda spans: dumps({"zz": {"rows": spans}, "count": len(spans)}),
     "an object per span": lambda spans: dumps({f"op {n}": span for n, span in enumerate(spans)}),
     "beside a trace": lambda spans: dumps({"trace": {"name": "x", "id": 1}, "spans": spans}),
+    "under their names": under_their_names,
     "lists under several keys": lambda spans: dumps({"a": spans[:1], "b": {"c": spans[1:]}}),
 }
 

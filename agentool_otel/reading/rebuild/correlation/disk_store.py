@@ -198,6 +198,12 @@ class Rows:
                 del waiting[:]
         self._room = self._most
 
+    def parts(self) -> Iterator[int]:
+        """Yield the parts that have rows: of a small file that is hardly one."""
+        for part, (waiting, blocks) in enumerate(zip(self._waiting, self._blocks, strict=True)):
+            if waiting or blocks:
+                yield part
+
     def of(self, part: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows of a part in the order they were added."""
         for start, size in self._blocks[part]:

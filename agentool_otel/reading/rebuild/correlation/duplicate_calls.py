@@ -81,7 +81,7 @@ class AnsweredCalls:
         """Return the numbers of these calls that duplicate one of the others: another tracer's that
         lasts while they do."""
         numbers: set[int] = set()
-        for part in range(_PARTS):
+        for part in self._rows.parts():
             own: dict[int, list[_Row]] = defaultdict(list)
             for row in map(_Row._make, self._rows.of(part)):
                 own[row.response].append(row)
@@ -100,7 +100,7 @@ class AnsweredCalls:
             trace_of: the OTel trace of a call, by its number. Two spans in one trace are no matter
                 of ids and times: where they stand in it tells more.
         """
-        for part in range(_PARTS):
+        for part in self._rows.parts():
             alike: dict[int, list[_Row]] = defaultdict(list)
             for row in sorted(_Row(*item) for item in self._rows.of(part)):
                 for other in alike[row.response][-_NEAR:]:

@@ -323,7 +323,7 @@ class Requested:
             for unit, start_ns, end_ns in self._model_calls.of(0):
                 group = group_of(unit)
                 rows.add(group % _PARTS, group, start_ns, end_ns, unit)
-            for part in range(_PARTS):
+            for part in rows.parts():
                 groups: dict[int, list[tuple[int, ...]]] = defaultdict(list)
                 for group, *row in rows.of(part):
                     groups[group].append(tuple(row))
@@ -341,7 +341,7 @@ class Requested:
     def _sent_results(self) -> array[int]:
         """Return, by number of a request, the hash of the result that was sent for it."""
         results = array("q", [0]) * self._count
-        for part in range(_PARTS):
+        for part in self._ids.parts():
             sent: dict[int, int] = {}
             for key, result in self._sent.of(part):
                 sent[key] = 0 if sent.get(key, result) != result else result

@@ -73,7 +73,7 @@ class Joining:
 
     def settle(self) -> None:
         """Tie every call to those that offer what it needs; the rest is `group_of`'s."""
-        for part in range(_PARTS):
+        for part in self._needed.parts():
             offers: dict[Key, list[_Place]] = defaultdict(list)
             for key, start, tie, number in self._offered.of(part):
                 offers[key].append((start, tie, number))

@@ -27,6 +27,7 @@ _OUTPUT = ("final_output", "finalOutput", "output")
 _STATUS = ("status",)
 _HEADER = ("schema_version", "schemaVersion", "schema", "format", "version", "run_id", "runId")
 """Members of a header that say nothing of the run."""
+_TYPES = ("header", "meta", "metadata")
 _ALL = frozenset((*_TRACE, *_SESSION, *_INPUT, *_OUTPUT, *_STATUS, *_HEADER))
 _STATUSES = {
     **{status: status for status in STATUSES},
@@ -90,7 +91,9 @@ def run_members(value: dict[str, Json]) -> RunMembers | None:
 
 def is_header(value: Json) -> bool:
     """Return whether a value describes the spans that follow it, and holds nothing else."""
-    if not isinstance(value, dict) or _ALL.isdisjoint(value):
+    if not isinstance(value, dict):
+        return False
+    if _ALL.isdisjoint(value) and value.get("type") not in _TYPES:
         return False
     return not any(
         isinstance(item, dict)

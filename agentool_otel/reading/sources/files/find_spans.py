@@ -127,14 +127,19 @@ def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
     if levels and (rows := rows_of(value)) is not None:
         return rows
     # Twenty shapes, of which a recording of ours has none.
-    from agentool_otel.reading.sources.stores import attribute_map, registry, shapes
+    from agentool_otel.reading.sources.stores import any_span, attribute_map, registry, shapes
 
     container = shapes.recognise(value)
     if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
         return Piece(value, container)
     if (message := registry.unwrap(value)) is not None:
         return (message,)
-    return value.values() if levels else ()
+    if not levels:
+        return ()
+    return [
+        any_span.named(member, name) if isinstance(member, dict) else member
+        for name, member in value.items()
+    ]
 
 
 TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")

@@ -1,10 +1,13 @@
 """Spans as objects of no store in particular, with whatever stands beside and inside them.
 
-{"id", "parentId", "name", "startTime", "endTime", "attributes"}      no trace id
-{"name", "timestamp", "attributes"}                                   no ids
-{"trace_id", "span_id", "name", "gen_ai.request.model", …}            attributes beside
-{"span_id", "name", "tags": {"gen_ai.request.model", …}}              attributes elsewhere
-{"span_id", "name", "children": [{…}]}                                spans inside
+    {"id", "parentId", "name", "startTime", "endTime", "attributes"}      no trace id
+    {"name", "timestamp", "attributes"}                                   no ids
+    {"trace_id", "span_id", "name", "gen_ai.request.model", …}            attributes beside
+    {"span_id", "name", "tags": {"gen_ai.request.model", …}}              attributes elsewhere
+    {"span_id", "name", "children": [{…}]}                                spans inside
+    {"search": {"span_id", "start", "attributes"}}                        named by its key
+
+An id that is not there is made of the content.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.nested import flatten
 from agentool_otel.reading.sources.stores.store_format import Container, Object, Report
 
-__all__ = ["CONTAINER", "record", "spans"]
+__all__ = ["CONTAINER", "named", "record", "spans"]
 
 _CHILDREN = ("children", "childspans", "subspans", "spans")
 _BOOKKEEPING = frozenset({
@@ -86,6 +89,14 @@ def record(o: Object) -> SpanRecord:
     if others:
         span.attributes = {**flatten(v.attributes(others)), **span.attributes}
     return span
+
+
+def named(o: Object, name: str) -> Object:
+    """Return an object under its key in another one: that is the name of a span without one."""
+    names = span_object.members_of(o)
+    if names.name or not (names.start and names.attributes and names.span):
+        return o
+    return {**o, "name": name}
 
 
 def spans(o: Object, report: Report) -> Iterator[SpanRecord]:
