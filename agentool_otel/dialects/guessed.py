@@ -1,12 +1,12 @@
-"""Spans of no known vocabulary, read by attributes that plainly name a tool, an agent or a model.
+"""Spans of no known vocabulary, read by attributes whose names plainly mean a tool or a model.
 
     my_tool_name with arguments or a result            a tool call
     function_name with tool_call_id                    a tool call
     model with prompt_tokens, or with messages         a model call
     agent_name, crew.agent.name                        an agent
 
-Nothing here is certain, so the fidelity report has each such value as inferred. Spans of web
-servers, databases and queues are nothing, whatever else they name.
+Nothing here is certain: every value is `inferred` in the fidelity report. Spans of web servers,
+databases and queues are never read.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _NO_AGENTS = ("http.", "db.", "rpc.", "messaging.", "graphql.", "faas.")
 _OF_MACHINES = ("host.", "k8s.", "container.", "net.", "url.", "server.", "network.")
 """Prefixes of attributes beside which an agent's name may be that of a machine's agent."""
 _TELEMETRY_AGENT = "agent.name"
-"""Elastic APM names the library by it that recorded the span."""
+"""Elastic APM: the library that recorded the span."""
 _LONGEST = 80
-"""Characters of a name above which it is none that a person gave."""
+"""Characters; longer names are not looked at."""
 _ENDS = {
     ("tool", "call", "id"): "call id",
     ("tool", "use", "id"): "call id",
@@ -65,7 +65,7 @@ _ENDS = {
     ("model", "name"): "model",
     ("model", "id"): "model",
 }
-"""Ends of names with their meaning, in words."""
+"""Meanings of names by their last words."""
 _WHOLE = {
     ("tool",): "tool",
     ("function", "name"): "function",
@@ -84,10 +84,10 @@ _WHOLE = {
     ("response",): "output",
     ("completion",): "output",
 }
-"""Names that mean this only by themselves, in lower case."""
+"""Meanings of names by all of their words, in lower case."""
 _CONTENT = frozenset({"arguments", "result"})
 _OTHERS = frozenset({"user", "device", "cpu", "vehicle", "code", "host"})
-"""Words before such an end that give it another meaning: a user agent, a device's model."""
+"""Words that give such an end another meaning: a user agent, a device's model."""
 _TOKENS = {
     "input tokens": gen_ai.USAGE_INPUT_TOKENS,
     "output tokens": gen_ai.USAGE_OUTPUT_TOKENS,
@@ -96,8 +96,7 @@ _TOKENS = {
 
 
 def means_content(name: str) -> bool:
-    """Return whether the name of an attribute plainly means arguments, a result, an input or an
-    output."""
+    """Return whether an attribute holds arguments, a result, an input or an output, by its name."""
     return _meaning(name) in ("arguments", "result", "input", "output")
 
 
@@ -156,7 +155,7 @@ def _read_tool(span: Reader, meanings: dict[str, str]) -> None:
 
 
 def _telling(attributes: Attributes) -> str | None:
-    """Return the attribute that tells what a span is; None if there is none."""
+    """Return the attribute that decides the kind of a span; None if there is none."""
     meanings = _meanings(attributes)
     operation = _operation(attributes, meanings) if meanings else None
     if operation == "chat":
@@ -194,8 +193,7 @@ def _are_messages(value: object) -> bool:
 
 
 def _meanings(attributes: Attributes) -> dict[str, str]:
-    """Return the names of attributes whose meaning is plain, by their meaning; of several with the
-    same meaning, the first."""
+    """Return the names of attributes by their meaning, the first of each meaning."""
     meanings: dict[str, str] = {}
     for key, value in attributes.items():
         meaning = _meaning(key) if len(key) <= _LONGEST else None

@@ -118,12 +118,12 @@ def _in_parts(value: Any) -> bool:
 
 
 _IN_A_PART = 4
-"""Open brackets within a part of a message: the list, the message, its parts, and the part."""
+"""Brackets open inside a part: of the list, the message, its parts and the part."""
 
 
 def _whole_messages(text: str) -> list[Any] | None:
-    """Return what messages have up to where their JSON ends; None if that is nothing. Of a text
-    the beginning counts, of a call only the whole."""
+    """Return the messages in cut JSON; None if there are none. A text counts up to the cut, a tool
+    call only if it is complete."""
     messages = completed(text, partial="content")
     if not isinstance(messages, list):
         return None
@@ -134,7 +134,7 @@ def _whole_messages(text: str) -> list[Any] | None:
 
 
 def _remove_cut_call(item: dict[str, Any]) -> None:
-    """Remove the last part of a message if it is a call: its arguments are not all there."""
+    """Remove the last part of a message if it is a tool call, whose arguments are incomplete."""
     for name in ("parts", "tool_calls"):
         parts = item.get(name)
         if isinstance(parts, list) and parts and not _is_text(parts[-1]):

@@ -178,7 +178,7 @@ def _own_output(root: Node | None) -> FieldValue | None:
 
 
 def _beside_spans(root: Node | None, inferences: list[Node], name: str) -> FieldValue | None:
-    """Return what the file says of a run beside its spans."""
+    """Return a member that stands beside the spans of a run in their file."""
     node = root or (inferences[0] if inferences else None)
     if node is None or (value := node.span.attributes.get(name, UNSET)) is UNSET:
         return None

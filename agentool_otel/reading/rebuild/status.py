@@ -19,7 +19,7 @@ from agentool_otel.semconv.redaction import visible_parts
 __all__ = ["BESIDE_SPANS", "REPEATED", "Status", "deciding_span", "status_of"]
 
 BESIDE_SPANS = "the file has it beside the spans"
-"""Rule of a field that was read from the object around the spans of a run."""
+"""Rule of a field from the object around the spans of a run."""
 REPEATED = 5
 """Number of equal calls with equal results in a row that make a loop. Source: Gemini CLI's
 detector, `TOOL_CALL_LOOP_THRESHOLD` in packages/core/src/services/loopDetectionService.ts.

@@ -144,7 +144,7 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
 
 
 def _is_known_as(node: Node, other: Node | None) -> bool:
-    """Return whether a span beside a guessed one is known for the operation that was guessed."""
+    """Return whether a known vocabulary has the guessed operation for a parent or child."""
     if other is None or other.dialect in (None, GUESSED):
         return False
     return other.operation.__class__ is node.operation.__class__

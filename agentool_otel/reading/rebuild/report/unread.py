@@ -42,8 +42,8 @@ def unread_spans(nodes: list[Node]) -> dict[str, int]:
 
 
 def unread_events(nodes: list[Node]) -> dict[str, int]:
-    """Return how many events on spans of a known vocabulary nothing was made of, by name: without
-    them the spans have the same operations."""
+    """Return the number of unused events by name: those without which a span of a known vocabulary
+    has the same operation."""
     counts: Counter[str] = Counter()
     for node in nodes:
         if node.dialect is not None and node.span.events:
@@ -72,7 +72,7 @@ def _is_unread(node: Node) -> bool:
 
 
 def with_guesses(notes: list[Note], nodes: list[Node]) -> list[Note]:
-    """Return the notes on a trace; nothing is kept that is from a span of no known vocabulary."""
+    """Return the notes on a trace, `kept` changed to `inferred` for guessed spans."""
     guessed = {node.span.span_id for node in nodes if is_guessed(node)}
     return (
         [

@@ -79,9 +79,9 @@ class AnyJson:
         self._other = other
         self._resource: Attributes = {}
         self._header: RunMembers | None = None
-        """What the first value of the file says of the run in those that follow."""
+        """Members of the first value of the file, if it is the header of the others."""
         self._trace_id = ""
-        """The trace of the spans in the file that name none, made of the first one."""
+        """Trace id for spans without one, made of the first of them."""
         self._agents = {} if agents is None else agents
         self._log_readers: dict[type[LogReader], LogReader] = {}
 

@@ -26,7 +26,7 @@ _INPUT = ("input",)
 _OUTPUT = ("final_output", "finalOutput", "output")
 _STATUS = ("status",)
 _HEADER = ("schema_version", "schemaVersion", "schema", "format", "version", "run_id", "runId")
-"""Members of a header that say nothing of the run."""
+"""Members by which a header is recognised, without a place in a trace."""
 _TYPES = ("header", "meta", "metadata")
 _ALL = frozenset((*_TRACE, *_SESSION, *_INPUT, *_OUTPUT, *_STATUS, *_HEADER))
 _STATUSES = {
@@ -36,18 +36,18 @@ _STATUSES = {
     **dict.fromkeys(("timed_out",), "timeout"),
     **dict.fromkeys(("running", "started"), "in_progress"),
 }
-"""Words that programs use for a status."""
+"""Statuses of the spec, by the words that programs use."""
 
 
 class RunMembers(NamedTuple):
-    """What an object says of a run."""
+    """Members of an object that describe a run."""
 
     trace_id: str | None
     """None if it names no trace."""
     attributes: Attributes
 
     def inside(self, outer: RunMembers) -> RunMembers:
-        """Return what this object says, and what the one around it says in addition."""
+        """Return these members, completed by those of the object around."""
         return RunMembers(self.trace_id or outer.trace_id, {**outer.attributes, **self.attributes})
 
     def add_to(self, spans: Sequence[SpanRecord]) -> None:
@@ -69,7 +69,7 @@ class RunMembers(NamedTuple):
 
 
 def run_members(value: dict[str, Json]) -> RunMembers | None:
-    """Return what an object says of a run; None if it has no member for that."""
+    """Return the members of an object that describe a run; None if there are none."""
     if _ALL.isdisjoint(value):
         return None
     try:
@@ -81,7 +81,7 @@ def run_members(value: dict[str, Json]) -> RunMembers | None:
         if (content := v.first(value, *members)) is not None:
             attributes[name] = json_codec.dumps(v.bounded_value(content))
     status = v.text(v.first(value, *_STATUS)).lower()
-    # The status of an answer of a server stands beside spans as well.
+    # API responses have a status of their own beside the spans.
     if status in _STATUSES and (attributes or trace_id is not None):
         attributes[agentool.FILE_STATUS] = _STATUSES[status]
     if session := v.text(v.first(value, *_SESSION)):

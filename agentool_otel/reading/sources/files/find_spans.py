@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     what: Container | type[LogReader] | Kind
     """A class is the reader of the log that it is an event of."""
     run: RunMembers | None = None
-    """What the object around it says of the run."""
+    """Members of the objects around it that describe its run."""
 
 
 def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
@@ -79,8 +79,8 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
 
 
 def _within(run: RunMembers, inner: Iterator[Piece]) -> Iterator[Piece]:
-    """Yield pieces with what the object around them says of their run. Those of one run have one
-    object for it."""
+    """Yield pieces with the members of the object around them that describe their run. Pieces of
+    one run share one object."""
     inside, joined = None, run
     for piece in inner:
         if piece.run is not inside:

@@ -38,7 +38,7 @@ _COMPLETED = ("parent_id", "name", "kind", "start_ns", "end_ns", "links", "statu
               "status_message", "scope", "resource")  # fmt: skip
 """Fields of a span that are taken from another record of it where one does not have them."""
 _UNKNOWN: tuple[object, ...] = (None, "", "INTERNAL", "UNSET", [], {})
-"""Values of such a field that say nothing."""
+"""Values of such a field that stand for none."""
 _OF_EVENT = re.compile(r"events\[(\d+)\]")
 
 _Span = SpanRecord | UndecodedSpan
@@ -175,13 +175,12 @@ def _copies(spans: list[SpanRecord]) -> int:
 
 
 def _is_patch(span: SpanRecord) -> bool:
-    """Return whether a record has only what became known of a span after its start."""
+    """Return whether a record completes an earlier one: it has no start or no name."""
     return span.start_ns is None or not span.name
 
 
 def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
-    """Return each span once: the most complete of its copies, completed by those of its parts, with
-    the log records that belong to it."""
+    """Return each span once, with the log records that belong to it."""
     copies: dict[str, list[SpanRecord]] = {}
     joined: dict[str, list[SpanRecord]] = {}
     for span in spans:
@@ -197,8 +196,7 @@ def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
 
 
 def _completed(copies: list[SpanRecord]) -> SpanRecord:
-    """Return the most complete of the copies of a span; if one was written before the span ended or
-    is a patch of it, with what that one has in addition."""
+    """Return the most complete of the copies of a span, completed by those that are parts of it."""
     if len(copies) == 1:
         return copies[0]
     best, *others = sorted(copies, key=_completeness, reverse=True)

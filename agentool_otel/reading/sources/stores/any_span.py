@@ -29,7 +29,7 @@ _BOOKKEEPING = frozenset({
     "tracestate", "traceflags", "isremote", "flags", "schemaurl", "droppedattributescount",
     "droppedeventscount", "droppedlinkscount", "ended", "version", "scopeversion",
 })  # fmt: skip
-"""Members that hold nothing of what the program did."""
+"""Members without information about the program."""
 
 
 def _recognises(o: Object) -> bool:
@@ -55,7 +55,7 @@ def _recognises(o: Object) -> bool:
 
 
 def _are_attributes(value: Object) -> bool:
-    """Return whether an object is the attributes of a span, whatever the name of the member."""
+    """Return whether an object holds attributes: some of its names are dotted."""
     return any("." in name for name in value)
 
 
@@ -92,7 +92,7 @@ def record(o: Object) -> SpanRecord:
 
 
 def named(o: Object, name: str) -> Object:
-    """Return an object under its key in another one: that is the name of a span without one."""
+    """Return an object, named by its key in the enclosing one if it is a span without a name."""
     names = span_object.members_of(o)
     if names.name or not (names.start and names.attributes and names.span):
         return o

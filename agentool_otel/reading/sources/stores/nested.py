@@ -58,7 +58,7 @@ def _spread(name: str, value: Json, flat: Attributes) -> None:
 
 
 def _is_value(name: str, value: dict[str, Json]) -> bool:
-    """Return whether an object is the value of a name, not a part of longer names."""
+    """Return whether an object is a value, rather than a group of longer names."""
     if name in _values():
         return True
     return "." not in name and means_content(name) and "value" not in value
