@@ -33,17 +33,17 @@ def is_cut_json(text: str) -> bool:
     """
     if text[:1] not in _CLOSING:
         return False
-    if text[-1] in _ENDS and not _has_open_brackets(text):
-        return False  # as nearly all are
-    if _STRUCTURE.isdisjoint(text[1:]):
-        return False
+    truncated = False
     try:
         _check(text)
+        return False  # nearly always
     except msgspec.DecodeError as error:
-        return text[:2] in _STRONG or "truncated" in str(error)
+        truncated = "truncated" in str(error)
     except (UnicodeError, RecursionError):
-        return text[:2] in _STRONG
-    return False
+        pass
+    if _STRUCTURE.isdisjoint(text[1:]) or (text[-1] in _ENDS and not _has_open_brackets(text)):
+        return False
+    return truncated or text[:2] in _STRONG
 
 
 def _has_open_brackets(text: str) -> bool:

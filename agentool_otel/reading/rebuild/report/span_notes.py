@@ -51,6 +51,7 @@ _ODD_ENDS = frozenset(
 """Placeholders and the ends of cut texts end in one of these; most other texts do not."""
 _NOTED = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTED})
 """Attributes that name others whose values are not whole."""
+_NOTES = _NOTED | OF_COLLECTORS
 _JSON_STARTS = frozenset("{[")
 _LONGEST_PLACEHOLDER = max(map(len, PLACEHOLDERS))
 _ATTRIBUTES, _RESOURCE = "attributes.", "resource."
@@ -85,16 +86,17 @@ def may_hide(span: SpanRecord) -> bool:
     """Return whether an attribute of a span may be a placeholder or truncated. Reads only the span,
     so that a caller can do without a report.
     """
-    if span.damaged or not _NOTED.isdisjoint(span.attributes):
+    if span.damaged or not _NOTES.isdisjoint(span.attributes):
         return True
-    if any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events):
-        return True
-    return not OF_COLLECTORS.isdisjoint(span.attributes) or any(
-        _hides(value)
-        for value in span.attributes.values()
-        if type(value) is str
-        and (value[-1:] in _ODD_ENDS or (value[:1] in _JSON_STARTS and is_cut_json(value)))
-    )
+    for value in span.attributes.values():
+        if value.__class__ is not str or not value:
+            continue
+        if value[-1] in _ODD_ENDS:
+            if _hides(value):
+                return True
+        elif value[0] in _JSON_STARTS and is_cut_json(value):
+            return True
+    return any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events)
 
 
 def _hides(value: str) -> bool:
