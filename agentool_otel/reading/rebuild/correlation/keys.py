@@ -89,18 +89,20 @@ def _history(messages: Sequence[Message]) -> _History:
     states: list[Key] = []
     requests: list[Key] = []
     """The tool calls of the last turn, which this call answers."""
-    results: list[Key] = []
-    alike: list[Key] = []
+    answer: tuple[Key, Message, list[Key]] | None = None
+    """The last answer in it, with the state before and its calls."""
+    since: list[Message] = []
     for message in messages:
         before = state
         state, calls = _folded(before, message)
         if role_of(message) == "assistant":
             states.append(state)
-            alike = _folded_alone(before, message, calls)
-            requests, results = calls, []
+            answer, requests, since = (before, message, calls), [*calls], []
         else:
             requests += calls
-            results += _ids(message, "tool_call_response")
+            since.append(message)
+    results = [key for message in since for key in _ids(message, "tool_call_response")]
+    alike = _folded_alone(*answer) if answer is not None else []
     return _History(state, [*states[: -_STATES - 1 : -1], *(requests or results), *alike])
 
 
