@@ -1,12 +1,12 @@
 """Spans of no known vocabulary, read by attributes whose names plainly mean a tool or a model.
 
-    my_tool_name with arguments or a result            a tool call
+    my_tool_name with tool_input or {"an": "object"}   a tool call
     function_name with tool_call_id                    a tool call
     model with prompt_tokens, or with messages         a model call
-    agent_name, crew.agent.name                        an agent
+    agent_name, crew.agent.name                        an agent, if its trace has such calls
 
 Nothing here is certain: every value is `inferred` in the fidelity report. Spans of web servers,
-databases and queues are never read.
+databases and queues are never read, nor are spans beside those of a known vocabulary.
 """
 
 from __future__ import annotations
@@ -169,8 +169,9 @@ def _operation(attributes: Attributes, meanings: dict[str, str]) -> str | None:
     if any(key.startswith(_NO_AGENTS) for key in attributes):
         return None
     has_content = not found.isdisjoint(("input", "output"))
-    has_call = has_content or not found.isdisjoint(("arguments", "result", "call id"))
-    if has_call and ("tool" in found or {"function", "call id"} <= found):
+    if "tool" in found and _has_call(attributes, meanings):
+        return "execute_tool"
+    if {"function", "call id"} <= found:
         return "execute_tool"
     counts = {"input tokens", "output tokens"}
     if counts <= found or ("model" in found and not counts.isdisjoint(found)):
@@ -182,6 +183,17 @@ def _operation(attributes: Attributes, meanings: dict[str, str]) -> str | None:
     if "agent" not in found or any(key.startswith(_OF_MACHINES) for key in attributes):
         return None
     return "invoke_agent" if has_content or meanings["agent"] != _TELEMETRY_AGENT else None
+
+
+def _has_call(attributes: Attributes, meanings: dict[str, str]) -> bool:
+    """Return whether a span that names a tool has a call of it: a call id, or arguments that are
+    named after the tool or are an object. Programs of all kinds have tools, inputs and results."""
+    if "call id" in meanings:
+        return True
+    keys = [meanings[key] for key in ("arguments", "result", "input") if key in meanings]
+    return any(
+        "tool" in key.lower() or isinstance(json_or_text(attributes[key]), dict) for key in keys
+    )
 
 
 def _are_messages(value: object) -> bool:

@@ -119,3 +119,35 @@ def test_what_another_dialect_reads_is_left_to_it(
     for span in spans:
         span.attributes = {**dict.fromkeys(keys, value), **span.attributes}
     assert rebuilt(ENCODERS[0].encode(spans)) == expected
+
+
+ORDINARY: list[dict[str, Any]] = [
+    {"tool": "maven", "result": "SUCCESS"},
+    {"tool": "excavator", "input": "2 days", "output": "420 EUR"},
+    {"tool_name": "eslint", "arguments": "--fix", "result": "0 problems"},
+    {"tool_name": "ruff", "exit_code": 0},
+    {"tool": "fetch", "function_name": "window.fetch", "arguments": '["/x"]', "result": "200"},
+    {"function_name": "resize", "arguments": "{}", "result": "ok"},
+    {"code.function.name": "Order.save", "model": "app.models.Order", "input": "3", "output": "ok"},
+    {"model": "SignupForm", "messages": '["too short"]'},
+    {"model": "churn-xgb", "input": "[1,2]", "output": "0.4"},
+    {"device.model.name": "iPhone", "user_agent.name": "Chrome"},
+    {"agent_name": "gitlab-runner-1", "stage": "deploy"},
+    {"agent_name": "Jane Doe", "result": "issued"},
+    {"agent.name": "Operator 7", "input": "part 3"},
+]
+
+
+@pytest.mark.parametrize("attributes", ORDINARY, ids=str)
+@settings(max_examples=many(50, fewer=10))
+@given(program=programs(), writer=st.sampled_from([*WRITERS]), place=st.integers(0, 3))
+def test_ordinary_spans_are_no_calls(
+    attributes: dict[str, Any], program: list[ops.Operation], writer: str, place: int
+) -> None:
+    assert rebuilt(ENCODERS[0].encode(spans_with(attributes))) == []
+    spans = spans_of(program, WRITERS[writer])
+    expected = rebuilt(ENCODERS[0].encode(spans))
+    parent = spans[place % len(spans)]
+    [span] = spans_with(attributes)
+    span.trace_id, span.span_id, span.parent_id = parent.trace_id, "f" * 16, parent.span_id
+    assert rebuilt(ENCODERS[0].encode([*spans, span])) == expected

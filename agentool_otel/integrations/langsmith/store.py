@@ -30,6 +30,8 @@ from agentool_otel.reading.sources.stores.store_format import Container, Object,
 __all__ = ["CONTAINER"]
 
 _BATCH = ("post", "patch")
+_MEMBERS = frozenset({"trace_id", "parent_run_id", "dotted_order", "inputs", "outputs"})
+"""Members of which a run or a patch in a batch has some."""
 _OPERATIONS = {"llm": "chat", "tool": "execute_tool", "retriever": "embeddings",
                "embedding": "embeddings", "prompt": "chat"}  # fmt: skip
 _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
@@ -45,13 +47,16 @@ def _recognises(o: Object) -> bool:
 
 def _is_sent(item: Json) -> bool:
     """Return whether a value is a run, or a patch of one, in the body of a batch."""
-    return isinstance(item, dict) and "id" in item and "trace_id" in item
+    return isinstance(item, dict) and "id" in item and not _MEMBERS.isdisjoint(item)
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     """Yield a run and the runs nested in it, or those of a batch."""
     if "id" not in o:
         sent = [item for name in _BATCH for item in v.array(o.get(name)) if _is_sent(item)]
+        traces = {item["id"]: item["trace_id"] for item in sent if item.get("trace_id")}
+        for item in sent:
+            item.setdefault("trace_id", traces.get(item["id"]))
         yield from each(sent, _record, report)
         return
     runs = [o]

@@ -135,19 +135,21 @@ def has_summed_usage(span: SpanRecord) -> bool:
 def grow(spans: list[SpanRecord]) -> list[Node]:
     """Return the nodes of a trace, linked, in order of start."""
     nodes = link([Node(span) for span in spans])
-    guessed = [node for node in nodes if node.dialect == GUESSED]
-    for node in guessed:
-        if any(_is_known_as(node, other) for other in (node.parent, *node.children)):
+    guessed = list(filter(is_guessed, nodes))
+    if guessed and not _may_guess(nodes, guessed):
+        for node in guessed:
             node.dialect, node.operation = None, Unclassified(extra=dict(node.span.attributes))
             node.is_run = False
     return nodes
 
 
-def _is_known_as(node: Node, other: Node | None) -> bool:
-    """Return whether a known vocabulary has the guessed operation for a parent or child."""
-    if other is None or other.dialect in (None, GUESSED):
+def _may_guess(nodes: list[Node], guessed: list[Node]) -> bool:
+    """Return whether guesses about spans count: beside spans of a known vocabulary they are spans
+    of the application, and an agent's name alone may be anybody's."""
+    known = (node.operation for node in nodes if node.dialect not in (None, GUESSED))
+    if any(not isinstance(operation, Unclassified) for operation in known):
         return False
-    return other.operation.__class__ is node.operation.__class__
+    return any(not node.is_run for node in guessed)
 
 
 def is_guessed(node: Node) -> bool:

@@ -87,6 +87,16 @@ def test_a_langsmith_batch_is_read() -> None:
     assert (run["input"], run["output"], run["status"]) == ("hi", "done", "success")
 
 
+@pytest.mark.parametrize("missing", ["dotted_order", "trace_id", "parent_run_id"])
+def test_a_langsmith_patch_needs_no_more_than_the_id(missing: str) -> None:
+    post = run_of(1, None, name="search", run_type="tool", inputs={"q": "x"},
+                  start_time="2026-11-27T13:00:01")  # fmt: skip
+    patch = run_of(1, None, end_time="2026-11-27T13:00:02", outputs={"output": "found"})
+    del patch[missing]
+    [run] = rebuilt(json.dumps({"post": [post], "patch": [patch]}).encode())
+    assert run["steps"][1]["tool_result"]["output"] == "found"
+
+
 def test_a_langfuse_batch_is_read() -> None:
     trace = {"id": "t-1", "name": "assistant", "sessionId": "s1", "input": "hi", "output": "done"}
     agent = {"id": "o-1", "traceId": "t-1", "type": "AGENT", "name": "assistant",

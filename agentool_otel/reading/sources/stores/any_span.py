@@ -38,8 +38,8 @@ def _recognises(o: Object) -> bool:
         return True
     names = span_object.members_of(o)
     trace_id, span_id = span_object.ids_of(o, names)
-    if span_id is None or (trace_id is not None and not names.end):
-        return False
+    if span_id is None:
+        return _has_times(o) and bool(_children(o))
     if trace_id is not None:
         return v.first(o, *names.end) is not None  # completes an earlier record
     is_named_id = bool(names.parent) or names.span[:1] != ("id",)
@@ -50,7 +50,7 @@ def _recognises(o: Object) -> bool:
     )
     if not (is_named_id and has_times):
         return False
-    has_attributes = v.first(o, *names.attributes) is not None
+    has_attributes = v.first(o, *names.attributes) is not None or _are_attributes(o)
     return has_attributes or any(_are_attributes(v.json_object(o[name])) for name in o)
 
 
@@ -94,16 +94,16 @@ def record(o: Object) -> SpanRecord:
 def named(o: Object, name: str) -> Object:
     """Return an object, named by its key in the enclosing one if it is a span without a name."""
     names = span_object.members_of(o)
-    if names.name or not (names.start and names.attributes and names.span):
+    if names.name or not (names.start and names.span and (names.attributes or _are_attributes(o))):
         return o
     return {**o, "name": name}
 
 
 def spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     """Yield the span of an object, and those of the objects inside it, below it."""
-    waiting: deque[tuple[Object, SpanRecord | None]] = deque([(o, None)])
+    waiting: deque[tuple[Object, SpanRecord | None, int]] = deque([(o, None, 0)])
     while waiting:
-        item, parent = waiting.popleft()
+        item, parent, place = waiting.popleft()
         try:
             span = record(item)
         except (ValueError, RecursionError) as error:
@@ -112,9 +112,12 @@ def spans(o: Object, report: Report) -> Iterator[SpanRecord]:
         if parent is not None:
             if span.made_ids:
                 span.trace_id = parent.trace_id
+            if span_object.ids_of(item, span_object.members_of(item))[1] is None:
+                own = f"{parent.span_id} {place} {span.span_id}"  # siblings may be equal
+                span.span_id = v.hashed(own.encode(), 8)
             span.parent_id = span.parent_id or parent.span_id
         yield span
-        waiting.extend((child, span) for child in _children(item))
+        waiting.extend((child, span, n) for n, child in enumerate(_children(item)))
 
 
 def _children(o: Object) -> list[Object]:

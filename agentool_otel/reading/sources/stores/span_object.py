@@ -73,11 +73,28 @@ class Members(NamedTuple):
     name: tuple[str, ...] = ("name", "spanname", "operationname", "resourcename")
     kind: tuple[str, ...] = ("kind", "spankind")
     start: tuple[str, ...] = (
-        *("starttimeunixnano", "starttime", "starttimens", "starttimestamp", "startts", "startms"),
+        *(
+            "starttimeunixnano",
+            "starttime",
+            "starttimens",
+            "starttimestamp",
+            "startts",
+            "startms",
+            "startus",
+        ),
         *("startedat", "started", "begintime", "begin", "start", "timestamp", "time"),
     )
     end: tuple[str, ...] = (
-        *("endtimeunixnano", "endtime", "endtimens", "endtimestamp", "endts", "endms", "endedat"),
+        *(
+            "endtimeunixnano",
+            "endtime",
+            "endtimens",
+            "endtimestamp",
+            "endts",
+            "endms",
+            "endus",
+            "endedat",
+        ),
         *("ended", "finishtime", "finishedat", "finished", "finish", "stoptime", "end"),
     )
     duration: tuple[str, ...] = (*_DURATIONS_NS, "duration")
@@ -252,10 +269,13 @@ def _status(o: Object, names: Members) -> tuple[str, str | None]:
         value = _first(value, _CODE)
     if value is None:
         value = v.first(o, *names.status_code)
-    if value is None and v.first(o, *names.failed) is True:
+    failed = v.first(o, *names.failed)
+    if value is None and (failed is True or (isinstance(failed, str) and failed)):
         value = "ERROR"
     if message is None:
         message = v.first(o, *names.status_message)
+    if message is None and isinstance(failed, str):
+        message = failed
     return v.status(value), v.text(message) or None
 
 
