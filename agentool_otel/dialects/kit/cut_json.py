@@ -9,7 +9,7 @@ import msgspec
 
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["completed", "is_cut_json", "levels_open"]
+__all__ = ["completed", "is_cut_json", "is_json", "levels_open"]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 _STRUCTURE = frozenset('",:[{')
@@ -23,6 +23,15 @@ _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 """An escape that is cut itself, at the end of a string."""
 _PARTIAL = re.compile(r'"(?P<key>[^"\\]*)"\s*:\s*"(?:[^"\\]|\\.)*\\?$', re.DOTALL)
 """The last member of an object, whose text goes on."""
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON value."""
+    try:
+        _check(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def is_cut_json(text: str) -> bool:

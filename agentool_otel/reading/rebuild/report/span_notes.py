@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentool_otel.dialects import match_dialect
-from agentool_otel.dialects.kit.cut_json import is_cut_json
+from agentool_otel.dialects.kit.cut_json import is_cut_json, is_json
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
@@ -91,10 +91,10 @@ def may_hide(span: SpanRecord) -> bool:
     for value in span.attributes.values():
         if value.__class__ is not str or not value:
             continue
-        if value[-1] in _ODD_ENDS:
-            if _hides(value):
+        if value[0] in _JSON_STARTS:
+            if not is_json(value) and _hides(value):
                 return True
-        elif value[0] in _JSON_STARTS and is_cut_json(value):
+        elif value[-1] in _ODD_ENDS and _hides(value):
             return True
     return any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events)
 
