@@ -24,6 +24,7 @@ Source: langfuse/langfuse packages/shared/src/server/otel/attributes.ts, API v3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
@@ -100,19 +101,20 @@ def _sent(batch: list[Json], report: Report) -> Iterator[SpanRecord]:
     """Yield the spans of events of the ingestion API."""
     events = [event for event in batch if _is_sent(event)]
     traces = {
-        event["body"].get("id"): _of_trace(event["body"])
+        str(event["body"].get("id")): _of_trace(event["body"])
         for event in events
         if event["type"] == "trace-create"
     }
     for event in events:
         kind, _, action = event["type"].rpartition("-")
-        body = {"type": kind.upper(), **event["body"]}
+        body = {**event["body"]}
+        body["type"] = v.text(body.get("type")) or kind.upper()
         if body["type"].upper() not in _TYPES:
             continue
-        everywhere, of_root = traces.get(body.get("traceId"), ({}, {}))
+        everywhere, of_root = traces.get(str(body.get("traceId")), ({}, {}))
         is_root = action == "create" and body.get("parentObservationId") is None
-        attributes = of_root if is_root else {}
-        yield from each([body], lambda o: _record(o, everywhere, attributes), report)  # noqa: B023
+        record = partial(_record, everywhere=everywhere, of_root=of_root if is_root else {})
+        yield from each([body], record, report)
 
 
 def _of_trace(trace: Object) -> tuple[Attributes, Attributes]:
@@ -146,8 +148,8 @@ def _record(o: Object, everywhere: Attributes, of_root: Attributes) -> SpanRecor
             v.put(ours, _OBSERVATION + attribute, counted)
     if _OBSERVATION + "usage_details" not in ours and (usage := v.obj(o.get("usage"))):
         counts = {_OLDER_USAGE.get(name, name): usage[name] for name in usage}
-        known = {name: counts[name] for name in _OLDER_USAGE.values() if counts.get(name)}
-        v.put(ours, _OBSERVATION + "usage_details", known)
+        details = {name: counts[name] for name in _OLDER_USAGE.values() if counts.get(name)}
+        v.put(ours, _OBSERVATION + "usage_details", details)
     for name, value in metadata.items():
         if name not in _ENVELOPE:
             v.put(ours, f"{_OBSERVATION}metadata.{name}", value)

@@ -54,9 +54,9 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     """Yield a run and the runs nested in it, or those of a batch."""
     if "id" not in o:
         sent = [item for name in _BATCH for item in v.array(o.get(name)) if _is_sent(item)]
-        traces = {item["id"]: item["trace_id"] for item in sent if item.get("trace_id")}
+        traces = {str(item["id"]): trace for item in sent if (trace := item.get("trace_id"))}
         for item in sent:
-            item.setdefault("trace_id", traces.get(item["id"]))
+            item["trace_id"] = item.get("trace_id") or traces.get(str(item["id"]))
         yield from each(sent, _record, report)
         return
     runs = [o]

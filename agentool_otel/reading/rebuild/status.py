@@ -54,9 +54,9 @@ def status_of(
         if isinstance(value, str):
             return Status(value, root, agentool.STATUS)
     for node in (root, *inferences[:1]):
-        beside = None if node is None else node.span.attributes.get(agentool.FILE_STATUS)
-        if isinstance(beside, str):
-            return Status(beside, node, None, BESIDE_SPANS)
+        value = None if node is None else node.span.attributes.get(agentool.FILE_STATUS)
+        if isinstance(value, str):
+            return Status(value, node, None, BESIDE_SPANS)
     if root is not None and is_open(root):
         return Status("in_progress", root, None, "the span has no end")
     for node in nodes:

@@ -146,8 +146,8 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
 def _may_guess(nodes: list[Node], guessed: list[Node]) -> bool:
     """Return whether guesses about spans count: beside spans of a known vocabulary they are spans
     of the application, and an agent's name alone may be anybody's."""
-    known = (node.operation for node in nodes if node.dialect not in (None, GUESSED))
-    if any(not isinstance(operation, Unclassified) for operation in known):
+    operations = (node.operation for node in nodes if node.dialect not in (None, GUESSED))
+    if any(not isinstance(operation, Unclassified) for operation in operations):
         return False
     return any(not node.is_run for node in guessed)
 

@@ -74,7 +74,7 @@ def test_an_event_that_no_reader_takes_is_unread(
 
 
 def report_of(data: bytes) -> tuple[Any, str]:
-    """Return the fidelity report of the one run in a file, and what the command says."""
+    """Return the fidelity report of the one run in a file, and standard error."""
     with TemporaryDirectory() as folder:
         (file := Path(folder) / "spans").write_bytes(data)
         report = Path(folder) / "report"

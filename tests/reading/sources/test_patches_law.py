@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agentool_otel.model import operations as ops
 from agentool_otel.model.spans import SpanRecord
 from tests.laws import many
-from tests.programs import WRITERS, numbered, programs, read_file, rebuilt, spans_of
+from tests.programs import START, WRITERS, numbered, programs, read_file, rebuilt, spans_of
 from tests.reading.sources.encoders import ENCODERS, Encoder
 
 _WHOLE_ONLY = {
@@ -121,3 +121,22 @@ def test_a_langfuse_batch_is_read() -> None:
     [run] = reading.documents
     assert (run["session_id"], run["output"]) == ("s1", "done")
     assert run["metrics"]["total_tokens"] == 7
+
+
+ODD: list[Any] = [[], {}, 3, None, True, "x", 1.5, 2**70]
+
+
+@pytest.mark.parametrize("value", ODD, ids=str)
+def test_members_of_any_type_are_no_exception(value: Any) -> None:
+    body = {"id": value, "traceId": value, "type": value, "usage": {"input": value}}
+    run = {"id": value, "trace_id": value, "run_type": value, "inputs": value}
+    child = {"name": "y", "start": START, "tool_name": "t", "tool_input": value, "result": value}
+    ids = {"trace_id": "1", "span_id": "2"}
+    span = {**ids, "name": "x", "start": value, "error": value, "children": [value, child]}
+    for document in (
+        {"batch": [{"type": kind, "body": body} for kind in ("trace-create", "span-update")]},
+        {"post": [run], "patch": [{"id": value, "outputs": value}]},
+        {"input": value, "status": value, "trace_id": value, "session_id": value, "spans": [span]},
+        [{**span, "attributes": {"model": "m", "input_tokens": 1, "output": value}}],
+    ):
+        read_file(json.dumps(document).encode())  # which fails for an exception

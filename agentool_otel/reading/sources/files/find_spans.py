@@ -7,6 +7,7 @@ needs no name here, because a piece is recognised by its own members.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from agentool_otel.ground.json_codec import Json
@@ -70,21 +71,28 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
     if isinstance(value, list):
         yield from _items_or_inside(value, inner, levels)
         return
-    if (run := run_members(value)) is not None:
-        inner = _within(run, inner)
+    inner = _within(value, inner)
     if document_class(value) is not None:
         yield from _document_or_spans(value, inner)
     else:
         yield from inner
 
 
-def _within(run: RunMembers, inner: Iterator[Piece]) -> Iterator[Piece]:
+def _within(value: Object, inner: Iterator[Piece]) -> Iterator[Piece]:
     """Yield pieces with the members of the object around them that describe their run. Pieces of
     one run share one object."""
-    inside, joined = None, run
-    for piece in inner:
-        if piece.run is not inside:
-            inside, joined = piece.run, run if piece.run is None else piece.run.inside(run)
+    first = next(inner, None)
+    if first is None:
+        return  # as of most objects, whose members may be large
+    run = run_members(value)
+    if run is None:
+        yield first
+        yield from inner
+        return
+    inner_run, joined = None, run
+    for piece in chain((first,), inner):
+        if piece.run is not inner_run:
+            inner_run, joined = piece.run, run if piece.run is None else piece.run.inside(run)
         yield piece._replace(run=joined)
 
 

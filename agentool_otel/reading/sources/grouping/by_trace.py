@@ -216,12 +216,12 @@ def _completed(copies: list[SpanRecord]) -> SpanRecord:
         values = (getattr(record, name) for record in (best, *parts))
         return next((value for value in values if value not in _UNKNOWN), getattr(best, name))
 
-    whole = msgspec.structs.replace(
+    merged = msgspec.structs.replace(
         best, attributes=attributes, **{name: first(name) for name in _COMPLETED}
     )
     if any(event not in best.events for part in parts for event in part.events):
-        whole = _with_events(whole, parts)
-    return best if whole == best else whole
+        merged = _with_events(merged, parts)
+    return best if merged == best else merged
 
 
 def _is_part(span: SpanRecord) -> bool:
