@@ -165,22 +165,22 @@ def _telling(attributes: Attributes) -> str | None:
 
 
 def _operation(attributes: Attributes, meanings: dict[str, str]) -> str | None:
-    found = meanings.keys()
+    kinds = meanings.keys()
     if any(key.startswith(_NO_AGENTS) for key in attributes):
         return None
-    has_content = not found.isdisjoint(("input", "output"))
-    if "tool" in found and _has_call(attributes, meanings):
+    has_content = not kinds.isdisjoint(("input", "output"))
+    if "tool" in kinds and _has_call(attributes, meanings):
         return "execute_tool"
-    if {"function", "call id"} <= found:
+    if {"function", "call id"} <= kinds:
         return "execute_tool"
     counts = {"input tokens", "output tokens"}
-    if counts <= found or ("model" in found and not counts.isdisjoint(found)):
+    if counts <= kinds or ("model" in kinds and not counts.isdisjoint(kinds)):
         return "chat"
-    if "model" in found and any(
+    if "model" in kinds and any(
         _are_messages(attributes[meanings[key]]) for key in ("input", "output") if key in meanings
     ):
         return "chat"
-    if "agent" not in found or any(key.startswith(_OF_MACHINES) for key in attributes):
+    if "agent" not in kinds or any(key.startswith(_OF_MACHINES) for key in attributes):
         return None
     return "invoke_agent" if has_content or meanings["agent"] != _TELEMETRY_AGENT else None
 

@@ -127,10 +127,10 @@ def _whole_messages(text: str) -> list[Any] | None:
     messages = completed(text, partial="content")
     if not isinstance(messages, list):
         return None
-    whole = [item for item in messages if isinstance(item, dict)]
-    if whole and levels_open(text) >= _IN_A_PART:
-        _remove_cut_call(whole[-1])
-    return [item for item in whole if _has_content(item)] or None
+    items = [item for item in messages if isinstance(item, dict)]
+    if items and levels_open(text) >= _IN_A_PART:
+        _remove_cut_call(items[-1])
+    return [item for item in items if _has_content(item)] or None
 
 
 def _remove_cut_call(item: dict[str, Any]) -> None:

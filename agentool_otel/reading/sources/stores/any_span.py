@@ -113,8 +113,8 @@ def spans(o: Object, report: Report) -> Iterator[SpanRecord]:
             if span.made_ids:
                 span.trace_id = parent.trace_id
             if span_object.ids_of(item, span_object.members_of(item))[1] is None:
-                own = f"{parent.span_id} {place} {span.span_id}"  # siblings may be equal
-                span.span_id = v.hashed(own.encode(), 8)
+                text = f"{parent.span_id} {place} {span.span_id}"  # siblings may be equal
+                span.span_id = v.hashed(text.encode(), 8)
             span.parent_id = span.parent_id or parent.span_id
         yield span
         waiting.extend((child, span, n) for n, child in enumerate(_children(item)))
@@ -142,9 +142,9 @@ def _content(o: Object) -> bytes:
 
 def _others(o: Object, names: span_object.Members) -> Iterator[str]:
     """Yield the members of an object that are no part of a span."""
-    known = set(chain(*names))
+    members = set(chain(*names))
     for name in o:
-        if name in known or name.startswith("_"):
+        if name in members or name.startswith("_"):
             continue
         plain = span_object.plain(name)
         if plain not in _BOOKKEEPING and not (plain in _CHILDREN and _children(o)):

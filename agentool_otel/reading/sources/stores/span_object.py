@@ -198,8 +198,8 @@ def _members(names: tuple[str, ...]) -> Members:
 def _named(names: Iterable[str], members: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of some names that are among members, in the order of the members."""
     places = {member: place for place, member in enumerate(members)}
-    found = [(places[word], name) for name in names if (word := plain(name)) in places]
-    return tuple(name for _, name in sorted(found, key=lambda item: item[0]))
+    placed = [(places[word], name) for name in names if (word := plain(name)) in places]
+    return tuple(name for _, name in sorted(placed, key=lambda item: item[0]))
 
 
 @lru_cache(4096)
