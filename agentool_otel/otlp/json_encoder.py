@@ -24,11 +24,26 @@ if TYPE_CHECKING:
 
     from agentool_otel.otlp.log_record import LogRecord
 
-__all__ = ["Line", "encode_log", "encode_span", "encode_spans", "span_line", "started_line"]
+__all__ = [
+    "LargeTexts",
+    "Line",
+    "encode_log",
+    "encode_span",
+    "encode_spans",
+    "escaped",
+    "flags_of",
+    "pairs_of",
+    "resource_parts",
+    "scope_parts",
+    "span_line",
+    "started_line",
+]
 
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
 _CACHED = 1000
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+"""Integers that OTLP has."""
 _dumps = orjson.dumps
 
 Line = tuple[bytes, ...]
@@ -50,8 +65,8 @@ def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
     """
     resources: _Resources = {}
     for span in spans:
-        scopes = resources.setdefault(_resource(span.resource), {})
-        scopes.setdefault(_scope(span.instrumentation_scope), []).append(_span(span))
+        scopes = resources.setdefault(resource_parts(span.resource), {})
+        scopes.setdefault(scope_parts(span.instrumentation_scope), []).append(_span(span))
     return b"".join(_document(resources))
 
 
@@ -62,7 +77,7 @@ def encode_span(span: ReadableSpan) -> bytes:
 
 def span_line(span: ReadableSpan) -> Line:
     """Return `encode_span` as a line; texts that `started_line` kept are not escaped again."""
-    separate = _Apart(_take)
+    separate = LargeTexts(_take)
     return separate.line(_document_of(span, _span(span, separate)))
 
 
@@ -81,7 +96,7 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
     """
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that runs has one
-    separate = _Apart(_keep if keep else _text)
+    separate = LargeTexts(_keep if keep else escaped)
     if span.links or span.start_time is None:
         return separate.line(_document_of(span, _span(span, separate)))
     parent = span.parent
@@ -89,44 +104,50 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
         context.trace_id,
         context.span_id,
         b',"parentSpanId":"%016x"' % parent.span_id if parent else b"",
-        _text(span.name),
+        escaped(span.name),
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         unsigned_ns(span.start_time),
         _attributes(span.attributes, separate),
-        _flags(parent),
+        flags_of(parent),
     )
     return separate.line(_document_of(span, started))
 
 
-class _Apart:
+class LargeTexts:
     """The large texts of a document that is being made.
 
     Args:
         escape: a text to a JSON string.
     """
 
-    __slots__ = ("_escape", "_texts")
+    __slots__ = ("_escape", "texts")
 
     def __init__(self, escape: Callable[[str], bytes]):
         self._escape = escape
-        self._texts: list[bytes] = []
+        self.texts: list[bytes] = []
 
     def put(self, text: str) -> bytes:
         """Take a text out of the document; return its placeholder there."""
-        self._texts.append(self._escape(text))
+        self.texts.append(self._escape(text))
         return _APART
 
     def clear(self) -> None:
-        self._texts.clear()
+        self.texts.clear()
 
-    def line(self, document: bytes) -> Line:
-        if not self._texts:
-            return (document + b"\n",)
+    def put_back(self, document: bytes) -> list[bytes]:
+        """Return the pieces of a document, or of a part of one, the texts among them."""
+        if not self.texts:
+            return [document]
         before, *others = document.split(_APART)
         pieces = [before]
-        for text, after in zip(self._texts, others, strict=True):
+        for text, after in zip(self.texts, others, strict=True):
             pieces += (text, after)
-        return (*pieces, b"\n")
+        return pieces
+
+    def line(self, document: bytes) -> Line:
+        if not self.texts:
+            return (document + b"\n",)
+        return (*self.put_back(document), b"\n")
 
 
 # The text is kept beside its escape: an id is only unique among living objects.
@@ -136,21 +157,21 @@ _MOST_KEPT = 8
 
 
 def _keep(text: str) -> bytes:
-    escaped = _text(text)
+    encoded = escaped(text)
     if len(_kept) >= _MOST_KEPT:
         _kept.clear()  # of spans that may never end
-    _kept[id(text)] = text, escaped
-    return escaped
+    _kept[id(text)] = text, encoded
+    return encoded
 
 
 def _take(text: str) -> bytes:
     cached = _kept.pop(id(text), None)
-    return cached[1] if cached is not None and cached[0] is text else _text(text)
+    return cached[1] if cached is not None and cached[0] is text else escaped(text)
 
 
 def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
-    resource, resource_schema = _resource(span.resource)
-    scope, scope_schema = _scope(span.instrumentation_scope)
+    resource, resource_schema = resource_parts(span.resource)
+    scope, scope_schema = scope_parts(span.instrumentation_scope)
     return b'{"resourceSpans":[{"resource":%b,"scopeSpans":[{"scope":%b,"spans":[%b]%b}]%b}]}' % (
         resource,
         scope,
@@ -162,8 +183,8 @@ def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
 
 def encode_log(record: LogRecord) -> bytes:
     """Return one ExportLogsServiceRequest with a log record, without a line break."""
-    resource, resource_schema = _resource(record.resource)
-    scope, scope_schema = _scope(record.scope)
+    resource, resource_schema = resource_parts(record.resource)
+    scope, scope_schema = scope_parts(record.scope)
     scoped = b'{"scope":%b,"logRecords":[%b]%b}' % (scope, _log(record), scope_schema)
     return b'{"resourceLogs":[{"resource":%b,"scopeLogs":[%b]%b}]}' % (
         resource,
@@ -178,13 +199,13 @@ def _log(record: LogRecord) -> bytes:
         record.observed_ns,
         b',"timeUnixNano":"%d"' % record.time_ns if record.time_ns else b"",
         b',"severityNumber":%d' % number if number else b"",
-        b',"severityText":%b' % _text(record.severity_text) if record.severity_text else b"",
+        b',"severityText":%b' % escaped(record.severity_text) if record.severity_text else b"",
         b',"body":%b' % _value(record.body) if record.body is not None else b"",
         _attributes(record.attributes),
         b',"flags":%d' % record.flags if record.flags else b"",
         b',"traceId":"%032x"' % record.trace_id if record.trace_id else b"",
         b',"spanId":"%016x"' % record.span_id if record.span_id else b"",
-        b',"eventName":%b' % _text(record.event_name) if record.event_name else b"",
+        b',"eventName":%b' % escaped(record.event_name) if record.event_name else b"",
     )
 
 
@@ -209,7 +230,7 @@ _resources: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 _scopes: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 
 
-def _resource(resource: Resource) -> tuple[bytes, bytes]:
+def resource_parts(resource: Resource) -> tuple[bytes, bytes]:
     """Return a resource and its schema URL, encoded once: hashing a Resource takes longer."""
     cached = _resources.get(id(resource))
     if cached is None or cached[0] is not resource:
@@ -221,27 +242,27 @@ def _resource(resource: Resource) -> tuple[bytes, bytes]:
     return cached[1]
 
 
-def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
+def scope_parts(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
     cached = _scopes.get(id(scope))
     if cached is None or cached[0] is not scope:
         if len(_scopes) >= _CACHED:
             _scopes.clear()
         cached = (scope, (b"{}", b""))
         if scope is not None:
-            version = b',"version":%b' % _text(scope.version) if scope.version else b""
+            version = b',"version":%b' % escaped(scope.version) if scope.version else b""
             # Scopes have attributes since SDK 1.26.
             attributes = _attributes(getattr(scope, "attributes", None))
-            encoded = b'{"name":%b%b%b}' % (_text(scope.name), version, attributes)
+            encoded = b'{"name":%b%b%b}' % (escaped(scope.name), version, attributes)
             cached = (scope, (encoded, _schema(scope.schema_url)))
         _scopes[id(scope)] = cached
     return cached[1]
 
 
 def _schema(url: str | None) -> bytes:
-    return b',"schemaUrl":%b' % _text(url) if url else b""
+    return b',"schemaUrl":%b' % escaped(url) if url else b""
 
 
-def _span(span: ReadableSpan, separate: _Apart | None = None) -> bytes:
+def _span(span: ReadableSpan, separate: LargeTexts | None = None) -> bytes:
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that ran has one
     parent = span.parent
@@ -251,7 +272,7 @@ def _span(span: ReadableSpan, separate: _Apart | None = None) -> bytes:
         context.span_id,
         _trace_state(context),
         b',"parentSpanId":"%016x"' % parent.span_id if parent else b"",
-        _text(span.name),
+        escaped(span.name),
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         b',"startTimeUnixNano":"%d"' % start if start else b"",
         b',"endTimeUnixNano":"%d"' % end if end else b"",
@@ -261,7 +282,7 @@ def _span(span: ReadableSpan, separate: _Apart | None = None) -> bytes:
         _count(b"Events", span.dropped_events),
         _list(b"links", [_link(link) for link in span.links]),
         _count(b"Links", span.dropped_links),
-        b'%b,"flags":%d' % (_status(span), _flags(parent)),
+        b'%b,"flags":%d' % (_status(span), flags_of(parent)),
     )
 
 
@@ -272,13 +293,13 @@ def _status(span: ReadableSpan) -> bytes:
         return b',"status":{}'
     if not status.description:
         return b',"status":{"code":%d}' % code
-    return b',"status":{"code":%d,"message":%b}' % (code, _text(status.description))
+    return b',"status":{"code":%d,"message":%b}' % (code, escaped(status.description))
 
 
 def _event(event: Event) -> bytes:
     return b'{"timeUnixNano":"%d","name":%b%b%b}' % (
         unsigned_ns(event.timestamp),
-        _text(event.name),
+        escaped(event.name),
         _attributes(event.attributes),
         _count(b"Attributes", event.dropped_attributes),
     )
@@ -291,16 +312,16 @@ def _link(link: Link) -> bytes:
         _trace_state(link.context),
         _attributes(link.attributes),
         _count(b"Attributes", link.dropped_attributes),
-        _flags(link.context),
+        flags_of(link.context),
     )
 
 
 def _trace_state(context: SpanContext) -> bytes:
     state = context.trace_state
-    return b',"traceState":%b' % _text(state.to_header()) if state else b""
+    return b',"traceState":%b' % escaped(state.to_header()) if state else b""
 
 
-def _flags(context: SpanContext | None) -> int:
+def flags_of(context: SpanContext | None) -> int:
     return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
 
 
@@ -312,24 +333,26 @@ def _list(name: bytes, items: list[bytes]) -> bytes:
     return b',"%b":[%b]' % (name, b",".join(items)) if items else b""
 
 
-def _attributes(attributes: Mapping[str, Any] | None, separate: _Apart | None = None) -> bytes:
+def _attributes(attributes: Mapping[str, Any] | None, separate: LargeTexts | None = None) -> bytes:
     if not attributes:
         return b""
     # A view of the SDK's mapping calls Python for each item; its copy is a dict.
     plain: Mapping[str, Any] = getattr(attributes, "copy", lambda: attributes)()
-    return b',"attributes":[%b]' % _pairs(plain, separate)
+    return b',"attributes":[%b]' % pairs_of(plain, separate)
 
 
-def _pairs(attributes: Mapping[str, Any], separate: _Apart | None = None) -> bytes:
+def pairs_of(attributes: Mapping[str, Any], separate: LargeTexts | None = None) -> bytes:
     key_of = _keys.get
     large = _LARGE if separate is not None else sys.maxsize
-    put: Callable[[str], bytes] = _text if separate is None else separate.put
+    put: Callable[[str], bytes] = escaped if separate is None else separate.put
     try:
         return b",".join(
             [
                 b'{"key":%b,"value":{"stringValue":%b}}'
                 % (key_of(key) or _key(key), _dumps(value) if len(value) < large else put(value))
                 if value.__class__ is str  # most are, and calls would double the time
+                else b'{"key":%b,"value":{"intValue":"%d"}}' % (key_of(key) or _key(key), value)
+                if value.__class__ is int and _LEAST <= value <= _MOST
                 else b'{"key":%b,"value":%b}' % (key_of(key) or _key(key), _value(value))
                 for key, value in attributes.items()
             ]
@@ -347,14 +370,14 @@ _keys: dict[str, bytes] = {}
 def _key(key: str) -> bytes:
     if len(_keys) >= _CACHED:
         _keys.clear()
-    encoded = _keys[key] = _text(str(key))
+    encoded = _keys[key] = escaped(str(key))
     return encoded
 
 
 def _value(value: Any) -> bytes:
     kind = value.__class__
     if kind is str:
-        return b'{"stringValue":%b}' % _text(value)
+        return b'{"stringValue":%b}' % escaped(value)
     if kind is bool:
         return b'{"boolValue":true}' if value else b'{"boolValue":false}'
     if kind is int:
@@ -372,7 +395,7 @@ def _other_value(value: Any) -> bytes:
     if value is None:
         return b"{}"
     if isinstance(value, str):
-        return b'{"stringValue":%b}' % _text(str.__str__(value))
+        return b'{"stringValue":%b}' % escaped(str.__str__(value))
     if isinstance(value, int):
         return _integer(int(value))
     if isinstance(value, float):
@@ -380,14 +403,14 @@ def _other_value(value: Any) -> bytes:
     if isinstance(value, bytes):
         return b'{"bytesValue":"%b"}' % base64.b64encode(value)
     if isinstance(value, Mapping):
-        return b'{"kvlistValue":{"values":[%b]}}' % _pairs(cast("Mapping[str, Any]", value))
+        return b'{"kvlistValue":{"values":[%b]}}' % pairs_of(cast("Mapping[str, Any]", value))
     if isinstance(value, Sequence):
         return _array(value)  # pyright: ignore[reportUnknownArgumentType] # Any
-    return b'{"stringValue":%b}' % _text(f"<{type(value).__qualname__}>")
+    return b'{"stringValue":%b}' % escaped(f"<{type(value).__qualname__}>")
 
 
 def _integer(value: int) -> bytes:
-    if -(1 << 63) <= value < 1 << 63:
+    if _LEAST <= value <= _MOST:
         return b'{"intValue":"%d"}' % value
     return b'{"stringValue":"%d"}' % value
 
@@ -400,7 +423,7 @@ def _double(value: float) -> bytes:
     return orjson.dumps(value)
 
 
-def _text(text: str) -> bytes:
+def escaped(text: str) -> bytes:
     try:
         return orjson.dumps(text)
     except TypeError:  # lone surrogates, which UTF-8 has no form for

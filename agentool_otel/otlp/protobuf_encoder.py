@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = [
+    "attribute_fields",
     "encode_log",
     "encode_span",
+    "flags_of",
     "is_whole",
     "merged",
+    "resource_parts",
     "scope_of",
+    "scope_parts",
     "span_of",
+    "text_field",
     "with_attributes",
+    "with_length",
 ]
 
 _IS_REMOTE_KNOWN = 0x100
@@ -46,7 +52,7 @@ _SHORT = 1 << 12
 _lengths = [to_bytes(n) for n in range(_SHORT)]
 
 
-def _with_length(data: bytes) -> bytes:
+def with_length(data: bytes) -> bytes:
     """Return bytes after their length."""
     size = len(data)
     return (_lengths[size] if size < _SHORT else to_bytes(size)) + data
@@ -67,10 +73,10 @@ def encode_log(record: LogRecord) -> bytes:
 
 
 def _request(item: bytes, of: Resource, by: InstrumentationScope | None) -> bytes:
-    resource, resource_schema = _resource(of)
-    scope, scope_schema = _scope(by)
-    scoped = b"%b\x12%b%b" % (scope, _with_length(item), scope_schema)
-    return b"\x0a" + _with_length(b"%b\x12%b%b" % (resource, _with_length(scoped), resource_schema))
+    resource, resource_schema = resource_parts(of)
+    scope, scope_schema = scope_parts(by)
+    scoped = b"%b\x12%b%b" % (scope, with_length(item), scope_schema)
+    return b"\x0a" + with_length(b"%b\x12%b%b" % (resource, with_length(scoped), resource_schema))
 
 
 def merged(requests: Iterable[bytes]) -> bytes:
@@ -145,9 +151,9 @@ def with_attributes(request: bytes, attributes: Mapping[str, Any]) -> bytes:
     """Return a request of one span that was made here with more attributes on the span."""
     resource, scoped, resource_schema = _three(_content_of(request))
     scope, span, scope_schema = _three(_content_of(scoped))
-    span = _with_length(_content_of(span) + _attributes(b"\x4a", attributes))
-    scoped = _with_length(b"%b\x12%b%b" % (scope, span, scope_schema))
-    return b"\x0a" + _with_length(b"%b\x12%b%b" % (resource, scoped, resource_schema))
+    span = with_length(_content_of(span) + attribute_fields(b"\x4a", attributes))
+    scoped = with_length(b"%b\x12%b%b" % (scope, span, scope_schema))
+    return b"\x0a" + with_length(b"%b\x12%b%b" % (resource, scoped, resource_schema))
 
 
 def _three(data: bytes) -> tuple[bytes, bytes, bytes]:
@@ -178,30 +184,30 @@ _resources: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 _scopes: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
 
 
-def _resource(resource: Resource) -> tuple[bytes, bytes]:
+def resource_parts(resource: Resource) -> tuple[bytes, bytes]:
     """Return a resource and its schema URL as fields of ResourceSpans."""
     cached = _resources.get(id(resource))
     if cached is None or cached[0] is not resource:
         if len(_resources) >= _CACHED:
             _resources.clear()
-        encoded = b"\x0a" + _with_length(_attributes(b"\x0a", resource.attributes))
-        cached = (resource, (encoded, _text(b"\x1a", resource.schema_url)))
+        encoded = b"\x0a" + with_length(attribute_fields(b"\x0a", resource.attributes))
+        cached = (resource, (encoded, text_field(b"\x1a", resource.schema_url)))
         _resources[id(resource)] = cached
     return cached[1]
 
 
-def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
+def scope_parts(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
     cached = _scopes.get(id(scope))
     if cached is None or cached[0] is not scope:
         if len(_scopes) >= _CACHED:
             _scopes.clear()
         cached = (scope, (b"\x0a\x00", b""))
         if scope is not None:
-            name, version = _text(b"\x0a", scope.name), _text(b"\x12", scope.version)
+            name, version = text_field(b"\x0a", scope.name), text_field(b"\x12", scope.version)
             # Scopes have attributes since SDK 1.26.
-            attributes = _attributes(b"\x1a", getattr(scope, "attributes", None))
-            encoded = b"\x0a" + _with_length(name + version + attributes)
-            cached = (scope, (encoded, _text(b"\x1a", scope.schema_url)))
+            attributes = attribute_fields(b"\x1a", getattr(scope, "attributes", None))
+            encoded = b"\x0a" + with_length(name + version + attributes)
+            cached = (scope, (encoded, text_field(b"\x1a", scope.schema_url)))
         _scopes[id(scope)] = cached
     return cached[1]
 
@@ -219,18 +225,18 @@ def _span(span: ReadableSpan) -> bytes:
             context.span_id.to_bytes(8, "big"),
             _trace_state(b"\x1a", context),
             b"\x22\x08" + parent.span_id.to_bytes(8, "big") if parent else b"",
-            _text(b"\x2a", span.name),
+            text_field(b"\x2a", span.name),
             b"\x30%c" % (span.kind.value + 1),  # OTLP keeps 0 for unspecified
             b"\x39" + _fixed64(start) if start else b"",
             b"\x41" + _fixed64(end) if end else b"",
-            _attributes(b"\x4a", span.attributes),
+            attribute_fields(b"\x4a", span.attributes),
             _count(b"\x50", span.dropped_attributes),
-            *[b"\x5a" + _with_length(_event(event)) for event in span.events],
+            *[b"\x5a" + with_length(_event(event)) for event in span.events],
             _count(b"\x60", span.dropped_events),
-            *[b"\x6a" + _with_length(_link(link)) for link in span.links],
+            *[b"\x6a" + with_length(_link(link)) for link in span.links],
             _count(b"\x70", span.dropped_links),
-            b"\x7a" + _with_length(_status(span)),
-            b"\x85\x01" + _fixed32(_flags(parent)),
+            b"\x7a" + with_length(_status(span)),
+            b"\x85\x01" + _fixed32(flags_of(parent)),
         )
     )
 
@@ -246,13 +252,13 @@ def _log(record: LogRecord) -> bytes:
             _OBSERVED + _fixed64(record.observed_ns),
             b"\x09" + _fixed64(record.time_ns) if record.time_ns else b"",
             b"\x10" + to_bytes(number) if number else b"",
-            _text(b"\x1a", record.severity_text),
-            b"\x2a" + _with_length(_value(body)) if body is not None else b"",
-            _attributes(b"\x32", record.attributes),
+            text_field(b"\x1a", record.severity_text),
+            b"\x2a" + with_length(_value(body)) if body is not None else b"",
+            attribute_fields(b"\x32", record.attributes),
             b"\x45" + _fixed32(record.flags) if record.flags else b"",
             b"\x4a\x10" + record.trace_id.to_bytes(16, "big") if record.trace_id else b"",
             b"\x52\x08" + record.span_id.to_bytes(8, "big") if record.span_id else b"",
-            _text(b"\x62", record.event_name),
+            text_field(b"\x62", record.event_name),
         )
     )
 
@@ -260,14 +266,14 @@ def _log(record: LogRecord) -> bytes:
 def _status(span: ReadableSpan) -> bytes:
     status = span.status
     code = status.status_code.value
-    return _text(b"\x12", status.description) + b"\x18%c" % code if code else b""
+    return text_field(b"\x12", status.description) + b"\x18%c" % code if code else b""
 
 
 def _event(event: Event) -> bytes:
     return b"\x09%b%b%b%b" % (
         _fixed64(unsigned_ns(event.timestamp)),
-        _text(b"\x12", event.name),
-        _attributes(b"\x1a", event.attributes),
+        text_field(b"\x12", event.name),
+        attribute_fields(b"\x1a", event.attributes),
         _count(b"\x20", event.dropped_attributes),
     )
 
@@ -277,18 +283,18 @@ def _link(link: Link) -> bytes:
         link.context.trace_id.to_bytes(16, "big"),
         link.context.span_id.to_bytes(8, "big"),
         _trace_state(b"\x1a", link.context),
-        _attributes(b"\x22", link.attributes),
+        attribute_fields(b"\x22", link.attributes),
         _count(b"\x28", link.dropped_attributes),
-        _fixed32(_flags(link.context)),
+        _fixed32(flags_of(link.context)),
     )
 
 
 def _trace_state(tag: bytes, context: SpanContext) -> bytes:
     state = context.trace_state
-    return _text(tag, state.to_header()) if state else b""
+    return text_field(tag, state.to_header()) if state else b""
 
 
-def _flags(context: SpanContext | None) -> int:
+def flags_of(context: SpanContext | None) -> int:
     return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
 
 
@@ -296,7 +302,7 @@ def _count(tag: bytes, dropped: int) -> bytes:
     return tag + to_bytes(dropped) if dropped else b""
 
 
-def _attributes(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
+def attribute_fields(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
     if not attributes:
         return b""
     # A view of the SDK's mapping calls Python for each item; its copy is a dict.
@@ -320,7 +326,7 @@ def _attributes(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
                 size += len(name) + len(outer)
                 add(b"%b%b%b%b\x0a%b%b" % (tag, _lengths[size], name, outer, inner, text))
                 continue
-        add(tag + _with_length(name + _with_length(_value(value))))
+        add(tag + with_length(name + with_length(_value(value))))
     return b"".join(fields)
 
 
@@ -332,13 +338,13 @@ def _key(key: str) -> bytes:
     if len(_keys) >= _CACHED:
         _keys.clear()
     # Proto3 leaves out an empty string.
-    encoded = _keys[key] = _text(b"\x0a", str(key)) + b"\x12"
+    encoded = _keys[key] = text_field(b"\x0a", str(key)) + b"\x12"
     return encoded
 
 
 def _string(value: str) -> bytes:
     """Return a string as an AnyValue."""
-    return b"\x0a" + _with_length(_utf8(value))
+    return b"\x0a" + with_length(_utf8(value))
 
 
 def _value(value: Any) -> bytes:
@@ -354,12 +360,12 @@ def _value(value: Any) -> bytes:
     if isinstance(value, float):
         return b"\x21" + _float64(float(value))
     if isinstance(value, bytes):
-        return b"\x3a" + _with_length(value)
+        return b"\x3a" + with_length(value)
     if isinstance(value, Mapping):
-        return b"\x32" + _with_length(_attributes(b"\x0a", cast("Mapping[str, Any]", value)))
+        return b"\x32" + with_length(attribute_fields(b"\x0a", cast("Mapping[str, Any]", value)))
     if isinstance(value, Sequence):
-        items = [b"\x0a" + _with_length(_value(item)) for item in value]
-        return b"\x2a" + _with_length(b"".join(items))
+        items = [b"\x0a" + with_length(_value(item)) for item in value]
+        return b"\x2a" + with_length(b"".join(items))
     return _string(f"<{type(value).__qualname__}>")
 
 
@@ -369,8 +375,8 @@ def _integer(value: int) -> bytes:
     return _string(str(value))
 
 
-def _text(tag: bytes, text: str | None) -> bytes:
-    return tag + _with_length(_utf8(text)) if text else b""
+def text_field(tag: bytes, text: str | None) -> bytes:
+    return tag + with_length(_utf8(text)) if text else b""
 
 
 def _utf8(text: str) -> bytes:

@@ -197,7 +197,7 @@ def test_a_connection_whose_descriptor_was_reused_is_replaced(folder: Path) -> N
             pipeline, provider = instrumented(receiver.endpoint)
             ask("0")
             assert pipeline.force_flush()
-            store: Any = pipeline._store
+            store: Any = pipeline.store
             number = store._sender._route.connection.sock.fileno()
             ours, theirs = socket.socketpair()
             os.dup2(ours.fileno(), number)

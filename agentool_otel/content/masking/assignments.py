@@ -268,13 +268,18 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     if len(text) > _WINDOW:
         return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
     parts = _parts(text, separators)
-    if separators is _IN_JSON and parts is not None:
+    if separators is _IN_JSON and parts is not None and _has_colon_in_string(text):
         colons = [colon.start() for colon in _COLON_IN_STRING.finditer(text)]
         parts += [text[max(0, at - _NEAR) : at] for at in colons]
     if not parts:
         return WORDS if parts is None and has_word(text) else ()
     words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
     return words if text.isascii() else {*words, *_SHORTER}
+
+
+def _has_colon_in_string(text: str) -> bool:
+    """Return whether JSON text may have a colon elsewhere than behind the name of a member."""
+    return "\\" in text or text.count(":") > text.count('":')
 
 
 def _pieces(text: str) -> Iterator[str]:

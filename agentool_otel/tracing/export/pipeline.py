@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from agentool_otel.ground import environment
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
+from agentool_otel.tracing.export.direct import DirectWriter
 from agentool_otel.tracing.export.disk import leftovers, recovery
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.journal import Journal
@@ -34,6 +35,7 @@ from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.export.sinks import (
     CLOSING_S,
     NO_COUNTS,
+    DirectStore,
     Store,
     Threaded,
     add_counts,
@@ -69,16 +71,17 @@ class Pipeline(SpanProcessor):
         """Spans that have ended."""
         self.at_first: Callable[[], None] | None = None
         """Called once, when the first span starts."""
-        self._store: Store | None = None
+        self.store: Store | None = None
         self._logs = LogDestination()
         self.target: OtlpTarget | None = None
         """Endpoint for spans; None if they are not sent."""
         self._journal: Journal | None = None
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: RecordingDir | None = None
-        self._undescribed: dict[int, Span] = {}
+        self.undescribed: dict[int, Span] = {}
         """Spans of ours that have started and do not hold yet what is known of them."""
-        self._look_ns = 0
+        self.look_ns = 0
+        """When to look next whether the files are still there."""
         self._paused_ns: int | None = None
         """Since when nothing new is taken, None while it is."""
         self._strict = environment.strict()
@@ -95,10 +98,10 @@ class Pipeline(SpanProcessor):
         place = RecordingDir(folder)
         store = RecordingExporter(place)
         if not journal:
-            self._store = Batched(store, delay_ms=500)
+            self.store = Batched(store, delay_ms=500)
             return
         _complete_recordings(place)
-        self._place, self._store, self._put_document = place, store, store.put_document
+        self._place, self.store, self._put_document = place, store, store.put_document
         self._journal = Journal(place, leftovers.RECORDING, ended_up_to=lambda: store.size)
         self._reopen(still_open)
 
@@ -109,19 +112,19 @@ class Pipeline(SpanProcessor):
         still_open = self._leave()
         self.target = target
         if folder is None:
-            self._store = Outbox(target, None)
+            self.store = Outbox(target, None)
             return
         place = RecordingDir(folder)
         journal = Journal(place, *target.destination, also=target.also)
         store = Outbox(target, place, journal)
-        self._place, self._store, self._put_document = place, store, store.put_document
+        self._place, self.store, self._put_document = place, store, store.put_document
         self._journal = journal
         self._reopen(still_open)
 
     def export_to(self, exporter: SpanExporter | None) -> None:
         """Hand spans to any SDK exporter in batches, or to nobody."""
         self._leave()
-        self._store = None if exporter is None else Batched(exporter)
+        self.store = None if exporter is None else Batched(exporter)
 
     def record_logs(self) -> None:
         """Record log records where spans are recorded."""
@@ -177,7 +180,7 @@ class Pipeline(SpanProcessor):
         self._set_resting(False)
 
     def _set_resting(self, resting: bool) -> None:
-        stores: tuple[object, ...] = (self._store, self._logs.store)
+        stores: tuple[object, ...] = (self.store, self._logs.store)
         for store in stores:
             if isinstance(store, Threaded):
                 store.rest(resting)
@@ -201,14 +204,14 @@ class Pipeline(SpanProcessor):
         return self._recording() is not None
 
     def _recording(self) -> RecordingExporter | None:
-        store = self._store
+        store = self.store
         exporter = store.exporter if isinstance(store, Batched) else store
         return exporter if isinstance(exporter, RecordingExporter) else None
 
     @property
     def recording(self) -> str | None:
         """The file this process records into, None before its first span."""
-        path = getattr(self._store, "path", None)
+        path = getattr(self.store, "path", None)
         return None if path is None else str(path)
 
     def counts(self) -> dict[str, int]:
@@ -218,12 +221,12 @@ class Pipeline(SpanProcessor):
         `spooled` wait for it, `refused` are kept apart because it does not take them, and `dropped`
         are lost.
         """
-        return {"created": self.created, **add_counts(counts_of(self._store), self._before)}
+        return {"created": self.created, **add_counts(counts_of(self.store), self._before)}
 
     @property
     def reason(self) -> str:
         """Why a receiver did not take spans, "" where each took all."""
-        return reason_of(self._store) or self._reason_before
+        return reason_of(self.store) or self._reason_before
 
     def log_counts(self) -> dict[str, int]:
         """Return the same of log records, `created` being those that were emitted."""
@@ -236,6 +239,22 @@ class Pipeline(SpanProcessor):
         """
         return self._journal is not None
 
+    def direct_writer(self, masking: Masking) -> DirectWriter | None:
+        """Return what writes our own spans the short way; None where all take the SDK's.
+
+        Args:
+            masking: the stage that our own spans may pass by.
+        """
+        store, journal = self.store, self._journal
+        if journal is None or self._paused_ns is not None or self.stages != [masking]:
+            return None
+        policy = settings.policy
+        if policy.redact is not None or not policy.on_spans or policy.in_events:
+            return None
+        if not isinstance(store, DirectStore):
+            return None
+        return DirectWriter(self, journal, store, masking)
+
     # ------------------------------------------------------------------------- span processor
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
@@ -247,11 +266,11 @@ class Pipeline(SpanProcessor):
             if journal is not None and span.get_span_context().trace_flags.sampled:
                 scope = span.instrumentation_scope
                 if scope is not None and settings.starts(scope.name):
-                    self._undescribed[span.get_span_context().span_id] = span
+                    self.undescribed[span.get_span_context().span_id] = span
                 else:
                     journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
-            self._log_internal_error(error)
+            self.log_internal_error(error)
 
     def begin(self) -> None:
         """Start the store once, when there is something to keep."""
@@ -260,26 +279,26 @@ class Pipeline(SpanProcessor):
             try:
                 first()
             except Exception as error:  # the call that is traced here must not feel it
-                self._log_internal_error(error)
+                self.log_internal_error(error)
 
     def opened(self, span_id: int) -> None:
         """Note in the journal a span that has started, with its attributes so far."""
-        span = self._undescribed.pop(span_id, None)
+        span = self.undescribed.pop(span_id, None)
         journal = self._journal
         if span is None or journal is None:
             return  # not sampled, or of a provider this pipeline does not stand behind
         try:
             journal.started(span, self._apply_stages(span))
         except Exception as error:  # the call that is traced here must not feel it
-            self._log_internal_error(error)
+            self.log_internal_error(error)
 
     def on_end(self, span: ReadableSpan) -> None:
-        store, journal = self._store, self._journal
+        store, journal = self.store, self._journal
         context = span.get_span_context()
         if self._paused_ns is not None and not self._started_before_pause(span):
             return
-        if self._undescribed and context is not None:
-            self._undescribed.pop(context.span_id, None)
+        if self.undescribed and context is not None:
+            self.undescribed.pop(context.span_id, None)
         if store is None or context is None or not context.trace_flags.sampled:
             return
         try:
@@ -292,13 +311,13 @@ class Pipeline(SpanProcessor):
             shown = self._apply_stages(span)
             with journal.lock:
                 self.created += 1
-                self._before_put(journal, span.end_time or 0)
+                self.before_put(journal, span.end_time or 0)
                 store.put(shown)
                 journal.ended(context.span_id)
             if journal.has_dropped:
-                self._close_dropped(journal)
+                self.close_dropped(journal)
         except Exception as error:  # the call that is traced here must not feel it
-            self._log_internal_error(error)
+            self.log_internal_error(error)
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
@@ -314,19 +333,19 @@ class Pipeline(SpanProcessor):
                 return
             with journal.lock:
                 self._logs.created += 1
-                self._before_put(journal, record.observed_ns)
+                self.before_put(journal, record.observed_ns)
                 store.put(record)
         except Exception as error:  # whoever logs must not feel it
-            self._log_internal_error(error)
+            self.log_internal_error(error)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         journal = self._journal
         if journal is not None and journal.has_dropped:
-            self._close_dropped(journal)
+            self.close_dropped(journal)
         deadline = time.monotonic() + timeout_millis / 1000
         done = [
             store.flush(max(0.0, deadline - time.monotonic()))
-            for store in (self._store, self._logs.store)
+            for store in (self.store, self._logs.store)
             if store is not None
         ]
         return all(done)
@@ -352,15 +371,15 @@ class Pipeline(SpanProcessor):
         context = span.get_span_context()
         if self._journal is None or context is None:
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
-        return self._journal.holds(context.span_id) or context.span_id in self._undescribed
+        return self._journal.holds(context.span_id) or context.span_id in self.undescribed
 
-    def _before_put(self, journal: Journal, now_ns: int) -> None:
+    def before_put(self, journal: Journal, now_ns: int) -> None:
         journal.begin(now_ns)
-        if now_ns > self._look_ns:
-            self._look_ns = now_ns + _LOOK_NS
+        if now_ns > self.look_ns:
+            self.look_ns = now_ns + _LOOK_NS
             journal.look(now_ns)
 
-    def _close_dropped(self, journal: Journal) -> None:
+    def close_dropped(self, journal: Journal) -> None:
         """Close the spans that nobody can end any more, because they were dropped."""
         put = self._put_document
         if put is None:
@@ -374,17 +393,17 @@ class Pipeline(SpanProcessor):
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
         """Deliver everything and close the store; return the spans that are still open."""
         deadline = time.monotonic() + CLOSING_S
-        store, journal, place = self._store, self._journal, self._place
-        self._store = self._journal = self._place = self.target = None
+        store, journal, place = self.store, self._journal, self._place
+        self.store = self._journal = self._place = self.target = None
         if store is None:
             self._logs.change(None)
             return []
         still_open: list[ReadableSpan] = []
         if journal is not None:
-            self._close_dropped(journal)
+            self.close_dropped(journal)
             still_open = journal.open_spans()
             if close_open:
-                opening, self._undescribed = self._undescribed, {}
+                opening, self.undescribed = self.undescribed, {}
                 still_open += opening.values()
             with journal.lock:
                 now = time.time_ns()
@@ -411,7 +430,7 @@ class Pipeline(SpanProcessor):
             if self._journal is not None:
                 self._journal.started(span, self._apply_stages(span))
 
-    def _log_internal_error(self, error: Exception) -> None:
+    def log_internal_error(self, error: Exception) -> None:
         if self._strict:
             raise error
         if not self._failed:
@@ -426,11 +445,11 @@ class Pipeline(SpanProcessor):
     def _forked(self) -> None:
         """Count anew in a child."""
         self.created = 0
-        self._undescribed = {}
+        self.undescribed = {}
         self._before = NO_COUNTS
         self._reason_before = ""
         self._logs.count_anew()
-        self._look_ns = 0
+        self.look_ns = 0
 
 
 def masked_pipeline() -> tuple[Pipeline, Masking]:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from opentelemetry.sdk.trace import ReadableSpan
 
 if TYPE_CHECKING:
+    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.otlp.log_record import LogRecord
+    from agentool_otel.otlp.span_parts import Parts
 
 __all__ = [
     "CLOSING_S",
     "NO_COUNTS",
     "Counts",
+    "DirectStore",
     "LogStore",
     "Store",
     "Threaded",
@@ -44,6 +47,18 @@ class Store(_Keeping, Protocol):
     """Keeps ended spans."""
 
     def put(self, item: ReadableSpan, /) -> None: ...
+
+
+@runtime_checkable
+class DirectStore(Store, Protocol):
+    """Keeps ended spans, also those that were encoded elsewhere."""
+
+    @property
+    def parts(self) -> type[Parts]:
+        """How they have to be encoded."""
+        ...
+
+    def put_encoded(self, document: Line, now_ns: int, /) -> None: ...
 
 
 class LogStore(_Keeping, Protocol):

@@ -221,6 +221,7 @@ class Runtime:
             attach((), threads=False)
             settings.inherited = None
             settings.enabled = False
+            settings.writer = None
             if self.pipeline is not None and not settings.locked:
                 self.pipeline.pause()
                 metrics.pause(self.pipeline)
@@ -433,6 +434,8 @@ class Runtime:
         settings.on_described = (
             pipeline.opened if pipeline is not None and pipeline.keeps_open else None
         )
+        if pipeline is not None and self.masking is not None and application is None:
+            settings.writer = pipeline.direct_writer(self.masking)
         settings.exceptions = signals(os.environ)
         settings.enabled = True
         settings.inherited = inherited_context(os.environ)

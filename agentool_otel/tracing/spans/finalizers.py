@@ -39,7 +39,7 @@ def inside_telemetry() -> bool:
 _PIPELINE = (
     "opentelemetry.sdk.",
     "opentelemetry.exporter.",
-    "agentool_otel.tracing.spans.fast_span",
+    "agentool_otel.tracing.spans.own_span",
     "agentool_otel.tracing.spans.metric_sums",
     "agentool_otel.tracing.export.",
 )

@@ -12,6 +12,7 @@ from opentelemetry.context import Context, create_key, set_value
 
 from agentool_otel.content.policy import label
 from agentool_otel.model.operations import AgentCreation, AgentInvocation, Operation, Plan
+from agentool_otel.otlp.span_parts import Shared
 from agentool_otel.semconv import core, gen_ai
 
 __all__ = ["IDENTITY_KEY", "agent_of", "as_agent", "identify", "identity_for", "names_of"]
@@ -43,7 +44,7 @@ def identify(context: Context, names: Mapping[str, str]) -> Context:
     parent = _names_above(context)
     if names.items() <= parent.items():
         return context
-    return set_value(IDENTITY_KEY, {**parent, **names}, context)
+    return set_value(IDENTITY_KEY, Shared({**parent, **names}), context)
 
 
 def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Context:
@@ -55,7 +56,7 @@ def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Co
     attributes.pop(gen_ai.AGENT_NAME, None)
     if name is not None:
         attributes[gen_ai.AGENT_NAME] = label(name)
-    return set_value(IDENTITY_KEY, attributes, context)
+    return set_value(IDENTITY_KEY, Shared(attributes), context)
 
 
 def agent_of(context: Context) -> str | None:

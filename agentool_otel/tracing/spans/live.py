@@ -46,6 +46,7 @@ from agentool_otel.tracing.spans.run import RUN_KEY, Run
 from agentool_otel.tracing.spans.sdk_spans import (
     context_with,
     end_span,
+    in_our_provider,
     parent_of,
     parent_of_our_provider,
     start_span,
@@ -473,6 +474,8 @@ def parent_for(context: Context) -> Context | None:
     """
     if not settings.enabled or suppressed(context):
         return None
+    if in_our_provider(context):
+        return context
     if settings.inherited is not None and not parent_of(context):
         return Context({**settings.inherited, **context})
     return parent_of_our_provider(context)

@@ -18,6 +18,7 @@ from agentool_otel.content.policy import encode, note_redacted
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import ToolExecution
+from agentool_otel.otlp.span_parts import Shared
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
@@ -25,15 +26,16 @@ from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
+from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (
-    attribute_dict,
     context_with,
     end_span,
+    own_span,
     parent_of,
     start_span,
 )
-from agentool_otel.tracing.spans.settings import settings
+from agentool_otel.tracing.spans.settings import SCOPE, settings
 from agentool_otel.tracing.spans.start_attributes import report_open
 
 __all__ = ["Tool", "ToolSpan"]
@@ -42,7 +44,18 @@ __all__ = ["Tool", "ToolSpan"]
 class Tool:
     """Values that all calls of a tool share."""
 
-    __slots__ = ("at_start", "kind", "name", "operation", "rest", "span_name")
+    __slots__ = (
+        "at_start",
+        "call_step",
+        "kind",
+        "name",
+        "operation",
+        "rest",
+        "result_step",
+        "shared",
+        "shared_alone",
+        "span_name",
+    )
 
     def __init__(self, operation: ToolExecution):
         self.operation = operation
@@ -52,6 +65,14 @@ class Tool:
         self.at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
         """Attributes that a sampler may want."""
         self.rest = attributes
+        self.shared = Shared({**self.at_start, **attributes})
+        """All of them."""
+        self.shared_alone = (self.shared,)
+        self.call_step, self.result_step = (
+            Shared({agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: self.name})
+            for kind in ("tool_call", "tool_result")
+        )
+        """Attributes of the steps of a call without an id."""
 
 
 class ToolSpan:
@@ -67,9 +88,9 @@ class ToolSpan:
         "_attributes",
         "_call_id",
         "_cuts",
-        "_direct",
         "_ended",
         "_known",
+        "_own",
         "_parent",
         "_parent_id",
         "_redacted",
@@ -82,38 +103,40 @@ class ToolSpan:
     )
 
     def __init__(self, tool: Tool, parent: Context):
-        tracer = settings.tracer()
         self._start_ns = start_ns = time_ns()
         self._tool = tool
+        self._parent = parent
+        self._ended = False
         identity: Any = parent.get(IDENTITY_KEY)
         known = tool.at_start if identity is None else {**identity, **tool.at_start}
-        self.span = span = start_span(
-            tracer,
-            tool.span_name,
-            parent,
-            tool.kind,
-            settings.dialect.named(known),
-            start_ns,
-        )
+        if not settings.write_through:
+            known = settings.dialect.named(known)
+        tracer = settings.tracers.get(SCOPE) or settings.tracer()
+        self.span = span = start_span(tracer, tool.span_name, parent, tool.kind, known, start_ns)
         self.context = context_with(parent, span)
         if parent.get(OWNER_KEY) is not None:
             self.context = set_value(OWNER_KEY, None, self.context)  # as `begin` does
-        self._ended = False
         self.recording = span.is_recording()
         if not self.recording:
             return
-        held = attribute_dict(span) if settings.write_through else None
-        self._direct = held is not None
-        """Whether attributes are set on the span as soon as they are known."""
+        self._own = own = own_span(span) if settings.write_through else None
+        """The span if it is of our own kind: it gets attributes as soon as they are known."""
         self._known = len(known)
-        self._attributes = attributes = dict(identity or ()) if held is None else held
-        attributes.update(tool.rest)
-        self._parent = parent
-        self._parent_id = parent_of(parent)
+        if own is None:
+            self._attributes = attributes = dict(identity or ())
+            attributes.update(tool.rest)
+        else:
+            self._attributes = attributes = own.agentool_held
+            attributes.update(tool.rest)
+            if self._known == len(tool.at_start):
+                own.agentool_shared = tool.shared_alone
+            elif len(attributes) == len(identity) + len(tool.shared):
+                own.agentool_shared = identity, tool.shared
+        self._parent_id = parent_id = parent_of(parent)
         if settings.repeat_times:
             attributes[agentool.SPAN_START_NS] = start_ns
-            if self._parent_id:
-                attributes[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
+            if parent_id:
+                attributes[agentool.SPAN_PARENT_ID] = f"{parent_id:016x}"
         self._call_id: str | None = None
         self._cuts: Mapping[str, Cut] = NO_CUTS
         self._redacted: list[str] | None = None
@@ -133,13 +156,17 @@ class ToolSpan:
             self._redacted = []
         self._arguments = policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted)
         run, name, attributes = self._run, self._tool.name, self._attributes
-        self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
-        if self._call_id is not None:
-            attributes[gen_ai.TOOL_CALL_ID] = self._call_id
+        if any_pending():
+            self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
+            if self._call_id is not None:
+                attributes[gen_ai.TOOL_CALL_ID] = self._call_id
         if run is not None:
             index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
-            run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
+            if self._call_id is None:
+                run.timeline.add_shared(index, self._start_ns, self._tool.call_step)
+            else:
+                run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
         if settings.on_described is not None:
             self._open()
 
@@ -147,7 +174,8 @@ class ToolSpan:
         """Set the attributes known before the user's code runs: an open span has them after
         a kill.
         """
-        attributes = {} if self._direct else self._attributes.copy()
+        own = self._own
+        attributes = self._attributes.copy() if own is None else {}
         policy = settings.policy
         if self._redacted:
             note_redacted(attributes, self._redacted)
@@ -155,7 +183,10 @@ class ToolSpan:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
             if len(self._arguments) * 4 > policy.sizes.attribute:
                 self._cuts = policy.fit(attributes)
-        self._known = report_open(self.span, attributes, self._known)
+        if own is not None and own.agentool_writer is not None and own.take(attributes):
+            own.agentool_writer.started(own)
+        else:
+            self._known = report_open(self.span, attributes, self._known)
 
     def interrupted(self, why: str) -> None:
         """Note that the caller stopped before the end, and why."""
@@ -197,11 +228,15 @@ class ToolSpan:
         if self._run is not None:
             timeline, name = self._run.timeline, self._tool.name
             index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
-            failed = None if error is None else error_type_of(error)
-            timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
+            if self._call_id is None and error is None:
+                timeline.add_shared(index, end_ns, self._tool.result_step)
+            else:
+                failed = None if error is None else error_type_of(error)
+                timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
         if settings.repeat_times:
             ending[agentool.SPAN_END_NS] = end_ns
-        if not self._direct:
+        own = self._own
+        if own is None:
             ending = {**self._attributes, **ending}
         if policy.in_events:
             from agentool_otel.tracing.spans import content_events  # few programs ask for events
@@ -209,7 +244,8 @@ class ToolSpan:
             content_events.emit_content(
                 span, self.context, ending, end_ns, about=self._tool.at_start
             )
-        end_span(span, settings.dialect.named(ending), self._known, end_ns)
+        if own is None or not own.finish(ending, end_ns):
+            end_span(span, settings.dialect.named(ending), self._known, end_ns)
         if metrics.is_collected():
             finished = self._tool.operation
             if error is not None:

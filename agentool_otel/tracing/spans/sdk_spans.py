@@ -2,7 +2,7 @@
 
 A traced call spends most of its time in the SDK: every attribute is checked and copied twice under
 a lock, and a sampler is asked that can only say yes. Where the SDK's insides are the known ones,
-this module takes the short way, to a span of our own kind (`fast_span`); everywhere else, and with
+this module takes the short way, to a span of our own kind (`own_span`); everywhere else, and with
 any other provider, the public one.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_span`, `_Span`,
 `BoundedAttributes`, `Event`.
@@ -11,32 +11,37 @@ Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_spa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
-from opentelemetry.trace import SpanContext, SpanKind
+from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 from opentelemetry.trace.propagation import _SPAN_KEY
 
 from agentool_otel.ground import environment
+from agentool_otel.otlp.span_parts import Events
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RENAMES
+from agentool_otel.tracing.spans.settings import settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Event, ReadableSpan
 
-    from agentool_otel.tracing.spans.fast_span import FastSpan
+    from agentool_otel.tracing.spans.own_span import OwnSpan
 
 __all__ = [
     "add_events",
-    "attribute_dict",
     "clear_masked",
     "context_with",
     "end_span",
+    "in_our_provider",
     "is_marked",
+    "note_started",
     "own_event_class",
+    "own_events",
+    "own_span",
     "parent_of",
     "parent_of_our_provider",
     "set_all",
@@ -58,16 +63,14 @@ def start_span(
     start_ns: int,
 ) -> trace.Span:
     """Start a span below the span of `parent`. Exceptions are recorded by whoever ends it."""
-    above = parent.get(_SPAN_KEY)
-    if above is not None:
-        try:
-            short = _short_ways[tracer]
-        except KeyError:
-            short = _short_way(tracer)
-        if short is not None:
-            span = short(name, parent, kind, attributes, start_ns, above)
-            if span is not None:
-                return span
+    try:
+        short = _short_ways[tracer]
+    except KeyError:
+        short = _short_way(tracer)
+    if short is not None:
+        span = short(name, parent, kind, attributes, start_ns, parent.get(_SPAN_KEY))
+        if span is not None:
+            return span
     return tracer.start_span(name, parent, kind, attributes, None, start_ns, False, False)
 
 
@@ -83,7 +86,7 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
     Returns:
         How many it has now, -1 if others have set some.
     """
-    own = _own(span)
+    own = own_span(span)
     if own is not None and own.take(attributes):
         return known
     bounded: Any = getattr(span, "_attributes", None)
@@ -112,7 +115,7 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
 
 def end_span(span: trace.Span, attributes: dict[str, Any], known: int, end_ns: int) -> None:
     """End a span with its last attributes, by the rules of `set_all`."""
-    own = _own(span)
+    own = own_span(span)
     if own is not None and own.finish(attributes, end_ns):
         return
     if span.is_recording():
@@ -120,42 +123,54 @@ def end_span(span: trace.Span, attributes: dict[str, Any], known: int, end_ns: i
     span.end(end_ns)
 
 
+def note_started(span: trace.Span) -> bool:
+    """Have the writer of a span note it; False if it has none."""
+    own = own_span(span)
+    if own is None or own.agentool_writer is None or own.agentool_written:
+        return False
+    own.agentool_writer.started(own)
+    return True
+
+
 def clear_masked(span: trace.Span) -> None:
     """Take the mark back: from now on others may add to the span."""
-    marked: Any = _own(span) or getattr(span, "_attributes", None)
+    marked: Any = own_span(span) or getattr(span, "_attributes", None)
     if hasattr(marked, MARK):
         setattr(marked, MARK, False)
 
 
 def is_marked(span: ReadableSpan) -> bool:
     """True for a span that holds only attributes that were masked at capture."""
-    marked: Any = _own(span) or span._attributes
+    marked: Any = own_span(span) or span._attributes
     return getattr(marked, MARK, False)
 
 
-def attribute_dict(span: trace.Span) -> dict[str, Any] | None:
-    """Return the attributes of a living span of our own kind, to be written to as they become
-    known, by the rules of `set_all`; None for any other span."""
-    own = _own(span)
-    return None if own is None else own.agentool_held
-
-
-def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    """Add events, each a time in nanoseconds and attributes that are valid by construction.
+def add_events(span: trace.Span, events: Events) -> None:
+    """Add events whose attributes are valid by construction, and masked.
 
     The SDK's public method copies and checks every attribute of every event.
     """
-    own = _own(span)
+    own = own_span(span)
+    if own is not None and own.add_own_events(events):
+        return
     held = getattr(span, "_events", None) if own is None else own.agentool_events
     lock, extend = getattr(span, "_lock", None), getattr(held, "extend", None)
     if extend is None or lock is None or not span.is_recording():
-        for time_ns, attributes in events:
-            span.add_event(name, attributes, time_ns)
+        for time_ns, number, more in events.events:
+            span.add_event(events.name, {events.number: number, **more}, time_ns)
         return
-    event_class = own_event_class()
-    built = [event_class(name, attributes, time_ns) for time_ns, attributes in events]
+    built = own_events(events)
     with lock:
         extend(built)
+
+
+def own_events(events: Events) -> list[Event]:
+    """Return events as the SDK has them."""
+    event_class = own_event_class()
+    return [
+        event_class(events.name, {events.number: number, **more}, time_ns)
+        for time_ns, number, more in events.events
+    ]
 
 
 @cache
@@ -170,7 +185,8 @@ def own_event_class() -> type[Event]:
     return type("OwnEvent", (Event,), {})
 
 
-def _own(span: Any) -> FastSpan | None:
+def own_span(span: Any) -> OwnSpan | None:
+    """Return a span if it is of our own kind."""
     return span if getattr(span, "agentool_held", None) is not None else None
 
 
@@ -211,6 +227,12 @@ def context_with(parent: Context, span: trace.Span) -> Context:
     return context
 
 
+def in_our_provider(context: Context) -> bool:
+    """Return whether the current span of a context is one of ours."""
+    ours = context.get(_OURS_KEY)
+    return ours is not None and ours is context.get(_SPAN_KEY)
+
+
 def parent_of_our_provider(context: Context) -> Context:
     """Return a context whose span goes where ours go, if there is one around.
 
@@ -237,10 +259,10 @@ _short_ways: dict[trace.Tracer, _Short | None] = {}
 
 
 def _short_way(tracer: trace.Tracer) -> _Short | None:
-    """Return a function that starts recording children of recording spans, where that is safe.
+    """Return a function that starts recording spans, where that is safe.
 
     It is where the tracer is the SDK's own and its sampler takes every child of a sampled local
-    parent without looking at it.
+    parent, or every span without parent, without looking at it.
     """
     if type(tracer).__module__ != "opentelemetry.sdk.trace":
         return None  # a proxy may turn into the real tracer later: not remembered
@@ -248,6 +270,15 @@ def _short_way(tracer: trace.Tracer) -> _Short | None:
     if len(_short_ways) > 64:  # providers come and go in tests
         _short_ways.clear()
     return start
+
+
+def _root_flags(ids: Any) -> TraceFlags:
+    """Return the flags of a sampled span without parent, whose trace id a generator makes."""
+    is_random = getattr(ids, "is_trace_id_random", None)  # SDK 1.44
+    flags = TraceFlags.SAMPLED
+    if is_random is not None and is_random():
+        flags |= TraceFlags.RANDOM_TRACE_ID
+    return TraceFlags(flags)
 
 
 def _make_short_way(tracer: Any) -> _Short | None:
@@ -259,22 +290,27 @@ def _make_short_way(tracer: Any) -> _Short | None:
     if scope is None or limits is None or type(tracer) is not sdk.Tracer:
         return None
     sampler: Any = tracer.sampler
+    root_sampler = sampler
     if type(sampler) is sampling.ParentBased:
+        root_sampler = getattr(sampler, "_root", None)
         sampler = getattr(sampler, "_local_parent_sampled", None)
     if sampler is not sampling.ALWAYS_ON:
         return None
+    takes_roots = root_sampler is sampling.ALWAYS_ON
     if environment.sdk_measures_itself():
         return None
     most = limits.max_span_attributes
     if limits.max_span_attribute_length is not None or (most is not None and most < 64):
         return None
-    from agentool_otel.tracing.spans.fast_span import class_of
+    from agentool_otel.tracing.spans.own_span import class_of
 
     own_class: Any = class_of(tracer)
     if own_class is None:
         return None
     enabled: Any = getattr(tracer, "_is_enabled", lambda: True)
-    new_id = tracer.id_generator.generate_span_id
+    ids: Any = tracer.id_generator
+    new_id, new_trace_id = ids.generate_span_id, ids.generate_trace_id
+    root_flags = _root_flags(ids)
     resource, on_start = tracer.resource, tracer.span_processor.on_start
     sdk_class, new_lock, new_context = sdk._Span, threading.Lock, tuple.__new__
 
@@ -286,21 +322,31 @@ def _make_short_way(tracer: Any) -> _Short | None:
         start_ns: int,
         above: Any,
     ) -> trace.Span | None:
-        cls = type(above)
-        if cls is not sdk_class and cls is not own_class and not isinstance(above, sdk_class):
+        if above is not None:
+            if type(above) is not own_class and not isinstance(above, sdk_class):
+                return None
+        elif not takes_roots:
             return None
         if not enabled():
             return None
         if tracer.resource is not resource:  # another service name, or process: made anew for it
             _short_ways.pop(tracer, None)
             return None
-        up: Any = above._context
-        trace_id, _, _, flags, state, _ = up
-        if not flags & 1:
-            return None
-        context = new_context(SpanContext, (trace_id, new_id(), False, flags, state, True))
+        if above is None:
+            up, state = None, None
+            context = SpanContext(new_trace_id(), new_id(), False, root_flags)
+        else:
+            up = above._context
+            trace_id, _, _, flags, state, _ = up
+            if not flags & 1:
+                return None
+            context = new_context(SpanContext, (trace_id, new_id(), False, flags, state, True))
         span = own_class(name, context, up, kind, attributes.copy(), start_ns, new_lock())
-        on_start(span, parent_context=parent)
+        writer = settings.writer
+        if writer is not None and not state and writer.accepts(span):
+            span.agentool_writer = writer
+        else:
+            on_start(span, parent_context=parent)
         started: trace.Span = span
         return started
 

@@ -22,6 +22,8 @@ from agentool_otel.tracing.spans.exceptions import signals
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
 
+    from agentool_otel.tracing.spans.own_span import SpanWriter
+
 __all__ = [
     "SCOPE",
     "Settings",
@@ -48,7 +50,6 @@ class Settings:
 
     __slots__ = (
         "_loggers",
-        "_tracers",
         "agent_usage",
         "before_first_span",
         "case_id",
@@ -64,7 +65,9 @@ class Settings:
         "policy",
         "repeat_times",
         "strict",
+        "tracers",
         "write_through",
+        "writer",
     )
 
     def __init__(self) -> None:
@@ -86,6 +89,8 @@ class Settings:
         self.on_described: Callable[[int], None] | None = None
         """Called with the id of a span once it holds all that is known before the user's code runs.
         If there is none, nothing is set on a span before its end."""
+        self.writer: SpanWriter | None = None
+        """What writes our own spans the short way; None while all of them take the SDK's."""
         self.repeat_times = environment.copies_wanted()
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader uses
         them, and only where a store rounds or drops values of OTLP: they are in recordings.
@@ -107,7 +112,8 @@ class Settings:
         """False once `instrument()` has not found the SDK."""
         self.locked = False
         """Whether `redirected` is active, so that nothing can be configured."""
-        self._tracers: dict[str, trace.Tracer] = {}
+        self.tracers: dict[str, trace.Tracer] = {}
+        """By instrumentation scope, those that `tracer` has made."""
         self._loggers: dict[str, Logger] = {}
 
     @property
@@ -122,7 +128,7 @@ class Settings:
     def tracer(self, scope: str = SCOPE) -> trace.Tracer:
         """Return the tracer of an instrumentation scope, by the provider in force."""
         try:
-            return self._tracers[scope]
+            return self.tracers[scope]
         except KeyError:
             from agentool_otel.ground.version import __version__
 
@@ -132,7 +138,7 @@ class Settings:
                 first, self.before_first_span = self.before_first_span, None
                 first()
             tracer = trace.get_tracer(scope, __version__, self.provider, self.dialect.schema_url)
-            self._tracers[scope] = tracer
+            self.tracers[scope] = tracer
             return tracer
 
     def logger(self, scope: str = SCOPE) -> Logger:
@@ -156,7 +162,7 @@ class Settings:
     def starts(self, scope: str) -> bool:
         """True for a scope whose spans are started here, so `on_described` will be called for
         them."""
-        return self.on_described is not None and scope in self._tracers
+        return self.on_described is not None and scope in self.tracers
 
     def configure(
         self,
@@ -171,6 +177,7 @@ class Settings:
         """
         if self.locked:
             return
+        self.writer = None  # whoever has changed all that is to change makes another
         if provider is not None:
             self.provider = provider
         if policy is not None:
@@ -178,7 +185,7 @@ class Settings:
         if dialect is not None:
             self.dialect = dialect
         self.write_through = self.dialect.is_baseline and not self.policy.in_events
-        self._tracers.clear()
+        self.tracers.clear()
         self._loggers.clear()
 
     def reset(self) -> None:

@@ -16,7 +16,7 @@ from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, note_redacted
 from agentool_otel.model.operations import UNSET, Operation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.spans.sdk_spans import clear_masked, set_all
+from agentool_otel.tracing.spans.sdk_spans import clear_masked, note_started, set_all
 from agentool_otel.tracing.spans.settings import settings
 
 __all__ = ["StartAttributes", "report_open"]
@@ -97,6 +97,7 @@ def report_open(span: trace.Span, attributes: dict[str, Any], known: int) -> int
     """
     assert settings.on_described is not None
     known = set_all(span, settings.dialect.named(attributes), known)
-    settings.on_described(span.get_span_context().span_id)
+    if not note_started(span):
+        settings.on_described(span.get_span_context().span_id)
     clear_masked(span)
     return known

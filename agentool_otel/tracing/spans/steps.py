@@ -6,22 +6,25 @@ continues in child spans named `agentool.steps`, each holding as many events as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind
 
 from agentool_otel.ground import environment
+from agentool_otel.otlp.span_parts import Events
 from agentool_otel.semconv import agentool, core, gen_ai
-from agentool_otel.tracing.spans.sdk_spans import add_events
+from agentool_otel.tracing.spans.sdk_spans import add_events, end_span, start_span
 
 __all__ = ["Timeline", "event_room"]
 
 _RESERVED = 28
 """Places left on the agent's span for exceptions and the user's own events."""
 
-Step = tuple[int, dict[str, Any]]
-"""Time in nanoseconds and the event's attributes."""
+Step = tuple[int, int, Mapping[str, Any]]
+"""Time in nanoseconds, index, and the event's other attributes."""
 
 
 class Timeline:
@@ -55,10 +58,7 @@ class Timeline:
         attributes: dict[str, Any] | None = None,
     ) -> None:
         """Add one step under an index taken before."""
-        event: dict[str, Any] = {agentool.STEP_INDEX: index, agentool.STEP_TYPE: kind}
-        if attributes:
-            event.update(attributes)
-        self._add(time_ns, event)
+        self.add_shared(index, time_ns, {agentool.STEP_TYPE: kind, **(attributes or {})})
 
     def add_tool(
         self,
@@ -70,19 +70,16 @@ class Timeline:
         error_type: str | None = None,
     ) -> None:
         """Add a tool's call or its result."""
-        event = {
-            agentool.STEP_INDEX: index,
-            agentool.STEP_TYPE: kind,
-            gen_ai.TOOL_NAME: name,
-        }
+        event = {agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: name}
         if call_id is not None:
             event[gen_ai.TOOL_CALL_ID] = call_id
         if error_type is not None:
             event[core.ERROR_TYPE] = error_type
-        self._add(time_ns, event)
+        self.add_shared(index, time_ns, event)
 
-    def _add(self, time_ns: int, event: dict[str, Any]) -> None:
-        self._pending.append((time_ns, event))
+    def add_shared(self, index: int, time_ns: int, attributes: Mapping[str, Any]) -> None:
+        """Add one step with attributes that others may have, too: its kind first."""
+        self._pending.append((time_ns, index, attributes))
         if len(self._pending) >= self._block:
             self.flush()
 
@@ -98,29 +95,33 @@ class Timeline:
 
         An event that is written already stays; the step's span is what the rebuild goes by.
         """
-        for _, event in reversed(self._pending):
-            if event[agentool.STEP_INDEX] == index:
-                event[agentool.STEP_TYPE] = kind
-                event.update(attributes)
-                return
+        for at, (time_ns, number, event) in enumerate(self._pending):
+            if number == index:
+                amended = {**event, agentool.STEP_TYPE: kind, **attributes}
+                self._pending[at] = time_ns, index, amended
 
     def flush(self) -> None:
         """Write pending events: on the agent's span first, then on continuation spans."""
         pending, self._pending = self._pending, []
         if not pending:
             return
+        events = Events(agentool.STEP_EVENT, agentool.STEP_INDEX, pending)
         span, self._span = self._span, None
         if span is not None:
-            add_events(span, agentool.STEP_EVENT, pending)
+            add_events(span, events)
             return
-        span = self._tracer.start_span(
+        start_ns, first, _ = pending[0]
+        attributes = {agentool.STEP_INDEX: first}
+        span = start_span(
+            self._tracer,
             agentool.STEPS_SPAN,
             self._context,
-            start_time=pending[0][0],
-            attributes={agentool.STEP_INDEX: pending[0][1][agentool.STEP_INDEX]},
+            SpanKind.INTERNAL,
+            attributes,
+            start_ns,
         )
-        add_events(span, agentool.STEP_EVENT, pending)
-        span.end(max(time for time, _ in pending))
+        add_events(span, events)
+        end_span(span, {}, len(attributes), max(time_ns for time_ns, _, _ in pending))
 
 
 def event_room(tracer: trace.Tracer) -> int:

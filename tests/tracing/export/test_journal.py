@@ -247,13 +247,13 @@ def test_a_large_text_is_escaped_once_for_start_and_end(
     from agentool_otel.otlp import json_encoder as otlp_json
 
     escaped: list[int] = []
-    escape = otlp_json._text
+    escape = otlp_json.escaped
 
     def watched(text: str) -> bytes:
         escaped.append(len(text))
         return escape(text)
 
-    monkeypatch.setattr(otlp_json, "_text", watched)
+    monkeypatch.setattr(otlp_json, "escaped", watched)
     pipeline, _ = traced(tmp_path)
     in_a_tool(pipeline, "x" * 100_000, lambda: None)
     assert len([length for length in escaped if length > 100_000]) == 1

@@ -206,7 +206,7 @@ def test_spans_during_a_request_wait_for_the_next_batch(folder: Path) -> None:
 
 def sends(pipeline: Pipeline) -> bool:
     """Return whether a request is under way, or about to be."""
-    store = pipeline._store
+    store = pipeline.store
     assert isinstance(store, outbox.Outbox)
     time.sleep(0.01)
     return store._sending.locked()

@@ -212,10 +212,10 @@ def test_it_is_that_of_the_metrics_too(tmp_path: Path) -> None:
 def test_children_of_a_renamed_service_use_the_fast_path(tmp_path: Path) -> None:
     code = """
 from opentelemetry import trace
-from agentool_otel.tracing.spans.fast_span import FastSpan
+from agentool_otel.tracing.spans.own_span import OwnSpan
 seen = []
 @agentool_otel.tool
-def look(): seen.append(isinstance(trace.get_current_span(), FastSpan))
+def look(): seen.append(isinstance(trace.get_current_span(), OwnSpan))
 @agentool_otel.agent
 def whole(): look()
 agentool_otel.instrument(); whole()

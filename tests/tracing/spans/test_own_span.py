@@ -17,7 +17,7 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture import agent, tool
 from agentool_otel.tracing.export.masking.spans import Masking
-from agentool_otel.tracing.spans.fast_span import FastSpan
+from agentool_otel.tracing.spans.own_span import OwnSpan
 from agentool_otel.tracing.spans.settings import settings
 
 
@@ -37,7 +37,7 @@ def span_around(body: Callable[[Any], object], **options: Any) -> ReadableSpan:
     @tool(name="work")
     def work(city: str) -> str:
         span = trace.get_current_span()
-        assert isinstance(span, FastSpan)
+        assert isinstance(span, OwnSpan)
         body(span)
         return city
 

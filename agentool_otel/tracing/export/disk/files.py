@@ -43,6 +43,8 @@ __all__ = [
 _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
 """The number from which descriptors of ours are, where the process may have so many."""
+_LARGE = 1 << 15
+"""Bytes from which it takes longer to join pieces than to have the system do it."""
 _LOCKED_BYTE = 1 << 40
 """Offset at which Windows locks: behind all data, because locked bytes cannot be read."""
 
@@ -180,11 +182,11 @@ class AppendFile:
             OSError: there is no room, or the file cannot be written.
         """
         file = self._descriptor()
-        if len(pieces) == 1 or sys.platform == "win32":
-            data = b"".join(pieces)  # no copy of a single one
-            size, done = len(data), os.write(file, data)
+        size = sum(map(len, pieces))
+        if size < _LARGE or len(pieces) == 1 or sys.platform == "win32":
+            done = os.write(file, b"".join(pieces))  # no copy of a single one
         else:
-            size, done = sum(map(len, pieces)), os.writev(file, pieces)
+            done = os.writev(file, pieces)
         if done != size:
             self._append_rest(b"".join(pieces), done)
         self.size += size

@@ -130,11 +130,21 @@ class Journal:
         """
         context = span.get_span_context()
         assert context is not None  # the SDK types it as optional; a span that runs has one
+        self.note(span, context.span_id, started_line(shown, keep=not self._protocol))
+
+    def note(self, span: ReadableSpan, span_id: int, line: Line) -> None:
+        """Note a span that has started.
+
+        Args:
+            span: the living span.
+            span_id: its id.
+            line: its document.
+        """
         started = _Started(span, self._note)
-        started.span_id = context.span_id
-        started.line = line = started_line(shown, keep=not self._protocol)
+        started.span_id = span_id
+        started.line = line
         with self.lock:
-            self._open[context.span_id] = started
+            self._open[span_id] = started
             if self._file is None and (span.start_time or 0) < self._retry_ns:
                 return
             try:

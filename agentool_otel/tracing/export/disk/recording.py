@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
+from agentool_otel.otlp.span_parts import JsonParts
 from agentool_otel.tracing.export.disk.files import (
     AppendFile,
     FileReplaced,
@@ -58,6 +59,8 @@ class RecordingExporter(SpanExporter):
         folder: where to record; by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
     """
 
+    parts = JsonParts
+
     def __init__(self, folder: str | os.PathLike[str] | RecordingDir | None = None):
         self.place = folder if isinstance(folder, RecordingDir) else RecordingDir(folder)
         self.path: Path | None = None
@@ -88,6 +91,19 @@ class RecordingExporter(SpanExporter):
     def put(self, span: ReadableSpan) -> None:
         """Append one span. On return the operating system has it, if it takes anything at all."""
         self._put(span_line(span), span.end_time or 0, self)
+
+    def put_encoded(self, document: Line, now_ns: int) -> None:
+        """Append a span as `JsonParts` encodes it, as `put` does."""
+        with self._lock:
+            if self._file is not None and not self._waiting:
+                try:
+                    self._file.append(*document)
+                except OSError:
+                    pass  # `_put` tries again, and knows what to do
+                else:
+                    self.delivered += 1
+                    return
+            self._put(document, now_ns, self)
 
     def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
         """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""

@@ -20,6 +20,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.untrusted_text import count_text, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
+from agentool_otel.otlp.span_parts import ProtobufParts
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import send_remains
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
 
+    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.otlp.log_record import LogRecord
     from agentool_otel.tracing.export.disk.journal import Journal
 
@@ -74,6 +76,8 @@ class Outbox:
         beside: it goes beside spans, on their account: what dead processes have left is sent with
             those, and nothing is kept for a receiver that has no place for it.
     """
+
+    parts = ProtobufParts
 
     def __init__(
         self,
@@ -147,6 +151,10 @@ class Outbox:
         On return it is on disk, if there is one that can be written.
         """
         self._put(self._encode(item), getattr(item, "end_time", None) or time.time_ns())
+
+    def put_encoded(self, document: Line, now_ns: int) -> None:
+        """Take an ended span as `ProtobufParts` encodes it, as `put` does."""
+        self._put(b"".join(document), now_ns)
 
     def put_document(self, document: bytes, now_ns: int) -> None:
         """Take an OTLP/JSON document of one span."""

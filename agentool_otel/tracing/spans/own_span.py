@@ -2,8 +2,10 @@
 
 What all spans of a tracer share is in a class built for the tracer; a span holds what is its own,
 and its attributes as a plain dict. The SDK's bounded containers are built when other code needs
-them, over the same data, so that everything of the SDK's span works on it. Processors get the usual
-read-only span at its end.
+them, over the same data, so that everything of the SDK's span works on it.
+
+A `SpanWriter` may write such a span as it begins and ends. It does not once anything but our own
+code has added to the span: then, and without a writer, processors get the usual read-only span.
 
 Imported only where the tracer is the SDK's.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `ReadableSpan`, `Span`, `Event`.
@@ -13,14 +15,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
 
-__all__ = ["FastSpan", "class_of"]
+from agentool_otel.otlp.span_parts import NO_EVENTS, Events
+from agentool_otel.tracing.spans.sdk_spans import own_events
+from agentool_otel.tracing.spans.settings import settings
+
+__all__ = ["OwnSpan", "SpanWriter", "class_of"]
+
+
+class SpanWriter(Protocol):
+    """Writes spans of our own kind to where they are kept."""
+
+    def accepts(self, span: OwnSpan, /) -> bool: ...
+    def started(self, span: OwnSpan, /) -> None: ...
+    def ended(self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, /) -> bool: ...
+
 
 _SHARED = frozenset(
     {
@@ -59,32 +74,41 @@ class Masked(Ended):
     _agentool_masked = True
 
 
-class FastSpan(sdk._Span):
-    """A recording child of a recording span. Made by a class that `class_of` gives."""
+class OwnSpan(sdk._Span):
+    """A recording span. Made by a class that `class_of` gives."""
 
     _agentool_masked = False
     """True while it is shown to others with nothing on it but what was masked at capture."""
     _shared: BoundedAttributes | None = None
     """The SDK's view of the attributes, once something has used it."""
-    _ending: Callable[[FastSpan], None] | None = None
+    _ending: Callable[[OwnSpan], None] | None = None
     """Notifies processors of the end before they receive the ended span; in newer SDKs."""
     _room: float
     """Number of attributes that it may have."""
+    _context: SpanContext
     _end_time: int | None = None
-    _events: Any = ()
     _links: Any = ()
+    agentool_writer: SpanWriter | None = None
+    """What writes it, unless it takes the SDK's way."""
+    agentool_shared: tuple[Mapping[str, Any], ...] = ()
+    """Attributes that it begins with and has in common with other spans, in order."""
+    agentool_written = 0
+    """Number of attributes in `agentool_pieces`."""
+    agentool_beginning = b""
+    agentool_pieces: list[bytes] | None = None
+    """What its record begins with, encoded when it was noted; None before that."""
 
     def __init__(
         self,
         name: str,
         context: SpanContext,
-        parent: SpanContext,
+        parent: SpanContext | None,
         kind: SpanKind,
         attributes: dict[str, Any],
         start_ns: int,
         lock: Any,
     ):
-        self._name = name
+        self._name = self.agentool_first_name = name
         self._context = context
         self._parent = parent
         self._kind = kind
@@ -100,6 +124,28 @@ class FastSpan(sdk._Span):
                 self._events = BoundedList(self._limits.max_events)
             return self._events
 
+    @property
+    def _events(self) -> Any:  # made on first use
+        held = vars(self)
+        if "_own_events" in held and (own := held.pop("_own_events", None)) is not None:
+            events = held.get("_held_events") or BoundedList(self._limits.max_events)
+            events.extend(own_events(own))
+            self._held_events = events
+        return held.get("_held_events", ())
+
+    @_events.setter
+    def _events(self, events: Any) -> None:
+        self._held_events = events
+
+    def add_own_events(self, events: Events) -> bool:
+        """Add events of ours, masked at capture; False, and nothing is done, if it has some."""
+        with self._lock:
+            held = vars(self)
+            if self._end_time is not None or "_own_events" in held or "_held_events" in held:
+                return False
+            self._own_events = events
+        return True
+
     def take(self, attributes: dict[str, Any]) -> bool:
         """Set attributes that were masked; False, and nothing is set, if there is no room."""
         held = self.agentool_held
@@ -114,20 +160,45 @@ class FastSpan(sdk._Span):
         """Set the last attributes and end the span; False, and nothing is done, if there is no
         room for them or it has ended."""
         held = self.agentool_held
+        writer = self.agentool_writer
         with self._lock:
             if self._end_time is not None or len(held) + len(attributes) > self._room:
                 return False
             self._end_time = end_ns
+            fresh = None if writer is None else self._fresh(attributes)
             held.update(attributes)
             shared = self._shared
             if shared is None:
                 self._agentool_masked = True
             else:
                 shared._immutable = True
+                writer = None
+        if writer is not None and writer is settings.writer:
+            mine = vars(self)
+            events = mine.get("_own_events", NO_EVENTS)
+            touched = "_held_events" in mine or "_links" in mine or "_status" in mine
+            if not touched and writer.ended(self, fresh, events):
+                return True
         if self._ending is not None:
             self._ending(self)
         self._span_processor.on_end(self._readable_span())
         return True
+
+    def _fresh(self, attributes: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the attributes that are to be set and that the span does not have; None if its
+        record cannot begin with the lines that were encoded when it was noted."""
+        held = self.agentool_held
+        if len(held) != self.agentool_written:
+            return None
+        if held.keys().isdisjoint(attributes):
+            return attributes
+        fresh: dict[str, Any] = {}
+        for key, value in attributes.items():
+            if key not in held:
+                fresh[key] = value
+            elif held[key] is not value:
+                return None
+        return fresh
 
     # ------------------------------------------------------------------ what the SDK's span does
 
@@ -175,7 +246,7 @@ class FastSpan(sdk._Span):
         return ended
 
 
-def class_of(tracer: Any) -> type[FastSpan] | None:
+def class_of(tracer: Any) -> type[OwnSpan] | None:
     """Return the class of own spans of a tracer; None if the SDK's insides are not as known."""
     probe = sdk._Span(
         "",
@@ -199,4 +270,4 @@ def class_of(tracer: Any) -> type[FastSpan] | None:
     most = tracer._span_limits.max_span_attributes
     shared["_room"] = float("inf") if most is None else most
     shared["_ending"] = getattr(tracer.span_processor, "_on_ending", None)
-    return type(sdk._Span.__name__, (FastSpan,), shared)
+    return type(sdk._Span.__name__, (OwnSpan,), shared)
