@@ -342,36 +342,49 @@ def _attributes(attributes: Mapping[str, Any] | None, separate: LargeTexts | Non
 
 
 def pairs_of(attributes: Mapping[str, Any], separate: LargeTexts | None = None) -> bytes:
-    key_of = _keys.get
+    texts, integers = _text_keys, _integer_keys
     large = _LARGE if separate is not None else sys.maxsize
     put: Callable[[str], bytes] = escaped if separate is None else separate.put
     try:
         return b",".join(
             [
-                b'{"key":%b,"value":{"stringValue":%b}}'
-                % (key_of(key) or _key(key), _dumps(value) if len(value) < large else put(value))
+                b"%b%b}}"
+                % (
+                    texts.get(key) or _key(key, texts),
+                    _dumps(value) if len(value) < large else put(value),
+                )
                 if value.__class__ is str  # most are, and calls would double the time
-                else b'{"key":%b,"value":{"intValue":"%d"}}' % (key_of(key) or _key(key), value)
+                else b'%b%d"}}' % (integers.get(key) or _key(key, integers), value)
                 if value.__class__ is int and _LEAST <= value <= _MOST
-                else b'{"key":%b,"value":%b}' % (key_of(key) or _key(key), _value(value))
+                else b"%b%b}" % (_keys.get(key) or _key(key, _keys), _value(value))
                 for key, value in attributes.items()
             ]
         )
     except TypeError:  # a lone surrogate somewhere
         if separate is not None:
             separate.clear()
-        pairs = [(_key(key), _value(value)) for key, value in attributes.items()]
-        return b",".join([b'{"key":%b,"value":%b}' % pair for pair in pairs])
+        pairs = [(_key(key, _keys), _value(value)) for key, value in attributes.items()]
+        return b",".join([b"%b%b}" % pair for pair in pairs])
 
 
 _keys: dict[str, bytes] = {}
+"""By the name of an attribute, the beginning of its pair. Likewise with that of a text, and of an
+integer."""
+_text_keys: dict[str, bytes] = {}
+_integer_keys: dict[str, bytes] = {}
 
 
-def _key(key: str) -> bytes:
-    if len(_keys) >= _CACHED:
-        _keys.clear()
-    encoded = _keys[key] = escaped(str(key))
-    return encoded
+def _key(key: str, kind: dict[str, bytes]) -> bytes:
+    """Return the beginning of a pair, and remember it among those of its kind."""
+    if len(kind) >= _CACHED:
+        kind.clear()
+    before = b'{"key":%b,"value":' % escaped(str(key))
+    if kind is _text_keys:
+        before += b'{"stringValue":'
+    elif kind is _integer_keys:
+        before += b'{"intValue":"'
+    kind[key] = before
+    return before
 
 
 def _value(value: Any) -> bytes:

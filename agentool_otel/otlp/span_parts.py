@@ -21,10 +21,21 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace import SpanKind
 
-__all__ = ["NO_EVENTS", "Events", "JsonParts", "Parts", "ProtobufParts", "Shared"]
+__all__ = [
+    "NO_EVENTS",
+    "Encoded",
+    "Events",
+    "JsonParts",
+    "Parts",
+    "ProtobufParts",
+    "Shared",
+    "template",
+]
 
 _fixed64 = Struct("<Q").pack
+_CACHED = 1000
 _ON_SPAN, _ON_EVENT = b"\x4a", b"\x1a"
 """Tags of attributes."""
 _NO_STATUS = b"\x7a\x00\x85\x01\x00\x01\x00\x00"
@@ -59,6 +70,10 @@ class Events(NamedTuple):
 NO_EVENTS = Events("", "", ())
 
 
+Encoded = bytes | list[bytes]
+"""Attributes; in pieces if a text in them is large, so that nobody copies it."""
+
+
 class Parts(Protocol):
     """An encoding of the spans of one resource and scope."""
 
@@ -68,26 +83,36 @@ class Parts(Protocol):
         """Return what is known of a span when it starts, without attributes."""
         ...
 
-    def attributes(self, *attributes: Mapping[str, Any]) -> list[bytes]:
-        """Return the first attributes of a span, in pieces of which large texts are apart."""
+    def attributes(
+        self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
+    ) -> Encoded:
+        """Return the first attributes of a span: those that others have, too, and its own.
+
+        Args:
+            shared: what others have, too.
+            own: its own.
+            pairs: the same as pairs of OTLP/JSON, if the caller has them.
+        """
         ...
 
     def ended(
         self,
         beginning: bytes,
-        attributes: list[bytes],
+        first: Encoded,
         more: Mapping[str, Any],
         events: Events,
         end_ns: int,
+        pairs: bytes = b"",
     ) -> Line:
         """Return the document of a span that has ended.
 
         Args:
             beginning: a result of that method.
-            attributes: a result of that method.
+            first: a result of `attributes`.
             more: further attributes.
             events: all of the span's events.
             end_ns: when it ended.
+            pairs: `more` as pairs of OTLP/JSON, if the caller has them.
         """
         ...
 
@@ -103,6 +128,8 @@ class JsonParts:
             b'{"traceId":"' % (of, by)
         )
         after = b"]%b}]%b}]}\n" % (by_schema, of_schema)
+        self._named: dict[tuple[str, Any], bytes] = {}
+        """By name and kind of spans, what stands behind the parent."""
         self._after_start = b',"flags":256}' + after
         self._after_end = b',"status":{},"flags":256}' + after
 
@@ -111,63 +138,73 @@ class JsonParts:
         context, parent = span._context, span._parent
         assert context is not None  # the SDK types it as optional; a span that runs has one
         start = unsigned_ns(span._start_time)
-        return b'%b%032x","spanId":"%016x"%b,"name":%b,"kind":%d%b' % (
+        return b'%b%032x","spanId":"%016x"%b%b%b' % (
             self._before,
             context[0],
             context[1],
             b',"parentSpanId":"%016x"' % parent[1] if parent else b"",
-            json.escaped(span._name),
-            span._kind.value + 1,  # OTLP keeps 0 for unspecified
+            self._named.get((span._name, span._kind)) or self._name(span._name, span._kind),
             b',"startTimeUnixNano":"%d"' % start if start else b"",
         )
 
-    def attributes(self, *attributes: Mapping[str, Any]) -> list[bytes]:
-        """Return the first attributes of a span, in pieces of which large texts are apart."""
-        pieces: list[bytes] = []
-        for group in attributes:
-            if group:
-                pieces.append(b"," if pieces else b',"attributes":[')
-                if group.__class__ is Shared:
-                    pieces.append(group.json or _shared_json(group))
-                else:
-                    _add_pairs(pieces, group)
-        return pieces
+    def _name(self, name: str, kind: SpanKind) -> bytes:
+        if len(self._named) >= _CACHED:
+            self._named.clear()
+        encoded = b',"name":%b,"kind":%d' % (
+            json.escaped(name),
+            kind.value + 1,  # OTLP keeps 0 for unspecified
+        )
+        self._named[name, kind] = encoded
+        return encoded
 
-    def started(self, beginning: bytes, attributes: list[bytes]) -> Line:
+    def attributes(
+        self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
+    ) -> Encoded:
+        """Return the first attributes of a span, see `Parts`."""
+        groups = [group.json or _shared_json(group) for group in shared if group]
+        if pairs:
+            groups.append(pairs)
+            return b",".join(groups)
+        large = LargeTexts(json.escaped)
+        if own:
+            groups.append(json.pairs_of(own, large))
+        encoded = b",".join(groups)
+        return large.put_back(encoded) if large.texts else encoded
+
+    def started(self, beginning: bytes, first: Encoded) -> Line:
         """Return the document of a span that has started."""
-        if not attributes:
-            return beginning, self._after_start
-        return (beginning, *attributes, b"]", self._after_start)
+        after = self._after_start
+        if isinstance(first, bytes):
+            attributes = b',"attributes":[%b]' % first if first else b""
+            return (b"%b%b%b" % (beginning, attributes, after),)
+        return (beginning, b',"attributes":[', *first, b"]", after)
 
     def ended(
         self,
         beginning: bytes,
-        attributes: list[bytes],
+        first: Encoded,
         more: Mapping[str, Any],
         events: Events,
         end_ns: int,
+        pairs: bytes = b"",
     ) -> Line:
         """Return the document of a span that has ended, see `Parts`."""
         end = unsigned_ns(end_ns)
-        pieces = [beginning, b',"endTimeUnixNano":"%d"' % end if end else b"", *attributes]
-        if more:
-            pieces.append(b"," if attributes else b',"attributes":[')
-            _add_pairs(pieces, more)
-        if more or attributes:
-            pieces.append(b"]")
-        if events.events:
-            pieces += (b',"events":[', _json_events(events), b"]")
-        pieces.append(self._after_end)
+        ended = b',"endTimeUnixNano":"%d"' % end if end else b""
+        happened = b',"events":[%b]' % _json_events(events) if events.events else b""
+        large = LargeTexts(json.escaped)
+        last = pairs or (json.pairs_of(more, large) if more else b"")
+        if isinstance(first, bytes) and not large.texts:
+            between = b"," if first and last else b""
+            attributes = b',"attributes":[%b%b%b]' % (first, between, last)
+            if not (first or last):
+                attributes = b""
+            return (b"%b%b%b%b%b" % (beginning, ended, attributes, happened, self._after_end),)
+        pieces = [beginning, ended, b',"attributes":[']
+        pieces += [first] if isinstance(first, bytes) else first
+        pieces += (b"," if first and last else b"", *large.put_back(last))
+        pieces += (b"]", happened, self._after_end)
         return tuple(pieces)
-
-
-def _add_pairs(pieces: list[bytes], attributes: Mapping[str, Any]) -> None:
-    large = LargeTexts(json.escaped)
-    pairs = json.pairs_of(attributes, large)
-    if large.texts:
-        pieces += large.put_back(pairs)
-    else:
-        pieces.append(pairs)
 
 
 def _shared_json(attributes: Shared) -> bytes:
@@ -211,31 +248,28 @@ class ProtobufParts:
             b"\x39" + _fixed64(start) if start else b"",
         )
 
-    def attributes(self, *attributes: Mapping[str, Any]) -> list[bytes]:
-        """Return the first attributes of a span as its fields."""
-        return [
-            (group.protobuf or _shared_fields(group, _ON_SPAN))
-            if group.__class__ is Shared
-            else attribute_fields(_ON_SPAN, group)
-            for group in attributes
-        ]
+    def attributes(
+        self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
+    ) -> Encoded:
+        """Return the first attributes of a span as its fields, see `Parts`."""
+        fields = [group.protobuf or _shared_fields(group, _ON_SPAN) for group in shared]
+        fields.append(attribute_fields(_ON_SPAN, own))
+        return fields
 
     def ended(
         self,
         beginning: bytes,
-        attributes: list[bytes],
+        first: Encoded,
         more: Mapping[str, Any],
         events: Events,
         end_ns: int,
+        pairs: bytes = b"",
     ) -> Line:
         """Return the request of a span that has ended, see `Parts`."""
         end = unsigned_ns(end_ns)
-        pieces = [
-            beginning,
-            b"\x41" + _fixed64(end) if end else b"",
-            *attributes,
-            attribute_fields(_ON_SPAN, more),
-        ]
+        pieces = [beginning, b"\x41" + _fixed64(end) if end else b""]
+        pieces += [first] if isinstance(first, bytes) else first
+        pieces.append(attribute_fields(_ON_SPAN, more))
         if events.events:
             pieces += _event_fields(events)
         pieces.append(_NO_STATUS)
@@ -263,3 +297,23 @@ def _event_fields(events: Events) -> list[bytes]:
 def _shared_fields(attributes: Shared, tag: bytes) -> bytes:
     attributes.protobuf = encoded = attribute_fields(tag, attributes)
     return encoded
+
+
+def template(*attributes: tuple[str, str]) -> bytes:
+    """Return a template of pairs of OTLP/JSON, for `%`.
+
+    Args:
+        attributes: name of each, and what is put in its place: `%d` an integer, `%016x` an integer
+            as text, `%b` a text as `escaped` returns it.
+    """
+    pairs: list[bytes] = []
+    for key, place in attributes:
+        name = json.escaped(key).replace(b"%", b"%%")
+        of = b'{"key":%b,"value":' % name
+        if place == "%d":
+            pairs.append(of + b'{"intValue":"%d"}}')
+        elif place == "%b":
+            pairs.append(of + b'{"stringValue":%b}}')
+        else:
+            pairs.append(of + b'{"stringValue":"' + place.encode() + b'"}}')
+    return b",".join(pairs)

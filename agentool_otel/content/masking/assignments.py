@@ -224,7 +224,8 @@ def assigns(text: str) -> bool:
 
 def assigns_in_json(text: str) -> bool:
     """The same of JSON text, but for the names of its own members."""
-    return _names(text, _words_before(text, _IN_JSON))
+    words = _words_before(text, _IN_JSON)
+    return bool(words) and _names(text, words)
 
 
 def may_name(text: str) -> bool:
@@ -268,18 +269,18 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     if len(text) > _WINDOW:
         return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
     parts = _parts(text, separators)
-    if separators is _IN_JSON and parts is not None and _has_colon_in_string(text):
+    if (
+        separators is _IN_JSON
+        and parts is not None
+        # Else each colon is behind the name of a member.
+        and ("\\" in text or text.count(":") > text.count('":'))
+    ):
         colons = [colon.start() for colon in _COLON_IN_STRING.finditer(text)]
         parts += [text[max(0, at - _NEAR) : at] for at in colons]
     if not parts:
         return WORDS if parts is None and has_word(text) else ()
     words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
     return words if text.isascii() else {*words, *_SHORTER}
-
-
-def _has_colon_in_string(text: str) -> bool:
-    """Return whether JSON text may have a colon elsewhere than behind the name of a member."""
-    return "\\" in text or text.count(":") > text.count('":')
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -205,7 +205,8 @@ _QUOTED = re.compile(r"'(?<=[dD] ')")
 
 def may_introduce(text: str) -> bool:
     """Return whether a text, or text inside its JSON, may contain a credential with such a name."""
-    return _may_name_value(text) or ends_column(text)
+    may_have_columns = "|" in text or "\n" in text or "\\" in text
+    return _may_name_value(text) or (may_have_columns and ends_column(text))
 
 
 def _may_name_value(text: str) -> bool:

@@ -28,7 +28,7 @@ from agentool_otel.tracing.capture.labels import labels, metadata_text
 from agentool_otel.tracing.spans.live import LiveSpan, begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import current_run
-from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.settings import contain, guarded, settings
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -59,11 +59,11 @@ class ToolSite:
             ),
         )
         self.tool = Tool(operation)
-        self._starting = guarded(f"starting tool {operation.name}")
-        self.finishing = guarded(f"finishing tool {operation.name}")
+        self._starting = f"starting tool {operation.name}"
+        self.finishing = f"finishing tool {operation.name}"
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        with self._starting:
+        try:
             parent = parent_for(get_current())
             if parent is None:
                 return None
@@ -72,7 +72,9 @@ class ToolSite:
             if call.recording:
                 call.called(self._arguments.bind(args, kwargs))
             return call
-        return None
+        except Exception as error:
+            contain(error, self._starting)
+            return None
 
 
 class AgentSite:
@@ -184,17 +186,21 @@ class _ToolCall(ToolSpan):
     site: ToolSite
 
     def returned(self, value: Any) -> None:
-        with self.site.finishing:
+        try:
             if self.recording:
                 if type(value) is Collected:
                     value = value.all()
                 self.end(self.encoded_result(value), None)
             else:
                 self.end(None, None)
+        except Exception as error:
+            contain(error, self.site.finishing)
 
     def raised(self, error: BaseException) -> None:
-        with self.site.finishing:
+        try:
             self.end(None, error)
+        except Exception as ours:
+            contain(ours, self.site.finishing)
 
     def abandoned(self, yielded: Collected | None) -> None:
         self.interrupted(_LEFT)

@@ -62,7 +62,8 @@ class DirectWriter:
     def accepts(self, span: OwnSpan) -> bool:
         """Return whether a span that begins goes the short way. If so, the pipeline knows it."""
         pipeline = self._pipeline
-        if not self._is_alone(span):
+        alone = getattr(span._span_processor, "_span_processors", None) == self._alone
+        if not alone or pipeline.store is not self._store:
             return False
         kind = type(span)
         encodings = self._encodings[kind] if kind in self._encodings else self._prepare(span)
@@ -73,10 +74,6 @@ class DirectWriter:
             pipeline.begin()
         pipeline.undescribed[span._context.span_id] = span
         return True
-
-    def _is_alone(self, span: OwnSpan) -> bool:
-        processors = getattr(span._span_processor, "_span_processors", None)
-        return processors == self._alone and self._pipeline.store is self._store
 
     def _is_clean(self, name: str) -> bool:
         """Return whether the name of a span may leave as it is."""
@@ -100,28 +97,32 @@ class DirectWriter:
         self._encodings[type(span)] = encodings
         return encodings
 
-    def started(self, span: OwnSpan) -> None:
-        """Note a span in the journal, with the attributes that it has."""
+    def started(self, span: OwnSpan, pairs: bytes = b"") -> None:
+        """Note a span in the journal, with the attributes that it has.
+
+        Args:
+            span: the span.
+            pairs: those of its attributes that it does not share, as pairs of OTLP/JSON, if the
+                caller has them.
+        """
         pipeline = self._pipeline
         try:
             notes = self._encodings[type(span)].notes  # type: ignore[union-attr] # accepted
-            held, shared = span.agentool_held, span.agentool_shared
-            if shared:
-                common = sum(map(len, shared))
-                pieces = notes.attributes(*shared, dict(islice(held.items(), common, None)))
-            else:
-                pieces = notes.attributes(held)
-            span.agentool_written = len(held)
+            span.agentool_written = len(span.agentool_held)
             span.agentool_beginning = beginning = notes.beginning(span)
-            span.agentool_pieces = pieces
+            span.agentool_first = first = notes.attributes(
+                span.agentool_shared, {} if pairs else _own(span), pairs
+            )
             span_id = span._context[1]
             pipeline.undescribed.pop(span_id, None)
             self._masking.passed += 1
-            self._journal.note(span, span_id, notes.started(beginning, pieces))
+            self._journal.note(span, span_id, notes.started(beginning, first))
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
 
-    def ended(self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events) -> bool:
+    def ended(
+        self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, pairs: bytes = b""
+    ) -> bool:
         """Write a span that has ended; False if it has to take the SDK's way.
 
         Args:
@@ -129,30 +130,32 @@ class DirectWriter:
             fresh: the attributes that it has got since `started`; None if it was never noted, or
                 if others have changed since.
             events: all of its events.
+            pairs: `fresh` as pairs of OTLP/JSON, if the caller has them.
         """
         pipeline, journal = self._pipeline, self._journal
         name = span._name
         renamed = name is not span.agentool_first_name
-        if not self._is_alone(span) or (renamed and not self._is_clean(name)):
+        alone = getattr(span._span_processor, "_span_processors", None) == self._alone
+        if not alone or pipeline.store is not self._store:
+            return False
+        if renamed and not self._is_clean(name):
             return False
         try:
             notes, records = self._encodings[type(span)]  # type: ignore[misc] # accepted
-            beginning, pieces = span.agentool_beginning, span.agentool_pieces
+            beginning, first = span.agentool_beginning, span.agentool_first
             if records is not notes or renamed or not beginning:
                 beginning = records.beginning(span)
-            if fresh is None or pieces is None:
-                pieces, fresh = records.attributes(span.agentool_held), {}
+            if fresh is None or first is None:
+                first, fresh, pairs = records.attributes((), span.agentool_held), {}, b""
             elif records is not notes:
-                shared = span.agentool_shared
-                common = sum(map(len, shared))
-                more = dict(islice(span.agentool_held.items(), common, None))
-                pieces, fresh = records.attributes(*shared, more), {}
+                first, fresh = records.attributes(span.agentool_shared, _own(span)), {}
             end_ns = span._end_time or 0
-            document = records.ended(beginning, pieces, fresh, events, end_ns)
+            document = records.ended(beginning, first, fresh, events, end_ns, pairs)
             span_id = span._context[1]
             if journal.belongs_to_parent(span_id):
                 return True
-            pipeline.undescribed.pop(span_id, None)
+            if pipeline.undescribed:
+                pipeline.undescribed.pop(span_id, None)
             self._masking.passed += 1
             with journal.lock:
                 pipeline.created += 1
@@ -165,3 +168,11 @@ class DirectWriter:
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
         return True
+
+
+def _own(span: OwnSpan) -> dict[str, Any]:
+    """Return the attributes of a span that it does not share with others."""
+    held, shared = span.agentool_held, span.agentool_shared
+    if not shared:
+        return held
+    return dict(islice(held.items(), sum(map(len, shared)), None))

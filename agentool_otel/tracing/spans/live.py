@@ -44,14 +44,15 @@ from agentool_otel.tracing.spans.requested_calls import (
 )
 from agentool_otel.tracing.spans.run import RUN_KEY, Run
 from agentool_otel.tracing.spans.sdk_spans import (
+    OURS_KEY,
+    SPAN_KEY,
     context_with,
     end_span,
-    in_our_provider,
     parent_of,
     parent_of_our_provider,
     start_span,
 )
-from agentool_otel.tracing.spans.settings import SCOPE, policy_in, settings, suppressed
+from agentool_otel.tracing.spans.settings import SCOPE, SUPPRESS_KEY, policy_in, settings
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
 from agentool_otel.tracing.spans.steps import Timeline
 
@@ -472,9 +473,10 @@ def parent_for(context: Context) -> Context | None:
     """Return the context that a span started in another one has its parent in; None if telemetry is
     switched off or suppressed.
     """
-    if not settings.enabled or suppressed(context):
+    if not settings.enabled or context.get(SUPPRESS_KEY):
         return None
-    if in_our_provider(context):
+    ours = context.get(OURS_KEY)
+    if ours is not None and ours is context.get(SPAN_KEY):
         return context
     if settings.inherited is not None and not parent_of(context):
         return Context({**settings.inherited, **context})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from opentelemetry.context import Context, set_value
@@ -18,7 +18,8 @@ from agentool_otel.content.policy import encode, note_redacted
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import ToolExecution
-from agentool_otel.otlp.span_parts import Shared
+from agentool_otel.otlp.json_encoder import escaped, pairs_of
+from agentool_otel.otlp.span_parts import Shared, template
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
@@ -37,6 +38,9 @@ from agentool_otel.tracing.spans.sdk_spans import (
 )
 from agentool_otel.tracing.spans.settings import SCOPE, settings
 from agentool_otel.tracing.spans.start_attributes import report_open
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.spans.own_span import OwnSpan, SpanWriter
 
 __all__ = ["Tool", "ToolSpan"]
 
@@ -73,6 +77,19 @@ class Tool:
             for kind in ("tool_call", "tool_result")
         )
         """Attributes of the steps of a call without an id."""
+
+
+_SMALL = 8192
+"""Characters of text below which an attribute is copied, and not kept apart."""
+_TIME = template((agentool.SPAN_START_NS, "%d"))
+_TIME_AND_PARENT = template((agentool.SPAN_START_NS, "%d"), (agentool.SPAN_PARENT_ID, "%016x"))
+_CALL_ID = template((gen_ai.TOOL_CALL_ID, "%b"))
+_INDEX = template((agentool.STEP_INDEX, "%d"))
+_ARGUMENTS = template((gen_ai.TOOL_CALL_ARGUMENTS, "%b"))
+_RESULT = template((gen_ai.TOOL_CALL_RESULT, "%b"))
+_WRAPPED_RESULT = pairs_of({agentool.TOOL_WRAPPED: ["result"]})
+_RESULT_INDEX = template((agentool.STEP_RESULT_INDEX, "%d"))
+_END_TIME = template((agentool.SPAN_END_NS, "%d"))
 
 
 class ToolSpan:
@@ -174,19 +191,59 @@ class ToolSpan:
         """Set the attributes known before the user's code runs: an open span has them after
         a kill.
         """
-        own = self._own
-        attributes = self._attributes.copy() if own is None else {}
+        own, arguments = self._own, self._arguments
         policy = settings.policy
+        writer = None if own is None else own.agentool_writer
+        if writer is not None and own is not None and arguments is not None:
+            if len(arguments) < _SMALL and self._redacted is None and own.agentool_shared:
+                self._note_small(own, writer, arguments)
+                return
+        attributes = self._attributes.copy() if own is None else {}
         if self._redacted:
             note_redacted(attributes, self._redacted)
-        if self._arguments is not None and policy.on_spans:
-            attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
-            if len(self._arguments) * 4 > policy.sizes.attribute:
+        if arguments is not None and policy.on_spans:
+            attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
+            if len(arguments) * 4 > policy.sizes.attribute:
                 self._cuts = policy.fit(attributes)
-        if own is not None and own.agentool_writer is not None and own.take(attributes):
-            own.agentool_writer.started(own)
+        if writer is not None and own is not None and own.take(attributes):
+            writer.started(own)
         else:
             self._known = report_open(self.span, attributes, self._known)
+
+    def _note_small(self, own: OwnSpan, writer: SpanWriter, arguments: str) -> None:
+        """Do the same for most calls: their pairs are put together from templates."""
+        held = own.agentool_held
+        held[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
+        pairs: list[bytes] = []
+        if settings.repeat_times:
+            if self._parent_id:
+                pairs.append(_TIME_AND_PARENT % (self._start_ns, self._parent_id))
+            else:
+                pairs.append(_TIME % self._start_ns)
+        if self._call_id is not None:
+            pairs.append(_CALL_ID % escaped(self._call_id))
+        if self._run is not None:
+            pairs.append(_INDEX % held[agentool.STEP_INDEX])
+        pairs.append(_ARGUMENTS % escaped(arguments))
+        writer.started(own, b",".join(pairs))
+
+    def _last_pairs(self, ending: dict[str, Any]) -> bytes:
+        """Return the attributes at the end of most calls as pairs of OTLP/JSON; b"" for others."""
+        result = ending.get(gen_ai.TOOL_CALL_RESULT)
+        if result is None or len(result) >= _SMALL:
+            return b""
+        pairs = [_RESULT % escaped(result)]
+        count = 1
+        if agentool.TOOL_WRAPPED in ending:
+            pairs.append(_WRAPPED_RESULT)
+            count += 1
+        if self._run is not None:
+            pairs.append(_RESULT_INDEX % ending[agentool.STEP_RESULT_INDEX])
+            count += 1
+        if settings.repeat_times:
+            pairs.append(_END_TIME % ending[agentool.SPAN_END_NS])
+            count += 1
+        return b",".join(pairs) if count == len(ending) else b""
 
     def interrupted(self, why: str) -> None:
         """Note that the caller stopped before the end, and why."""
@@ -212,8 +269,13 @@ class ToolSpan:
             span.end()
             return
         end_ns = time_ns()
-        ending = tool_payload(self._arguments, result)
+        own, arguments = self._own, self._arguments
         policy = settings.policy
+        characters = len(arguments or "") + len(result or "")
+        is_small = characters * 4 <= policy.sizes.attribute
+        if is_small and own is not None and own.has_only_what_was_noted:
+            arguments = None  # it has them
+        ending = tool_payload(arguments, result)
         if self._redacted:
             note_redacted(ending, self._redacted)
         if error is not None:
@@ -223,7 +285,7 @@ class ToolSpan:
             fail(span, self.context, self._parent_id, None, None, error, ending, end_ns)
         else:
             exceptions.forget(span)
-            if sum(map(len, ending.values())) * 4 > policy.sizes.attribute:
+            if not is_small:
                 policy.fit(ending, self._cuts)
         if self._run is not None:
             timeline, name = self._run.timeline, self._tool.name
@@ -235,7 +297,6 @@ class ToolSpan:
                 timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
         if settings.repeat_times:
             ending[agentool.SPAN_END_NS] = end_ns
-        own = self._own
         if own is None:
             ending = {**self._attributes, **ending}
         if policy.in_events:
@@ -244,7 +305,7 @@ class ToolSpan:
             content_events.emit_content(
                 span, self.context, ending, end_ns, about=self._tool.at_start
             )
-        if own is None or not own.finish(ending, end_ns):
+        if own is None or not own.finish(ending, end_ns, self._last_pairs(ending)):
             end_span(span, settings.dialect.named(ending), self._known, end_ns)
         if metrics.is_collected():
             finished = self._tool.operation

@@ -22,7 +22,7 @@ from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
 
-from agentool_otel.otlp.span_parts import NO_EVENTS, Events
+from agentool_otel.otlp.span_parts import NO_EVENTS, Encoded, Events, Shared
 from agentool_otel.tracing.spans.sdk_spans import own_events
 from agentool_otel.tracing.spans.settings import settings
 
@@ -33,8 +33,10 @@ class SpanWriter(Protocol):
     """Writes spans of our own kind to where they are kept."""
 
     def accepts(self, span: OwnSpan, /) -> bool: ...
-    def started(self, span: OwnSpan, /) -> None: ...
-    def ended(self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, /) -> bool: ...
+    def started(self, span: OwnSpan, pairs: bytes = b"", /) -> None: ...
+    def ended(
+        self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, pairs: bytes = b"", /
+    ) -> bool: ...
 
 
 _SHARED = frozenset(
@@ -90,13 +92,13 @@ class OwnSpan(sdk._Span):
     _links: Any = ()
     agentool_writer: SpanWriter | None = None
     """What writes it, unless it takes the SDK's way."""
-    agentool_shared: tuple[Mapping[str, Any], ...] = ()
+    agentool_shared: tuple[Shared, ...] = ()
     """Attributes that it begins with and has in common with other spans, in order."""
     agentool_written = 0
-    """Number of attributes in `agentool_pieces`."""
+    """Number of attributes in `agentool_first`."""
     agentool_beginning = b""
-    agentool_pieces: list[bytes] | None = None
-    """What its record begins with, encoded when it was noted; None before that."""
+    agentool_first: Encoded | None = None
+    """The attributes that its record begins with, encoded when it was noted; None before that."""
 
     def __init__(
         self,
@@ -156,9 +158,15 @@ class OwnSpan(sdk._Span):
             self._agentool_masked = self._shared is None
         return True
 
-    def finish(self, attributes: dict[str, Any], end_ns: int) -> bool:
+    def finish(self, attributes: dict[str, Any], end_ns: int, pairs: bytes = b"") -> bool:
         """Set the last attributes and end the span; False, and nothing is done, if there is no
-        room for them or it has ended."""
+        room for them or it has ended.
+
+        Args:
+            attributes: the attributes.
+            end_ns: when it ends.
+            pairs: the attributes as pairs of OTLP/JSON, if the caller has them.
+        """
         held = self.agentool_held
         writer = self.agentool_writer
         with self._lock:
@@ -177,12 +185,18 @@ class OwnSpan(sdk._Span):
             mine = vars(self)
             events = mine.get("_own_events", NO_EVENTS)
             touched = "_held_events" in mine or "_links" in mine or "_status" in mine
-            if not touched and writer.ended(self, fresh, events):
+            if not touched and writer.ended(self, fresh, events, pairs):
                 return True
         if self._ending is not None:
             self._ending(self)
         self._span_processor.on_end(self._readable_span())
         return True
+
+    @property
+    def has_only_what_was_noted(self) -> bool:
+        """Return whether the span was noted, and nothing was set on it since."""
+        is_noted = self.agentool_first is not None and self._shared is None
+        return is_noted and len(self.agentool_held) == self.agentool_written
 
     def _fresh(self, attributes: dict[str, Any]) -> dict[str, Any] | None:
         """Return the attributes that are to be set and that the span does not have; None if its

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
-from opentelemetry.trace.propagation import _SPAN_KEY
+from opentelemetry.trace.propagation import _SPAN_KEY as SPAN_KEY
 
 from agentool_otel.ground import environment
 from agentool_otel.otlp.span_parts import Events
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.spans.own_span import OwnSpan
 
 __all__ = [
+    "OURS_KEY",
+    "SPAN_KEY",
     "add_events",
     "clear_masked",
     "context_with",
     "end_span",
-    "in_our_provider",
     "is_marked",
     "note_started",
     "own_event_class",
@@ -68,7 +69,7 @@ def start_span(
     except KeyError:
         short = _short_way(tracer)
     if short is not None:
-        span = short(name, parent, kind, attributes, start_ns, parent.get(_SPAN_KEY))
+        span = short(name, parent, kind, attributes, start_ns, parent.get(SPAN_KEY))
         if span is not None:
             return span
     return tracer.start_span(name, parent, kind, attributes, None, start_ns, False, False)
@@ -215,22 +216,16 @@ _IDENTITY = frozenset(
 )
 
 
-_OURS_KEY = create_key("agentool-otel-span")
+OURS_KEY = create_key("agentool-otel-span")
 """Context key of the nearest span of ours."""
 
 
 def context_with(parent: Context, span: trace.Span) -> Context:
     """Return the context with a span of ours made current; the API's function copies it twice."""
     context = Context(parent)
-    dict.__setitem__(context, _SPAN_KEY, span)  # ours alone still; the API's own method refuses
-    dict.__setitem__(context, _OURS_KEY, span)
+    dict.__setitem__(context, SPAN_KEY, span)  # ours alone still; the API's own method refuses
+    dict.__setitem__(context, OURS_KEY, span)
     return context
-
-
-def in_our_provider(context: Context) -> bool:
-    """Return whether the current span of a context is one of ours."""
-    ours = context.get(_OURS_KEY)
-    return ours is not None and ours is context.get(_SPAN_KEY)
 
 
 def parent_of_our_provider(context: Context) -> Context:
@@ -239,8 +234,8 @@ def parent_of_our_provider(context: Context) -> Context:
     Another tracer may have a provider of its own. Its span is the current one inside its call, but
     nobody who looks at ours finds it: what it was a parent of would be cut off from the run.
     """
-    ours: Any = context.get(_OURS_KEY)
-    current: Any = context.get(_SPAN_KEY)
+    ours: Any = context.get(OURS_KEY)
+    current: Any = context.get(SPAN_KEY)
     if ours is None or ours is current:
         return context
     processor = getattr(ours, "_span_processor", None)
@@ -251,7 +246,7 @@ def parent_of_our_provider(context: Context) -> Context:
 
 def parent_of(context: Context) -> int:
     """Return the span id of a context's span, 0 if it has none."""
-    span: Any = context.get(_SPAN_KEY)
+    span: Any = context.get(SPAN_KEY)
     return 0 if span is None else span.get_span_context().span_id
 
 

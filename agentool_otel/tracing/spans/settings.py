@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCOPE",
+    "SUPPRESS_KEY",
     "Settings",
+    "contain",
     "guarded",
     "settings",
     "suppressed",
@@ -37,7 +39,7 @@ _log = logger(__name__)
 
 _SUPPRESS_BY_NAME = "suppress_instrumentation"
 """The context key as older instrumentations spell it."""
-_SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUPPRESS_BY_NAME)
+SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUPPRESS_BY_NAME)
 """Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 
@@ -245,19 +247,18 @@ def policy_in(context: otel_context.Context) -> Policy:
 
 def suppressed(context: otel_context.Context) -> bool:
     """True where the user or another tool switched instrumentation off for this context."""
-    return bool(context.get(_SUPPRESS_KEY))
+    return bool(context.get(SUPPRESS_KEY))
 
 
 def suppressing(context: otel_context.Context) -> otel_context.Context:
     """Return the context with instrumentation switched off, whichever key it looks for."""
-    return otel_context.Context({**context, _SUPPRESS_KEY: True, _SUPPRESS_BY_NAME: True})
+    return otel_context.Context({**context, SUPPRESS_KEY: True, _SUPPRESS_BY_NAME: True})
 
 
 class guarded:
     """Contain our own bugs: log once per place at WARNING and carry on with the user's program.
 
     Under `AGENTOOL_OTEL_STRICT=1` (our tests) the error is raised, so that none passes unseen.
-    A class rather than a generator, because it stands on the path of every traced call.
     """
 
     __slots__ = ("doing",)
@@ -274,20 +275,29 @@ class guarded:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or settings.strict:
             return False
-        if settings.strict:
-            return False
-        if self.doing not in _reported:
-            _reported.add(self.doing)
-            _log.warning(
-                "agentool_otel failed while %s; your program is not affected, "
-                "telemetry of this call may be missing (%s)",
-                self.doing,
-                type(error).__name__,
-            )
-            _log.debug("details", exc_info=error)
+        contain(error, self.doing)
         return True
+
+
+def contain(error: Exception, doing: str) -> None:
+    """Do what `guarded` does with an error of ours, where entering a block takes too long.
+
+    Raises:
+        Exception: this one, under `AGENTOOL_OTEL_STRICT=1`.
+    """
+    if settings.strict:
+        raise error
+    if doing not in _reported:
+        _reported.add(doing)
+        _log.warning(
+            "agentool_otel failed while %s; your program is not affected, "
+            "telemetry of this call may be missing (%s)",
+            doing,
+            type(error).__name__,
+        )
+        _log.debug("details", exc_info=error)
 
 
 _reported: set[str] = set()

@@ -59,6 +59,7 @@ class Act(NamedTuple):
 TOUCHES: dict[str, Callable[[Any], object]] = {
     "attribute": lambda span: span.set_attribute("mine", "password=hunter2-hunter2"),
     "ours": lambda span: span.set_attribute("agentool.step.index", 77),
+    "arguments": lambda span: span.set_attribute("gen_ai.tool.call.arguments", "{}"),
     "event": lambda span: span.add_event(
         "seen", {"token": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}
     ),

@@ -43,8 +43,6 @@ __all__ = [
 _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
 """The number from which descriptors of ours are, where the process may have so many."""
-_LARGE = 1 << 15
-"""Bytes from which it takes longer to join pieces than to have the system do it."""
 _LOCKED_BYTE = 1 << 40
 """Offset at which Windows locks: behind all data, because locked bytes cannot be read."""
 
@@ -182,11 +180,11 @@ class AppendFile:
             OSError: there is no room, or the file cannot be written.
         """
         file = self._descriptor()
-        size = sum(map(len, pieces))
-        if size < _LARGE or len(pieces) == 1 or sys.platform == "win32":
-            done = os.write(file, b"".join(pieces))  # no copy of a single one
+        if len(pieces) == 1 or sys.platform == "win32":
+            data = b"".join(pieces)  # no copy of a single one
+            size, done = len(data), os.write(file, data)
         else:
-            done = os.writev(file, pieces)
+            size, done = sum(map(len, pieces)), os.writev(file, pieces)
         if done != size:
             self._append_rest(b"".join(pieces), done)
         self.size += size

@@ -145,6 +145,14 @@ class Journal:
         started.line = line
         with self.lock:
             self._open[span_id] = started
+            file = self._file
+            if file is not None and file.size <= self._limit:
+                try:
+                    file.append(*line)
+                except OSError:
+                    pass  # once more below, where that is dealt with
+                else:
+                    return
             if self._file is None and (span.start_time or 0) < self._retry_ns:
                 return
             try:
