@@ -194,10 +194,10 @@ class ToolSpan:
         own, arguments = self._own, self._arguments
         policy = settings.policy
         writer = None if own is None else own.agentool_writer
-        if writer is not None and own is not None and arguments is not None:
-            if len(arguments) < _SMALL and self._redacted is None and own.agentool_shared:
-                self._note_small(own, writer, arguments)
-                return
+        is_small = arguments is not None and len(arguments) < _SMALL and self._redacted is None
+        if own is not None and writer is not None and is_small and own.agentool_shared:
+            self._note_small(own, writer, arguments or "")
+            return
         attributes = self._attributes.copy() if own is None else {}
         if self._redacted:
             note_redacted(attributes, self._redacted)

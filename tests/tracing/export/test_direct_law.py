@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import pytest
-from google.protobuf.json_format import MessageToJson
+from google.protobuf.json_format import MessageToJson  # type: ignore[import-untyped] # no stubs
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import trace
