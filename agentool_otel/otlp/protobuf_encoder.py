@@ -10,7 +10,8 @@ the same tags.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from agentool_otel.model.times import unsigned_ns
@@ -29,6 +30,7 @@ __all__ = [
     "encode_log",
     "encode_span",
     "flags_of",
+    "integer_template",
     "is_whole",
     "merged",
     "resource_parts",
@@ -326,10 +328,29 @@ def attribute_fields(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
                 size += len(name) + len(outer)
                 add(b"%b%b%b%b\x0a%b%b" % (tag, _lengths[size], name, outer, inner, text))
                 continue
+        elif value.__class__ is int and len(name) < 128 and 0 <= value < 1 << 63:
+            number = to_bytes(value)
+            size = len(number) + 1
+            whole = len(name) + size + 1
+            add(b"%b%b%b%c\x18%b" % (tag, _lengths[whole], name, size, number))
+            continue
         add(tag + with_length(name + with_length(_value(value))))
     return b"".join(fields)
 
 
+@cache
+def integer_template(tag: bytes, key: str) -> Callable[[int], bytes]:
+    """Return a function that encodes an attribute whose values are integers, most of them small."""
+    small = [attribute_fields(tag, {key: number}) for number in range(_SMALL)]
+
+    def encoded(number: int) -> bytes:
+        is_small = 0 <= number < _SMALL
+        return small[number] if is_small else attribute_fields(tag, {key: number})
+
+    return encoded
+
+
+_SMALL = 256
 _keys: dict[str, bytes] = {}
 
 

@@ -281,15 +281,14 @@ class ProtobufParts:
 
 def _event_fields(events: Events) -> list[bytes]:
     name = protobuf.text_field(b"\x12", events.name)
-    key = events.number
+    numbered = protobuf.integer_template(_ON_EVENT, events.number)
     fields: list[bytes] = []
     for time_ns, number, more in events.events:
-        if more.__class__ is Shared:
+        if isinstance(more, Shared):
             others = more.protobuf or _shared_fields(more, _ON_EVENT)
         else:
             others = attribute_fields(_ON_EVENT, more)
-        numbered = attribute_fields(_ON_EVENT, {key: number})
-        event = b"\x09%b%b%b%b" % (_fixed64(unsigned_ns(time_ns)), name, numbered, others)
+        event = b"\x09%b%b%b%b" % (_fixed64(unsigned_ns(time_ns)), name, numbered(number), others)
         fields.append(b"\x5a" + with_length(event))
     return fields
 

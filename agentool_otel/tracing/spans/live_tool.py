@@ -51,6 +51,7 @@ class Tool:
     __slots__ = (
         "at_start",
         "call_step",
+        "duration",
         "kind",
         "name",
         "operation",
@@ -66,6 +67,7 @@ class Tool:
         self.name = operation.name
         self.span_name, kind, attributes = settings.dialect.draft(operation)
         self.kind = KINDS[kind]
+        self.duration = metrics.ToolDuration(operation)
         self.at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
         """Attributes that a sampler may want."""
         self.rest = attributes
@@ -307,9 +309,9 @@ class ToolSpan:
             )
         if own is None or not own.finish(ending, end_ns, self._last_pairs(ending)):
             end_span(span, settings.dialect.named(ending), self._known, end_ns)
-        if metrics.is_collected():
-            finished = self._tool.operation
-            if error is not None:
-                finished = msgspec.structs.replace(finished, error_type=error_type_of(error))
-            seconds = (end_ns - self._start_ns) / 1e9
-            metrics.record(finished, seconds, self._run, self.context)
+        seconds = (end_ns - self._start_ns) / 1e9
+        if error is None:
+            self._tool.duration.record(seconds, self.context)
+        elif metrics.is_collected():
+            failed = msgspec.structs.replace(self._tool.operation, error_type=error_type_of(error))
+            metrics.record(failed, seconds, self._run, self.context)

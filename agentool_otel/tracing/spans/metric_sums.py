@@ -21,7 +21,8 @@ from time import time_ns
 from typing import Any, NamedTuple
 
 from opentelemetry.context import Context
-from opentelemetry.trace import TraceFlags, get_current_span
+from opentelemetry.trace import TraceFlags
+from opentelemetry.trace.propagation import _SPAN_KEY
 
 __all__ = ["Exemplar", "Instrument", "Scope", "Series", "Sums"]
 
@@ -81,8 +82,9 @@ class Series:
         self.sum: float = 0
         self.lowest, self.highest = inf, -inf
         self.buckets = [] if self.bounds is None else [0] * (len(self.bounds) + 1)
-        self.exemplars: dict[int, Exemplar] = {}
-        """By bucket the last value in it; of a counter any one since they were last taken."""
+        self.exemplars: dict[int, tuple[float, int, int, int]] = {}
+        """By bucket the last value in it; of a counter any one since they were last taken. With the
+        other members of `Exemplar`."""
         self.offered = 0
 
     def add(self, value: float, at_ns: int, trace_id: int, span_id: int) -> None:
@@ -100,11 +102,11 @@ class Series:
         if trace_id:
             self.offered += 1
             if self.bounds is not None or random() * self.offered < 1:
-                self.exemplars[bucket] = Exemplar(value, at_ns, trace_id, span_id)
+                self.exemplars[bucket] = value, at_ns, trace_id, span_id
 
     def take_exemplars(self) -> list[Exemplar]:
         """Return the exemplars by their buckets and forget them."""
-        taken = [exemplar for _, exemplar in sorted(self.exemplars.items())]
+        taken = [Exemplar(*members) for _, members in sorted(self.exemplars.items())]
         self.exemplars, self.offered = {}, 0
         return taken
 
@@ -142,10 +144,13 @@ class Sums:
         """Add a value, with the span of a context for exemplars; none below zero."""
         if value < 0:
             return
-        span = get_current_span(context).get_span_context()
-        sampled = span.trace_flags & _SAMPLED
-        trace_id = span.trace_id if sampled else 0
-        self._queue.append((series, value, time_ns(), trace_id, span.span_id))
+        span: Any = context.get(_SPAN_KEY)
+        trace_id = span_id = 0
+        if span is not None:
+            trace_id, span_id, _, flags, _, _ = span.get_span_context()
+            if not flags & _SAMPLED:
+                trace_id = 0
+        self._queue.append((series, value, time_ns(), trace_id, span_id))
         if len(self._queue) >= _QUEUE and self._lock.acquire(blocking=False):
             try:
                 self._add_up()

@@ -43,7 +43,16 @@ if TYPE_CHECKING:
 
     from agentool_otel.tracing.spans.run import Run
 
-__all__ = ["add_up", "chunk_gaps", "configure", "is_collected", "provider", "record", "refresh"]
+__all__ = [
+    "ToolDuration",
+    "add_up",
+    "chunk_gaps",
+    "configure",
+    "is_collected",
+    "provider",
+    "record",
+    "refresh",
+]
 
 _Attributes = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -309,6 +318,41 @@ def _found() -> otel.MeterProvider | None:
 def is_collected() -> bool:
     """True if a metric that is recorded now goes anywhere."""
     return _active() is not None
+
+
+class ToolDuration:
+    """The duration of the calls of one tool, whose recorder is looked up once per agent.
+
+    Args:
+        operation: a call that has not failed.
+    """
+
+    __slots__ = ("_last", "_operation")
+
+    def __init__(self, operation: ToolExecution):
+        self._operation = operation
+        self._last: tuple[_Meters, str | None, _Put] | None = None
+        """The recorder looked up last, and what it belongs to."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolDuration, (self._operation,)
+
+    def record(self, duration_s: float, context: Context) -> None:
+        """Record the duration of a call.
+
+        Args:
+            duration_s: how long it took.
+            context: that of its span.
+        """
+        meters = _active()
+        if meters is None:
+            return
+        agent, last = agent_of(context), self._last
+        if last is None or last[0] is not meters or last[1] != agent:
+            site = meters.site(self._operation, context)
+            put = site.put(gen_ai.METRIC_EXECUTE_TOOL_DURATION)
+            last = self._last = meters, agent, put
+        last[2](duration_s, context)
 
 
 def record(operation: Operation, duration_s: float, run: Run | None, context: Context) -> None:
