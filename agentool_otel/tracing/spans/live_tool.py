@@ -313,5 +313,5 @@ class ToolSpan:
         if error is None:
             self._tool.duration.record(seconds, self.context)
         elif metrics.is_collected():
-            failed = msgspec.structs.replace(self._tool.operation, error_type=error_type_of(error))
-            metrics.record(failed, seconds, self._run, self.context)
+            finished = msgspec.structs.replace(self._tool.operation, error_type=error_type_of(error))
+            metrics.record(finished, seconds, self._run, self.context)
