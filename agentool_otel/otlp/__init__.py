@@ -2,6 +2,8 @@
 
     json_encoder      ended spans and log records to OTLP/JSON
     protobuf_encoder  the same to OTLP/protobuf
+    span_parts        OTLP/JSON of our own spans, from parts that are encoded once
+    protobuf_parts    the same in OTLP/protobuf
     protobuf_decoder  what was just encoded, for whoever needs the span again
     json_decoder      a span of OTLP/JSON
     varints           numbers of variable length

@@ -19,7 +19,7 @@ pytest.importorskip("opentelemetry.sdk")
 FOLDERS = {
     "import agentool_otel": "",
     "agentool_otel.tool": """
-        content dialects errors ground model semconv tracing tracing.capture tracing.spans
+        content dialects errors ground model otlp semconv tracing tracing.capture tracing.spans
     """,
     "agentool_otel.instrument()": """
         content dialects errors ground integrations model otlp semconv
@@ -42,7 +42,8 @@ tracing.setup.own_provider tracing.setup.provider_handover
 tracing.setup.runtime tracing.setup.sdk_variables tracing.setup.service tracing.setup.status
 """
 EXPORT = """
-tracing.export tracing.export.batched tracing.export.incomplete tracing.export.log_destination
+tracing.export tracing.export.batched tracing.export.direct tracing.export.incomplete
+tracing.export.log_destination
 tracing.export.log_records tracing.export.logs tracing.export.otlp_variables
 tracing.export.pipeline tracing.export.sinks tracing.export.disk tracing.export.disk.files
 tracing.export.disk.journal tracing.export.disk.names tracing.export.disk.recording

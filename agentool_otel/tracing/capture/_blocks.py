@@ -15,7 +15,7 @@ from opentelemetry.context import attach
 from agentool_otel.model.operations import Operation
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._sync_async import BothWays
-from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan
 from agentool_otel.tracing.spans.settings import guarded

@@ -1,6 +1,5 @@
 """The context of work, carried where the interpreter does not carry it.
 
-restore            undo an `attach`, in any thread or task
 bind_context       bind a function to the current context
 child_environment  pass the current trace to a child process
 inherited          the trace that the parent process has passed to this one
@@ -12,33 +11,18 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
-from opentelemetry import context as api
-from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.ground import environment
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import settings
 
-__all__ = ["bind_context", "child_environment", "extract", "inherited_context", "inject", "restore"]
+__all__ = ["bind_context", "child_environment", "extract", "inherited_context", "inject"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_undo: Callable[[Any], None] = getattr(getattr(api, "_RUNTIME_CONTEXT", None), "detach", detach)
-"""The API's `detach` logs what this raises. Source: opentelemetry-api 1.30 to 1.45."""
-
-
-def restore(token: Any) -> bool:
-    """Undo an `attach`; False where that was in another context, in which nothing of ours is left.
-
-    So it is when a coroutine or a generator that was forgotten is closed by the garbage collector.
-    """
-    try:
-        _undo(token)
-    except ValueError:
-        return False
-    return True
 
 
 def bind_context(fn: Callable[P, R]) -> Callable[P, R]:

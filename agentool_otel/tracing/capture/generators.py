@@ -19,7 +19,7 @@ from weakref import finalize
 from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 
 __all__ = [

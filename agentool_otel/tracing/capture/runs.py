@@ -24,8 +24,8 @@ from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._call_sites import add_reasoning
 from agentool_otel.tracing.capture._sync_async import BothWays
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.settings import guarded, settings

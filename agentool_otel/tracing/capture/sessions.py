@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.context import attach, get_current
 
 from agentool_otel.tracing.capture._sync_async import BothWays
-from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.settings import guarded
 

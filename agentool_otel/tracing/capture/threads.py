@@ -23,7 +23,8 @@ from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.ground.attached import Attached
 from agentool_otel.ground.import_hooks import after_import
-from agentool_otel.tracing.capture.context import bind_context, extract, inject, restore
+from agentool_otel.tracing.capture.context import bind_context, extract, inject
+from agentool_otel.tracing.spans.attaching import restore
 
 __all__ = ["carry_into_threads", "in_trace", "patches", "stop_carrying"]
 

@@ -16,7 +16,6 @@ from opentelemetry.context import attach
 
 from agentool_otel.tracing.capture._futures import follow, is_future
 from agentool_otel.tracing.capture._lookalike import Lookalike
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.generators import (
     SUSPENDING_TYPES,
     Begin,
@@ -27,6 +26,7 @@ from agentool_otel.tracing.capture.generators import (
     generator,
     goes_on,
 )
+from agentool_otel.tracing.spans.attaching import restore
 
 __all__ = ["Begin", "Call", "Collected", "wrap"]
 

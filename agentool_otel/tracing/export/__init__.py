@@ -1,6 +1,7 @@
 """Export finished spans and log records to the local recording, an endpoint, any SDK exporter.
 
 pipeline           the processor behind a tracer provider: masks, journals, hands on
+direct             the short way of our own spans past masking, straight to journal and store
 sinks              the protocol of what the pipeline writes to
 log_destination    where log records go
 disk/              the local recording, and the journal of spans that are open or not sent yet

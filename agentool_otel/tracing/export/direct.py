@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentool_otel.content.masking.credentials import mask_name
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
+from agentool_otel.tracing.spans.own_span import OwnSpan
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.disk.journal import Journal
     from agentool_otel.tracing.export.masking.spans import Masking
     from agentool_otel.tracing.export.pipeline import Pipeline
-    from agentool_otel.tracing.spans.own_span import OwnSpan
 
 __all__ = ["DirectWriter"]
 

@@ -3,7 +3,6 @@
 instrumentor   the patch table, and everything frameworks have in common
 options        what `instrument()` of an instrumentor takes
 client_calls   the methods of a client library, as a table: sync, async, streams, raw responses
-step_spans     the span of an agent, a model call or a tool, where a framework reports it by hooks
 live_steps     the same of a system that reports its work by events
 streams        answers that come in chunks
 frames         where the context of a callback is current, in methods that call back
@@ -26,7 +25,7 @@ from agentool_otel.tracing.instrumentation.client_calls import (
 )
 from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
 from agentool_otel.tracing.instrumentation.options import InstrumentorOptions
-from agentool_otel.tracing.instrumentation.step_spans import OpenSpans, StepSpan, start_step
+from agentool_otel.tracing.spans.step_spans import OpenSpans, StepSpan, start_step
 
 __all__ = [
     "AgentInstrumentor",

@@ -11,8 +11,8 @@ from typing import Any
 
 from agentool_otel.content.policy import encode
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
 
 __all__ = ["record_decisions", "record_questions"]
 

@@ -20,8 +20,8 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin

@@ -17,10 +17,10 @@ from agentool_otel.content.fitting.fitter import NO_CUTS
 from agentool_otel.content.policy import Policy
 from agentool_otel.model.operations import Inference, Operation, Plan, ToolExecution, Unclassified
 from agentool_otel.model.recorder import Content
-from agentool_otel.tracing.capture.context import restore
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.sdk_spans import context_with
 from agentool_otel.tracing.spans.settings import guarded, policy_in, settings
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.steps import event_room
 from agentool_otel.tracing.spans.suppression import CLIENTS
 

@@ -4,7 +4,9 @@
     live              starting and ending the span of an operation, whichever class it has
     live_tool         the same for decorated tools, of which there are most
     sdk_spans         starting, filling and ending spans, and which SDK internals that takes
-    fast_span         the SDK's recording span, made and ended with less work
+    step_spans        the same as a context manager, or from callbacks: what instrumentors use
+    own_span          the SDK's recording span, made and ended with less work
+    attaching         undoing what made a span's context current
     run               the agent run in progress, as far as its spans need to know of it
     start_attributes  attributes that are set before the user's code runs in the span
     steps             the timeline of a run: step events on its span, continued in child spans

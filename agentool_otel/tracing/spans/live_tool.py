@@ -313,5 +313,7 @@ class ToolSpan:
         if error is None:
             self._tool.duration.record(seconds, self.context)
         elif metrics.is_collected():
-            finished = msgspec.structs.replace(self._tool.operation, error_type=error_type_of(error))
+            finished = msgspec.structs.replace(
+                self._tool.operation, error_type=error_type_of(error)
+            )
             metrics.record(finished, seconds, self._run, self.context)

@@ -24,7 +24,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.semconv.table import CONTENT
-from agentool_otel.tracing.instrumentation.step_spans import start_step
+from agentool_otel.tracing.spans.step_spans import start_step
 
 SECRET = "sk-proj-" + "Ab3dE7" * 8
 GIVEN: dict[type[Operation], dict[str, Any]] = {

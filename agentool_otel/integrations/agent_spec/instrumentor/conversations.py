@@ -22,7 +22,7 @@ from agentool_otel.ground import environment
 from agentool_otel.integrations.agent_spec.instrumentor.failures import Failure
 from agentool_otel.providers.fields import is_a, string
 from agentool_otel.semconv import gen_ai
-from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify, names_of
 from agentool_otel.tracing.spans.settings import guarded, settings

@@ -18,10 +18,10 @@ from agentool_otel.content.policy import label as short
 from agentool_otel.model.operations import EvaluationResult, Unclassified
 from agentool_otel.providers.fields import get, is_a, items, record, string
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.exceptions import str_of
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 
 __all__ = ["evaluated"]
 

@@ -24,9 +24,9 @@ from agentool_otel.integrations.agent_spec.instrumentor.steps import (
     current_step,
 )
 from agentool_otel.providers.fields import is_a, items, string
-from agentool_otel.tracing.instrumentation.step_spans import OpenSpans
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded, withholding_content
+from agentool_otel.tracing.spans.step_spans import OpenSpans
 
 __all__ = ["Listener", "listener"]
 

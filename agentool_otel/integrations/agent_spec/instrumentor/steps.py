@@ -35,19 +35,19 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.providers.fields import get, integer, is_a, items, record, string
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation.frames import inside_of
-from agentool_otel.tracing.instrumentation.step_spans import (
-    Content,
-    StepSpan,
-    incomplete,
-    start_step,
-)
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.requested_calls import call_of, note_answer
 from agentool_otel.tracing.spans.run import current_run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import parent_of
 from agentool_otel.tracing.spans.settings import guarded, policy_in
+from agentool_otel.tracing.spans.step_spans import (
+    Content,
+    StepSpan,
+    incomplete,
+    start_step,
+)
 from agentool_otel.tracing.spans.suppression import GRAPHS, CallsBelow, detached
 
 __all__ = ["ModelStep", "Step", "ToolStep", "current_step", "time_of"]

@@ -28,11 +28,11 @@ from agentool_otel.providers import anthropic as messages
 from agentool_otel.providers.fields import get, is_a, items, plain_text, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.capture.generators import Call, Collected, async_generator, generator
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.suppression import recorded_above
 
 __all__ = ["PATCHES", "SCOPE"]

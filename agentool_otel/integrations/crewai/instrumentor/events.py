@@ -29,16 +29,16 @@ from agentool_otel.model.operations import (
     records_in,
 )
 from agentool_otel.providers.fields import get, is_a, items, string
-from agentool_otel.tracing.instrumentation.step_spans import (
+from agentool_otel.tracing.spans.exceptions import str_of
+from agentool_otel.tracing.spans.identity import agent_of
+from agentool_otel.tracing.spans.run import requested_id
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import (
     OpenSpans,
     StepSpan,
     incomplete,
     start_step,
 )
-from agentool_otel.tracing.spans.exceptions import str_of
-from agentool_otel.tracing.spans.identity import agent_of
-from agentool_otel.tracing.spans.run import requested_id
-from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["Listener"]
 

@@ -20,9 +20,9 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.model.operations import AgentInvocation, MemoryOperation, WorkflowInvocation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import detached
 
 __all__ = ["Frame", "OpenStep", "awaited", "called", "innermost"]

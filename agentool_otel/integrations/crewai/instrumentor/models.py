@@ -33,7 +33,7 @@ from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
 from agentool_otel.semconv.gen_ai import Provider
-from agentool_otel.tracing.instrumentation.step_spans import start_step
+from agentool_otel.tracing.spans.step_spans import start_step
 from agentool_otel.tracing.spans.suppression import CallsBelow
 
 __all__ = ["ModelCall", "calls_in", "usage_of"]

@@ -18,9 +18,9 @@ from agentool_otel.integrations.langchain.instrumentor.interrupts import interru
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.instrumentation.step_spans import OpenSpans, StepSpan, incomplete
 from agentool_otel.tracing.spans.live import LiveSpan
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import OpenSpans, StepSpan, incomplete
 
 __all__ = ["LiveRun", "Plumbing", "Runs", "context_below"]
 

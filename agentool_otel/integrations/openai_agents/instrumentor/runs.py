@@ -27,11 +27,11 @@ from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
 from agentool_otel.providers.fields import as_list, get, items, plain_text, string
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation import approvals
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.settings import guarded, withholding_content
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.suppression import CallsBelow
 
 __all__ = ["SCOPE", "TRACE_KEY", "AgentRun", "current_run", "run", "run_streamed"]

@@ -47,18 +47,18 @@ from agentool_otel.model.operations import (
 from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, is_a, string
 from agentool_otel.providers.openai_responses import ResponsesReading
-from agentool_otel.tracing.capture.context import restore
-from agentool_otel.tracing.instrumentation.step_spans import (
-    OpenSpans,
-    StepSpan,
-    incomplete,
-    start_step,
-)
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.evaluation_events import EvaluationTarget, emit_evaluation
 from agentool_otel.tracing.spans.exceptions import cause_of, error_type_of, str_of
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.run import current_run as current_steps
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import (
+    OpenSpans,
+    StepSpan,
+    incomplete,
+    start_step,
+)
 
 __all__ = [
     "exited",

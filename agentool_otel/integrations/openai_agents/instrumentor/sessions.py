@@ -19,7 +19,7 @@ from agentool_otel.integrations.openai_agents.instrumentor.runs import SCOPE, cu
 from agentool_otel.model.operations import MemoryOperation
 from agentool_otel.providers.fields import items, string
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 
 __all__ = ["PATCHES"]
 

@@ -29,12 +29,12 @@ from agentool_otel.integrations.pydantic_ai.instrumentor import messages, models
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.fields import get, is_a, items, string
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.tracing.capture.context import restore
 from agentool_otel.tracing.instrumentation import approvals
-from agentool_otel.tracing.instrumentation.step_spans import StepSpan, start_step
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.exceptions import cause_of, str_of
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.suppression import CLIENTS, MANUAL
 
 __all__ = ["capabilities", "first_chunk_came"]

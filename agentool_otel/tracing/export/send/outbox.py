@@ -20,7 +20,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.untrusted_text import count_text, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
-from agentool_otel.otlp.span_parts import ProtobufParts
+from agentool_otel.otlp.protobuf_parts import ProtobufParts
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import send_remains

@@ -28,7 +28,7 @@ from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.capture.context import restore
+from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.settings import guarded
