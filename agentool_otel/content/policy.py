@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 
 from agentool_otel.content.encoding.encoder import as_text, encode, encode_known, jsonable, look
 from agentool_otel.content.fitting.fitter import NO_CUTS, SIZES, Cut, Sizes, Store, fit
@@ -189,7 +190,10 @@ class Policy(msgspec.Struct, frozen=True):
         if not self.capture:
             return None
         plain = look(value)
-        text = encode_known(value, plain)
+        try:
+            text = encode_known(value, None) if plain is None else orjson.dumps(value).decode()
+        except TypeError:  # lone surrogates, integers above 64 bits
+            text = encode_known(value, None)
         # Names in a harmless value need no look, only its texts do.
         if holds_secret(text) if plain else suspicious(text):
             text = mask_json(text)

@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 _CACHED = 1000
+_LATEST = (1 << 63) - 1
+"""A time that needs no look at it, in nanoseconds."""
 
 
 class Shared(dict[str, Any]):
@@ -128,7 +130,9 @@ class JsonParts:
         """Return what is known of a span when it starts, without attributes."""
         context, parent = span._context, span._parent
         assert context is not None  # the SDK types it as optional; a span that runs has one
-        start = unsigned_ns(span._start_time)
+        start = span._start_time or 0
+        if not 0 <= start <= _LATEST:
+            start = unsigned_ns(start)
         return b'%b%032x","spanId":"%016x"%b%b%b' % (
             self._before,
             context[0],
@@ -152,7 +156,10 @@ class JsonParts:
         self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
     ) -> Encoded:
         """Return the first attributes of a span, see `Parts`."""
-        groups = [group.json or _shared_json(group) for group in shared if group]
+        groups: list[bytes] = []
+        for group in shared:
+            if group:
+                groups.append(group.json or _shared_json(group))
         if pairs:
             groups.append(pairs)
             return b",".join(groups)
@@ -180,12 +187,12 @@ class JsonParts:
         pairs: bytes = b"",
     ) -> Line:
         """Return the document of a span that has ended, see `Parts`."""
-        end = unsigned_ns(end_ns)
+        end = end_ns if 0 <= end_ns <= _LATEST else unsigned_ns(end_ns)
         ended = b',"endTimeUnixNano":"%d"' % end if end else b""
         happened = b',"events":[%b]' % _json_events(events) if events.events else b""
-        large = LargeTexts(json.escaped)
+        large = None if pairs else LargeTexts(json.escaped)
         last = pairs or (json.pairs_of(more, large) if more else b"")
-        if isinstance(first, bytes) and not large.texts:
+        if isinstance(first, bytes) and (large is None or not large.texts):
             between = b"," if first and last else b""
             attributes = b',"attributes":[%b%b%b]' % (first, between, last)
             if not (first or last):
@@ -193,7 +200,7 @@ class JsonParts:
             return (b"%b%b%b%b%b" % (beginning, ended, attributes, happened, self._after_end),)
         pieces = [beginning, ended, b',"attributes":[']
         pieces += [first] if isinstance(first, bytes) else first
-        pieces += (b"," if first and last else b"", *large.put_back(last))
+        pieces += (b"," if first and last else b"", *(large.put_back(last) if large else (last,)))
         pieces += (b"]", happened, self._after_end)
         return tuple(pieces)
 

@@ -18,12 +18,18 @@ from typing import Any
 from agentool_otel.content.masking.assignments import (
     assigns,
     assigns_in_json,
+    ends_column,
     find_assignments,
     may_name,
 )
 from agentool_otel.content.masking.command_lines import in_arguments
 from agentool_otel.content.masking.credential_shapes import find_shapes, may_hold
-from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, find_introduced, may_introduce
+from agentool_otel.content.masking.grammars import (
+    PRIVATE_MEMBERS,
+    find_introduced,
+    may_introduce,
+    may_name_value,
+)
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import (
     ValueTest,
@@ -114,7 +120,12 @@ def suspicious(text: str) -> bool:
 
 def holds_secret(text: str) -> bool:
     """The same of JSON text of ours whose own member names are known to be harmless."""
-    return may_hold(text) or assigns_in_json(text) or may_introduce(text)
+    return (
+        may_hold(text)
+        or assigns_in_json(text)
+        or may_name_value(text)
+        or (("|" in text or "\n" in text or "\\" in text) and ends_column(text))
+    )
 
 
 def _new_secret(names: set[str]) -> bool:

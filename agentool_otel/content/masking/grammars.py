@@ -23,7 +23,7 @@ from agentool_otel.content.masking.secret_names import (
 )
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["PRIVATE_MEMBERS", "find_introduced", "may_introduce"]
+__all__ = ["PRIVATE_MEMBERS", "find_introduced", "may_introduce", "may_name_value"]
 
 _Span = tuple[int, int]
 
@@ -205,12 +205,11 @@ _QUOTED = re.compile(r"'(?<=[dD] ')")
 
 def may_introduce(text: str) -> bool:
     """Return whether a text, or text inside its JSON, may contain a credential with such a name."""
-    may_have_columns = "|" in text or "\n" in text or "\\" in text
-    return _may_name_value(text) or (may_have_columns and ends_column(text))
+    return may_name_value(text) or ends_column(text)
 
 
-def _may_name_value(text: str) -> bool:
-    """The same of all grammars but tables."""
+def may_name_value(text: str) -> bool:
+    """The same of all grammars but tables, which `ends_column` looks for."""
     return (
         ("-" in text and _DASHED.search(text) is not None)
         or ("<" in text and _TAGGED.search(text) is not None)
@@ -241,7 +240,7 @@ def _names_value(text: str) -> bool:
 
 def find_introduced(text: str) -> list[_Span]:
     """Return the positions of values with such an introduction; some may overlap."""
-    columns, named = ends_column(text), _may_name_value(text)
+    columns, named = ends_column(text), may_name_value(text)
     spans = list(_named_values(text)) if named else []
     if columns:
         if "|" in text:

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
-
-from opentelemetry.context import attach
+from typing import TYPE_CHECKING
 
 from agentool_otel.model.operations import Operation
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._sync_async import BothWays
-from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.live import LiveSpan
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,13 +32,12 @@ class Block(BothWays):
 
     _what = "a call"
     """In words, for the log."""
-    _live: LiveSpan | None = None
-    _token: Any = None
+    _step: StepSpan | None = None
 
     # ---- of the subclass
     @abstractmethod
-    def _begin(self) -> LiveSpan | None:
-        """Start the span; None if it is recorded elsewhere, or not at all."""
+    def _begin(self) -> StepSpan | None:
+        """Start the step; None if it is recorded elsewhere."""
 
     @abstractmethod
     def _operation(self, failed: bool, complete: bool) -> Operation:
@@ -57,13 +52,13 @@ class Block(BothWays):
     # ---- the block
     @property
     def _recording(self) -> bool:
-        return self._live is not None and self._live.recording
+        return self._step is not None and self._step.recording
 
     def __enter__(self) -> Self:
         with guarded(f"starting {self._what}"):
-            self._live = live = self._begin()
-            if live is not None:
-                self._token = attach(live.context)
+            self._step = self._begin()
+        if self._step is not None:
+            self._step.__enter__()
         return self
 
     def __exit__(
@@ -72,23 +67,22 @@ class Block(BothWays):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        token, self._token = self._token, None
-        if token is not None:
-            restore(token)
-        live, self._live = self._live, None
-        if live is None:
+        step, self._step = self._step, None
+        if step is None:
             return
+        step.leave()
         if isinstance(error, GeneratorExit):  # perhaps of the garbage collector
-            when_safe(self._end, live, None, _CLOSED)
+            when_safe(self._end, step, None, _CLOSED)
         else:
-            self._end(live, error)
+            self._end(step, error)
 
     def _end(
-        self, live: LiveSpan, error: BaseException | None, interrupted: str | None = None
+        self, step: StepSpan, error: BaseException | None, interrupted: str | None = None
     ) -> None:
         with guarded(f"finishing {self._what}"):
-            operation = self._operation(error is not None, interrupted is None)
-            extra = None
-            if interrupted is not None and not self._complete:
-                extra = {agentool.INTERRUPTED: interrupted}
-            live.end(operation, error, extra=extra)
+            if step.recording:
+                step.operation = self._operation(error is not None, interrupted is None)
+                step.fields.clear()
+            if self._complete:
+                interrupted = None
+        step.end(error, interrupted=interrupted)

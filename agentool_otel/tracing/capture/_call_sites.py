@@ -25,10 +25,11 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
-from agentool_otel.tracing.spans.live import LiveSpan, begin, parent_for
+from agentool_otel.tracing.spans.live import begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import current_run
 from agentool_otel.tracing.spans.settings import contain, guarded, settings
+from agentool_otel.tracing.spans.step_spans import StepSpan
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -153,13 +154,15 @@ class StepSite:
                 case "memory_write":
                     content = pick(bound, "content", None, "value")
                     key = bound.get("key")
-                    named = {} if key is None else {"record_id": label(key)}
                     return _OperationCall.start(
                         MemoryOperation(
-                            operation="upsert_memory", store_id=self._name, record_count=1
+                            operation="upsert_memory",
+                            store_id=self._name,
+                            record_id=None if key is None else label(key),
+                            record_count=1,
                         ),
                         lambda _: {},
-                        lambda: {"content": _json(content), **named},
+                        lambda: {"content": _json(content)},
                     )
                 case _:
                     target_agent = label(pick(bound, "to_agent", 0, "agent"))
@@ -210,59 +213,66 @@ class _ToolCall(ToolSpan):
 class _OperationCall:
     """One call that is an agent run, a memory operation or a handoff."""
 
-    __slots__ = ("_finish", "_live", "_operation", "context")
+    __slots__ = ("_finish", "_step", "context")
 
-    def __init__(self, live: LiveSpan, operation: Operation, finish: Callable[[Any], Any]):
-        self._live = live
-        self._operation = operation
+    def __init__(self, step: StepSpan, finish: Callable[[Any], dict[str, Any]]):
+        self._step = step
         self._finish = finish
-        self.context = live.context
+        self.context = step.context
 
     @classmethod
     def start(
         cls,
         operation: Operation,
         finish: Callable[[Any], dict[str, Any]],
-        fields: Callable[[], dict[str, Any]],
+        content: Callable[[], dict[str, Any]],
         metadata: Mapping[str, Any] | None = None,
     ) -> _OperationCall | None:
-        """Begin the operation; its content is encoded now, but only if something needs it."""
+        """Begin the operation; None where telemetry is off.
+
+        Args:
+            operation: what is known of it, without content.
+            finish: returns what the result adds to it.
+            content: returns its content, which is encoded now, but only if something needs it.
+            metadata: metadata of the run.
+        """
         live = begin(operation, content_follows=True)
         if live is None:
             return None
-        if live.recording:
-            live.essentials.update(metadata_text(metadata))
-            operation = _replace(operation, fields())
-            live.opened(operation)
-        return cls(live, operation, finish)
+        step = StepSpan(live, operation, operation.kind)
+        step.mark(metadata_text(metadata))
+        step.open(content)
+        return cls(step, finish)
 
     @property
     def recording(self) -> bool:
-        return self._live.recording
+        return self._step.recording
 
     def returned(self, value: Any) -> None:
-        with guarded(f"finishing {self._operation.kind}"):
-            is_agent = isinstance(self._operation, AgentInvocation)
-            self._succeeded(value, _output_of(value) if is_agent else _NOTHING)
+        self._succeeded(value, gives_output=True)
 
     def raised(self, error: BaseException) -> None:
-        with guarded(f"finishing {self._operation.kind}"):
-            self._live.end(self._operation, error, extra=self._status("error"))
+        self._step.end(error, extra=self._status("error"))
 
     def abandoned(self, yielded: Collected | None) -> None:
-        self._live.essentials[agentool.INTERRUPTED] = _LEFT
-        with guarded(f"finishing {self._operation.kind}"):
-            self._succeeded(yielded)
+        self._succeeded(yielded, _LEFT)
 
-    def _succeeded(self, value: Any, output: Mapping[str, Any] = _NOTHING) -> None:
-        if type(value) is Collected:
-            value = value.joined()
-        fields = self._finish(value) if self._live.recording else {}
-        extra = {**self._status("success"), **output}
-        self._live.end(_replace(self._operation, fields), extra=extra)
+    def _succeeded(
+        self, value: Any, interrupted: str | None = None, gives_output: bool = False
+    ) -> None:
+        step = self._step
+        extra = self._status("success")
+        with guarded(f"reading the result of {step.operation.kind}"):
+            if step.recording:
+                whole = value.joined() if type(value) is Collected else value
+                step.set(**self._finish(whole))
+            if gives_output and isinstance(step.operation, AgentInvocation):
+                extra |= _output_of(value)
+        step.end(interrupted=interrupted, extra=extra)
 
     def _status(self, status: str) -> dict[str, Any]:
-        return {agentool.STATUS: status} if isinstance(self._operation, AgentInvocation) else {}
+        is_agent = isinstance(self._step.operation, AgentInvocation)
+        return {agentool.STATUS: status} if is_agent else {}
 
 
 class _ReasoningCall:
@@ -311,15 +321,6 @@ def add_reasoning(run: Any, content: str, context_tokens: int | None = None) -> 
 
 
 # -------------------------------------------------------------------------------------- helpers
-
-
-def _replace(operation: Operation, fields: dict[str, Any]) -> Operation:
-    if not fields:
-        return operation
-    import msgspec
-
-    changed: Operation = msgspec.structs.replace(operation, **fields)
-    return changed
 
 
 def _found(results: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from agentool_otel.providers.fields import get, integer, items, number, record, 
 from agentool_otel.providers.openai_embeddings import EmbeddingsReading
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.capture.model_calls import server
-from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.settings import SCOPE, guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 from agentool_otel.tracing.spans.suppression import CLIENTS, is_owned
 
 __all__ = ["EmbeddingsCall", "embeddings"]
@@ -53,7 +53,7 @@ class EmbeddingsCall(Block):
             self._input_tokens = self._input_tokens if count is None else count
             self._cost = self._cost if cost is None else cost
 
-    def _begin(self) -> LiveSpan | None:
+    def _begin(self) -> StepSpan | None:
         if is_owned(_EMBEDDED):
             return None
         model, encoding = self._parameters["model"], string(self._parameters, "encoding_format")
@@ -64,7 +64,8 @@ class EmbeddingsCall(Block):
             encoding_formats=None if encoding is None else [encoding],
         )
         self._input_tokens = self._cost = None
-        return begin(operation, owner=frozenset({CLIENTS, _EMBEDDED}))
+        owner = frozenset({CLIENTS, _EMBEDDED})
+        return start_step(operation, description=self._what, scope=SCOPE, owner=owner)
 
     def _operation(self, failed: bool, complete: bool) -> Embeddings:
         fields, count = self._known, self._input_tokens

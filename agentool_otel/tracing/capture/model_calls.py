@@ -15,9 +15,10 @@ from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.tools import definitions
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.spans.chunks import Chunks
-from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
-from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import CALLBACKS, CLIENTS, MANUAL, recorded_above
 
 __all__ = ["ModelCall", "model_call", "server"]
@@ -75,9 +76,9 @@ class ModelCall(Block):
                 response says. Where nobody says it, a call of a tool is `tool_call`.
         """
         with guarded("reading the output of a model call"):
-            live = self._live
-            if live is not None and live.recording and self._answer.add(answer, finish_reason):
-                self._chunks.record(self._so_far, live.context)
+            step = self._step
+            if step is not None and step.recording and self._answer.add(answer, finish_reason):
+                self._chunks.record(self._so_far, step.context)
 
     def usage(
         self,
@@ -120,24 +121,21 @@ class ModelCall(Block):
             self._chunks.first()
 
     # ---- insides
-    def _begin(self) -> LiveSpan | None:
+    def _begin(self) -> StepSpan | None:
         if recorded_above(MANUAL):
             return None
         operation = Inference(**_request(self.model, self._parameters))
         live = begin(operation, owner=_OWNED, content_follows=True)
-        if live is None or not live.recording:
-            return live
-        if settings.policy.capture:
-            # Taken now: the caller may change the list while the call is under way.
-            with guarded("reading the input of a model call"):
-                operation = replace(operation, **_read(*self._content))
-        elif awaits_results():
-            with guarded("reading the input of a model call"):
-                live.answers_calls(_read(*self._content).get("input"))
-        live.opened(operation)
-        self._answer = Answer(operation)
-        self._usage, self._cost, self._chunks = {}, None, Chunks()
-        return live
+        step = StepSpan(live, operation, self._what)
+        if live is not None and step.recording:
+            if not step.wants_content and awaits_results():
+                with guarded("reading the input of a model call"):
+                    live.answers_calls(_read(*self._content).get("input"))
+            # Read now: the caller may change the list while the call is under way.
+            step.open(lambda: _read(*self._content))
+            self._answer = Answer(replace(operation, **step.fields))
+            self._usage, self._cost, self._chunks = {}, None, Chunks()
+        return step
 
     def _so_far(self) -> Inference:
         return self._answer.operation_so_far

@@ -12,8 +12,8 @@ from agentool_otel.providers.documents import with_id
 from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.tracing.capture._blocks import Block
 from agentool_otel.tracing.capture.model_calls import server
-from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.settings import SCOPE, guarded, settings
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 
 __all__ = ["RetrievalCall", "retrieval"]
 
@@ -43,7 +43,7 @@ class RetrievalCall(Block):
                     self._documents = []
                 self._documents += [with_id(_document(item)) for item in items(jsonable(results))]
 
-    def _begin(self) -> LiveSpan | None:
+    def _begin(self) -> StepSpan | None:
         parameters = self._parameters
         model, source = parameters["model"], parameters["data_source"]
         operation = Retrieval(
@@ -52,14 +52,15 @@ class RetrievalCall(Block):
             data_source_id=None if source is None else label(source),
             top_k=integer(parameters, "top_k"),
         )
-        live = begin(operation, content_follows=True)
-        if live is None or not live.recording:
-            return live
-        if settings.policy.capture and self.query is not None:
-            operation = replace(operation, query=as_text(self.query))
-        live.opened(operation)
-        self._known, self._documents = operation, None
-        return live
+        asked = {} if self.query is None else {"query": self.query}
+        step = start_step(
+            operation,
+            description=self._what,
+            scope=SCOPE,
+            content=lambda: {name: as_text(query) for name, query in asked.items()},
+        )
+        self._known, self._documents = replace(operation, **step.fields), None
+        return step
 
     def _operation(self, failed: bool, complete: bool) -> Retrieval:
         return replace(self._known, documents=self._documents)

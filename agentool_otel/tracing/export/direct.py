@@ -163,7 +163,7 @@ class DirectWriter:
                     pipeline.before_put(journal, end_ns)
                 self._store.put_encoded(document, end_ns)
                 journal.ended(span_id)
-            if journal.has_dropped:
+            if journal.dropped_spans:
                 pipeline.close_dropped(journal)
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)

@@ -32,12 +32,12 @@ from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (
     context_with,
     end_span,
-    own_span,
     parent_of,
     start_span,
 )
 from agentool_otel.tracing.spans.settings import SCOPE, settings
 from agentool_otel.tracing.spans.start_attributes import report_open
+from agentool_otel.tracing.spans.steps import tool_step
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.spans.own_span import OwnSpan, SpanWriter
@@ -74,9 +74,10 @@ class Tool:
         self.shared = Shared({**self.at_start, **attributes})
         """All of them."""
         self.shared_alone = (self.shared,)
+        self.call_step: Mapping[str, str]
+        self.result_step: Mapping[str, str]
         self.call_step, self.result_step = (
-            Shared({agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: self.name})
-            for kind in ("tool_call", "tool_result")
+            Shared(tool_step(kind, self.name)) for kind in ("tool_call", "tool_result")
         )
         """Attributes of the steps of a call without an id."""
 
@@ -138,7 +139,9 @@ class ToolSpan:
         self.recording = span.is_recording()
         if not self.recording:
             return
-        self._own = own = own_span(span) if settings.write_through else None
+        is_own = settings.write_through and getattr(span, "agentool_held", None) is not None
+        self._own: OwnSpan | None = span if is_own else None  # type: ignore[assignment]
+        own = self._own
         """The span if it is of our own kind: it gets attributes as soon as they are known."""
         self._known = len(known)
         if own is None:
@@ -180,12 +183,11 @@ class ToolSpan:
             if self._call_id is not None:
                 attributes[gen_ai.TOOL_CALL_ID] = self._call_id
         if run is not None:
-            index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
-            if self._call_id is None:
-                run.timeline.add_shared(index, self._start_ns, self._tool.call_step)
-            else:
-                run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
+            step = self._tool.call_step
+            if self._call_id is not None:
+                step = tool_step("tool_call", name, self._call_id)
+            attributes[agentool.STEP_INDEX] = run.timeline.add_next(self._start_ns, step)
         if settings.on_described is not None:
             self._open()
 
@@ -275,8 +277,14 @@ class ToolSpan:
         policy = settings.policy
         characters = len(arguments or "") + len(result or "")
         is_small = characters * 4 <= policy.sizes.attribute
-        if is_small and own is not None and own.has_only_what_was_noted:
-            arguments = None  # it has them
+        if (
+            is_small
+            and own is not None
+            and own.agentool_first is not None
+            and own._shared is None
+            and len(own.agentool_held) == own.agentool_written
+        ):
+            arguments = None  # it was noted with them, and nobody has changed them
         ending = tool_payload(arguments, result)
         if self._redacted:
             note_redacted(ending, self._redacted)
@@ -290,13 +298,11 @@ class ToolSpan:
             if not is_small:
                 policy.fit(ending, self._cuts)
         if self._run is not None:
-            timeline, name = self._run.timeline, self._tool.name
-            index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
-            if self._call_id is None and error is None:
-                timeline.add_shared(index, end_ns, self._tool.result_step)
-            else:
+            step = self._tool.result_step
+            if self._call_id is not None or error is not None:
                 failed = None if error is None else error_type_of(error)
-                timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
+                step = tool_step("tool_result", self._tool.name, self._call_id, failed)
+            ending[agentool.STEP_RESULT_INDEX] = self._run.timeline.add_next(end_ns, step)
         if settings.repeat_times:
             ending[agentool.SPAN_END_NS] = end_ns
         if own is None:

@@ -192,12 +192,6 @@ class OwnSpan(sdk._Span):
         self._span_processor.on_end(self._readable_span())
         return True
 
-    @property
-    def has_only_what_was_noted(self) -> bool:
-        """Return whether the span was noted, and nothing was set on it since."""
-        is_noted = self.agentool_first is not None and self._shared is None
-        return is_noted and len(self.agentool_held) == self.agentool_written
-
     def _fresh(self, attributes: dict[str, Any]) -> dict[str, Any] | None:
         """Return the attributes that are to be set and that the span does not have; None if its
         record cannot begin with the lines that were encoded when it was noted."""

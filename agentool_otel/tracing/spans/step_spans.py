@@ -222,13 +222,17 @@ class StepSpan:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        token, self._token = self._token, None
-        if token is not None:
-            restore(token)
+        self.leave()
         if isinstance(error, GeneratorExit):  # perhaps of the garbage collector
             when_safe(self._close)
         else:
             self.end(error)
+
+    def leave(self) -> None:
+        """Make the context current again that was so before the block."""
+        token, self._token = self._token, None
+        if token is not None:
+            restore(token)
 
     def _close(self) -> None:
         self.end(interrupted="closed")

@@ -18,7 +18,7 @@ from agentool_otel.otlp.span_parts import Events
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.tracing.spans.sdk_spans import add_events, end_span, start_span
 
-__all__ = ["Timeline", "event_room"]
+__all__ = ["Timeline", "event_room", "tool_step"]
 
 _RESERVED = 28
 """Places left on the agent's span for exceptions and the user's own events."""
@@ -70,18 +70,22 @@ class Timeline:
         error_type: str | None = None,
     ) -> None:
         """Add a tool's call or its result."""
-        event = {agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: name}
-        if call_id is not None:
-            event[gen_ai.TOOL_CALL_ID] = call_id
-        if error_type is not None:
-            event[core.ERROR_TYPE] = error_type
-        self.add_shared(index, time_ns, event)
+        self.add_shared(index, time_ns, tool_step(kind, name, call_id, error_type))
 
     def add_shared(self, index: int, time_ns: int, attributes: Mapping[str, Any]) -> None:
         """Add one step with attributes that others may have, too: its kind first."""
         self._pending.append((time_ns, index, attributes))
         if len(self._pending) >= self._block:
             self.flush()
+
+    def add_next(self, time_ns: int, attributes: Mapping[str, Any]) -> int:
+        """Add one step as `add_shared` does, under the next index; return that."""
+        index = self.count
+        self.count = index + 1
+        self._pending.append((time_ns, index, attributes))
+        if len(self._pending) >= self._block:
+            self.flush()
+        return index
 
     def add_beside(self, index: int, kind: str, time_ns: int, attributes: dict[str, Any]) -> None:
         """Add one step as an event beside the agent's span, which is to hold no content."""
@@ -135,3 +139,15 @@ def _event_limit(tracer: trace.Tracer) -> int:
     if not isinstance(limit, int):
         return environment.event_limit()
     return limit
+
+
+def tool_step(
+    kind: str, name: str, call_id: str | None = None, error_type: str | None = None
+) -> dict[str, str]:
+    """Return the attributes of the step that is a tool's call or its result."""
+    event = {agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: name}
+    if call_id is not None:
+        event[gen_ai.TOOL_CALL_ID] = call_id
+    if error_type is not None:
+        event[core.ERROR_TYPE] = error_type
+    return event

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
 from opentelemetry.context import attach, create_key, detach, get_current, set_value
 
 from agentool_otel.content.policy import as_text, jsonable
@@ -19,8 +18,8 @@ from agentool_otel.model.operations import MemoryOperation, records_in
 from agentool_otel.providers.fields import get, items, number, plain_text, string
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
-from agentool_otel.tracing.spans.live import LiveSpan, begin
-from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 
 __all__ = ["PATCHES"]
 
@@ -32,56 +31,44 @@ _INSIDE_KEY = create_key("agentool-otel-langchain-memory")
 class _Access:
     """One call of the store."""
 
-    __slots__ = ("_live", "_method", "_operation", "_said", "_token")
+    __slots__ = ("_method", "_step", "_token")
 
     def __init__(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]):
-        self._live: LiveSpan | None = None
+        self._step: StepSpan | None = None
         self._token: Any = None
         self._method = method
         with guarded("starting a memory operation"):
-            context = get_current()
-            if context.get(_INSIDE_KEY):
+            if get_current().get(_INSIDE_KEY):
                 return
-            self._said = _named_arguments(method, args, kwargs)
-            self._operation = _operation(method, self._said)
-            self._live = begin(self._operation, scope=SCOPE, content_follows=True)
-            if self._live is not None:
-                if self._live.recording:
-                    if settings.policy.capture:
-                        self._operation = replace(
-                            self._operation, **_query_fields(method, self._said)
-                        )
-                    self._live.opened(self._operation)
-                self._token = attach(set_value(_INSIDE_KEY, True, self._live.context))
+            given = _named_arguments(method, args, kwargs)
+            self._step = step = start_step(
+                _operation(method, given),
+                description="a memory operation",
+                scope=SCOPE,
+                content=lambda: _query_fields(method, given),
+            )
+            self._token = attach(set_value(_INSIDE_KEY, True, step.context))
 
     def returned(self, value: Any) -> Any:
         self._leave()
-        with guarded("finishing a memory operation"):
-            if self._live is not None:
-                self._live.end(self._finished(value))
+        step = self._step
+        if step is not None:
+            with guarded("finishing a memory operation"):
+                if step.recording and self._method in ("get", "search"):
+                    step.set(record_count=records_in(value))
+            step.add(lambda: _answer(self._method, value))
+            step.end()
         return value
 
     def raised(self, error: BaseException) -> None:
         self._leave()
-        with guarded("finishing a memory operation"):
-            if self._live is not None:
-                self._live.end(self._operation, error)
+        if self._step is not None:
+            self._step.end(error)
 
     def _leave(self) -> None:
         if self._token is not None:
             detach(self._token)
             self._token = None
-
-    def _finished(self, value: Any) -> MemoryOperation:
-        assert self._live is not None
-        if not self._live.recording:
-            return self._operation
-        fields: dict[str, Any] = {}
-        if self._method in ("get", "search"):
-            fields["record_count"] = records_in(value)
-        if settings.policy.capture:
-            fields |= _answer(self._method, value)
-        return replace(self._operation, **fields)
 
 
 _ORDER = {

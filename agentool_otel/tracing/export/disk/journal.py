@@ -113,9 +113,10 @@ class Journal:
         self._open: dict[int, _Started] = {}
         self._sent: dict[Signal, bytes] = {}
         """The line of each signal that notes what has been sent of it."""
-        self._dropped: deque[_Started] = deque()
+        self.dropped_spans: deque[_Started] = deque()
+        """Spans that were dropped without an end; those that have ended among them."""
         # A callback of a weak reference may come at any moment, so it only takes a note.
-        self._note: Callable[[Any], None] = self._dropped.append
+        self._note: Callable[[Any], None] = self.dropped_spans.append
         self._of_parent: frozenset[int] = frozenset()
         self._failed = False
         self._retry_ns = 0
@@ -189,8 +190,8 @@ class Journal:
     def dropped(self) -> list[bytes]:
         """Return, once, the documents of spans that were dropped without an end."""
         lines: list[bytes] = []
-        while self._dropped:
-            started = self._dropped.popleft()
+        while self.dropped_spans:
+            started = self.dropped_spans.popleft()
             if self._open.get(started.span_id) is started:
                 del self._open[started.span_id]
                 lines.append(b"".join(started.line))
@@ -198,7 +199,7 @@ class Journal:
 
     @property
     def has_dropped(self) -> bool:
-        return bool(self._dropped)
+        return bool(self.dropped_spans)
 
     def open_spans(self) -> list[ReadableSpan]:
         """Return the spans that are open and still in memory."""
@@ -311,5 +312,5 @@ class Journal:
         self._of_parent = self._of_parent | frozenset(self._open)
         self._open = {}
         self._sent = {}
-        self._dropped.clear()
+        self.dropped_spans.clear()
         self._forget()
