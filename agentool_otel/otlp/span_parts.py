@@ -130,8 +130,8 @@ class JsonParts:
         """Return what is known of a span when it starts, without attributes."""
         context, parent = span._context, span._parent
         assert context is not None  # the SDK types it as optional; a span that runs has one
-        start = span._start_time or 0
-        if not 0 <= start <= _LATEST:
+        start = span._start_time
+        if type(start) is not int or not 0 <= start <= _LATEST:
             start = unsigned_ns(start)
         return b'%b%032x","spanId":"%016x"%b%b%b' % (
             self._before,
@@ -187,7 +187,9 @@ class JsonParts:
         pairs: bytes = b"",
     ) -> Line:
         """Return the document of a span that has ended, see `Parts`."""
-        end = end_ns if 0 <= end_ns <= _LATEST else unsigned_ns(end_ns)
+        end = end_ns
+        if type(end) is not int or not 0 <= end <= _LATEST:
+            end = unsigned_ns(end_ns)
         ended = b',"endTimeUnixNano":"%d"' % end if end else b""
         happened = b',"events":[%b]' % _json_events(events) if events.events else b""
         large = None if pairs else LargeTexts(json.escaped)
