@@ -334,8 +334,29 @@ def attribute_fields(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
             whole = len(name) + size + 1
             add(b"%b%b%b%c\x18%b" % (tag, _lengths[whole], name, size, number))
             continue
+        elif value.__class__ is list and len(value) == 1 and value[0].__class__ is str:
+            # Reasons to finish and the like: few, and always the same.
+            add(_one_text.get((tag, key, value[0])) or _text_alone(tag, key, value[0]))
+            continue
         add(tag + with_length(name + with_length(_value(value))))
     return b"".join(fields)
+
+
+_one_text: dict[tuple[bytes, str, str], bytes] = {}
+
+
+def _text_alone(tag: bytes, key: str, text: str) -> bytes:
+    """Return an attribute that is a list of one text; short ones are remembered."""
+    name = _keys.get(key) or _key(key)
+    encoded = tag + with_length(name + with_length(_value((text,))))
+    if len(text) <= _SHORT_TEXT:
+        if len(_one_text) >= _CACHED:
+            _one_text.clear()
+        _one_text[tag, key, text] = encoded
+    return encoded
+
+
+_SHORT_TEXT = 64
 
 
 @cache

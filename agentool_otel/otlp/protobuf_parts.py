@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace import SpanKind
 
 __all__ = ["ProtobufParts"]
 
 _fixed64 = Struct("<Q").pack
+_CACHED = 1000
 _ON_SPAN, _ON_EVENT = b"\x4a", b"\x1a"
 """Tags of attributes."""
 _NO_STATUS = b"\x7a\x00\x85\x01\x00\x01\x00\x00"
@@ -35,20 +37,29 @@ class ProtobufParts:
     def __init__(self, resource: Resource, scope: InstrumentationScope | None):
         self._resource, self._resource_schema = protobuf.resource_parts(resource)
         self._scope, self._scope_schema = protobuf.scope_parts(scope)
+        self._named: dict[tuple[str, SpanKind], bytes] = {}
+        """Fields of the name and the kind of spans."""
 
     def beginning(self, span: ReadableSpan) -> bytes:
         """Return what is known of a span when it starts, without attributes."""
         context, parent = span._context, span._parent
         assert context is not None  # the SDK types it as optional; a span that runs has one
         start = unsigned_ns(span._start_time)
-        return b"\x0a\x10%b\x12\x08%b%b%b\x30%c%b" % (
+        return b"\x0a\x10%b\x12\x08%b%b%b%b" % (
             context.trace_id.to_bytes(16, "big"),
             context.span_id.to_bytes(8, "big"),
             b"\x22\x08" + parent.span_id.to_bytes(8, "big") if parent else b"",
-            protobuf.text_field(b"\x2a", span._name),
-            span._kind.value + 1,  # OTLP keeps 0 for unspecified
+            self._named.get((span._name, span._kind)) or self._name(span._name, span._kind),
             b"\x39" + _fixed64(start) if start else b"",
         )
+
+    def _name(self, name: str, kind: SpanKind) -> bytes:
+        if len(self._named) >= _CACHED:
+            self._named.clear()
+        # OTLP keeps 0 for an unspecified kind.
+        encoded = b"%b\x30%c" % (protobuf.text_field(b"\x2a", name), kind.value + 1)
+        self._named[name, kind] = encoded
+        return encoded
 
     def attributes(
         self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
@@ -71,7 +82,8 @@ class ProtobufParts:
         end = unsigned_ns(end_ns)
         pieces = [beginning, b"\x41" + _fixed64(end) if end else b""]
         pieces += [first] if isinstance(first, bytes) else first
-        pieces.append(attribute_fields(_ON_SPAN, more))
+        if more:
+            pieces.append(attribute_fields(_ON_SPAN, more))
         if events.events:
             pieces += _event_fields(events)
         pieces.append(_NO_STATUS)
