@@ -116,7 +116,8 @@ class _Behind:
     """A provider with a pipeline behind it, as `instrument()` leaves it."""
 
     def __init__(self, pipeline: Pipeline):
-        pipeline.stages.append(Masking())
+        self.masking = Masking()
+        pipeline.stages.append(self.masking)
         self.pipeline = pipeline
         self.provider = TracerProvider(shutdown_on_exit=False)
         self.provider.add_span_processor(pipeline)
@@ -124,6 +125,7 @@ class _Behind:
     def _use(self) -> None:
         settings.configure(provider=self.provider, policy=Policy(capture=True))
         settings.on_described = self.pipeline.opened if self.pipeline.keeps_open else None
+        settings.writer = self.pipeline.direct_writer(self.masking)
 
     def cost(self, runs: int) -> float:
         """Return CPU microseconds per tool call."""
