@@ -249,26 +249,26 @@ class _OperationCall:
         return self._step.recording
 
     def returned(self, value: Any) -> None:
-        self._succeeded(value, gives_output=True)
+        self._succeeded(value, is_whole=True)
 
     def raised(self, error: BaseException) -> None:
         self._step.end(error, extra=self._status("error"))
 
     def abandoned(self, yielded: Collected | None) -> None:
-        self._succeeded(yielded, _LEFT)
+        # A mark, not an interruption: whoever stops early has what was wanted.
+        self._step.mark({agentool.INTERRUPTED: _LEFT})
+        self._succeeded(yielded, is_whole=False)
 
-    def _succeeded(
-        self, value: Any, interrupted: str | None = None, gives_output: bool = False
-    ) -> None:
+    def _succeeded(self, value: Any, is_whole: bool) -> None:
         step = self._step
         extra = self._status("success")
         with guarded(f"reading the result of {step.operation.kind}"):
             if step.recording:
                 whole = value.joined() if type(value) is Collected else value
                 step.set(**self._finish(whole))
-            if gives_output and isinstance(step.operation, AgentInvocation):
+            if is_whole and isinstance(step.operation, AgentInvocation):
                 extra |= _output_of(value)
-        step.end(interrupted=interrupted, extra=extra)
+        step.end(extra=extra)
 
     def _status(self, status: str) -> dict[str, Any]:
         is_agent = isinstance(self._step.operation, AgentInvocation)

@@ -138,7 +138,7 @@ class DirectWriter:
         alone = getattr(span._span_processor, "_span_processors", None) == self._alone
         if not alone or pipeline.store is not self._store:
             return False
-        if renamed and not self._is_clean(name):
+        if renamed and not (isinstance(name, str) and self._is_clean(name)):
             return False
         try:
             notes, records = self._encodings[type(span)]  # type: ignore[misc] # accepted

@@ -66,6 +66,7 @@ TOUCHES: dict[str, Callable[[Any], object]] = {
     "link": lambda span: span.add_link(SpanContext(1, 2, False)),
     "status": lambda span: span.set_status(StatusCode.ERROR, "as they say"),
     "name": lambda span: span.update_name("password: hunter2-hunter2"),
+    "no name": lambda span: span.update_name(7),
     "plain name": lambda span: span.update_name("another"),
     "end": lambda span: span.end(),
     "read": lambda span: [getattr(span, name, None) for name in ("attributes", "events", "links")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.capture import agent
 from agentool_otel.tracing.spans.live import begin
 
 SPOKEN = [message("assistant", [text("hello")])]
@@ -66,3 +68,16 @@ def test_an_output_of_a_run_has_a_finish_reason(
 ) -> None:
     ended(spans, kind(output=SPOKEN), error)
     assert [item["finish_reason"] for item in spans.json("gen_ai.output.messages")] == [reason]
+
+
+def test_an_agent_whose_caller_stops_early_has_finished(spans: Any) -> None:
+    @agent
+    def counter() -> Iterator[str]:
+        yield "one"
+        yield "two"
+
+    for _ in counter():
+        break
+    attributes = spans.attributes()
+    assert '"finish_reason":"stop"' in attributes["gen_ai.output.messages"]
+    assert attributes[agentool.INTERRUPTED] == "closed"

@@ -103,7 +103,7 @@ class Masking:
             self.dropped += len(span.attributes or ())
             clean = _copy(
                 span,
-                name=mask_name(span.name) if not self.offers_all else MASK,
+                name=_masked_name(span.name) if not self.offers_all else MASK,
                 attributes={},
                 events=(),
                 links=(),
@@ -241,7 +241,7 @@ class Masking:
             kind: the name under which `redact` is given it.
             name: the text.
         """
-        clean = mask_name(name)
+        clean = _masked_name(name)
         if not self.offers_all:
             return clean
         redacted = self._redact(kind, clean)
@@ -426,6 +426,12 @@ def _thaw(value: Any) -> Any:
 def _set(changes: dict[str, Any], name: str, before: Any, after: Any) -> None:
     if after is not before and after != before:
         changes[name] = after
+
+
+def _masked_name(name: object) -> str:
+    """Return a name without credentials; of an object that a program has set instead of a text the
+    name of its type."""
+    return mask_name(name if isinstance(name, str) else f"<{type(name).__qualname__}>")
 
 
 def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
