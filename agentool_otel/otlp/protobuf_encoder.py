@@ -331,8 +331,8 @@ def attribute_fields(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
         elif value.__class__ is int and len(name) < 128 and 0 <= value < 1 << 63:
             number = to_bytes(value)
             size = len(number) + 1
-            whole = len(name) + size + 1
-            add(b"%b%b%b%c\x18%b" % (tag, _lengths[whole], name, size, number))
+            length = len(name) + size + 1
+            add(b"%b%b%b%c\x18%b" % (tag, _lengths[length], name, size, number))
             continue
         elif value.__class__ is list and len(value) == 1 and value[0].__class__ is str:
             # Reasons to finish and the like: few, and always the same.

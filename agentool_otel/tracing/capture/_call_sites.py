@@ -264,8 +264,8 @@ class _OperationCall:
         extra = self._status("success")
         with guarded(f"reading the result of {step.operation.kind}"):
             if step.recording:
-                whole = value.joined() if type(value) is Collected else value
-                step.set(**self._finish(whole))
+                result = value.joined() if type(value) is Collected else value
+                step.set(**self._finish(result))
             if is_whole and isinstance(step.operation, AgentInvocation):
                 extra |= _output_of(value)
         step.end(extra=extra)

@@ -52,12 +52,12 @@ class RetrievalCall(Block):
             data_source_id=None if source is None else label(source),
             top_k=integer(parameters, "top_k"),
         )
-        asked = {} if self.query is None else {"query": self.query}
+        query = {} if self.query is None else {"query": self.query}
         step = start_step(
             operation,
             description=self._what,
             scope=SCOPE,
-            content=lambda: {name: as_text(query) for name, query in asked.items()},
+            content=lambda: {name: as_text(value) for name, value in query.items()},
         )
         self._known, self._documents = replace(operation, **step.fields), None
         return step

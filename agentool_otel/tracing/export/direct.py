@@ -38,7 +38,7 @@ class _Encodings(NamedTuple):
 
 class DirectWriter:
     """Writes the spans of one configuration. A span that ends under another one takes the SDK's
-    way: whoever ends it asks whether its writer is still the one in force.
+    way: its own writer is no longer the one in the settings then.
 
     Args:
         pipeline: the pipeline, with no other stage than `masking`.

@@ -55,7 +55,7 @@ class DirectStore(Store, Protocol):
 
     @property
     def parts(self) -> type[Parts]:
-        """How they have to be encoded."""
+        """Their encoding."""
         ...
 
     def put_encoded(self, document: Line, now_ns: int, /) -> None: ...

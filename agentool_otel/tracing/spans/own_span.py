@@ -30,13 +30,21 @@ __all__ = ["OwnSpan", "SpanWriter", "class_of"]
 
 
 class SpanWriter(Protocol):
-    """Writes spans of our own kind to where they are kept."""
+    """Writes spans of our own kind to where they are kept: `tracing.export.direct`."""
 
-    def accepts(self, span: OwnSpan, /) -> bool: ...
-    def started(self, span: OwnSpan, pairs: bytes = b"", /) -> None: ...
+    def accepts(self, span: OwnSpan, /) -> bool:
+        """Return whether a span that begins is written here, and not by the SDK's processors."""
+        ...
+
+    def started(self, span: OwnSpan, pairs: bytes = b"", /) -> None:
+        """Write a span that has started, with the attributes that it has."""
+        ...
+
     def ended(
         self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, pairs: bytes = b"", /
-    ) -> bool: ...
+    ) -> bool:
+        """Write a span that has ended; False, and nothing is done, if processors have to."""
+        ...
 
 
 _SHARED = frozenset(

@@ -40,12 +40,12 @@ class _Access:
         with guarded("starting a memory operation"):
             if get_current().get(_INSIDE_KEY):
                 return
-            given = _named_arguments(method, args, kwargs)
+            arguments = _named_arguments(method, args, kwargs)
             self._step = step = start_step(
-                _operation(method, given),
+                _operation(method, arguments),
                 description="a memory operation",
                 scope=SCOPE,
-                content=lambda: _query_fields(method, given),
+                content=lambda: _query_fields(method, arguments),
             )
             self._token = attach(set_value(_INSIDE_KEY, True, step.context))
 
