@@ -150,7 +150,7 @@ class ToolSpan:
         else:
             self._attributes = attributes = own.agentool_held
             attributes.update(tool.rest)
-            if self._known == len(tool.at_start):
+            if not identity:
                 own.agentool_shared = tool.shared_alone
             elif len(attributes) == len(identity) + len(tool.shared):
                 own.agentool_shared = identity, tool.shared

@@ -327,8 +327,9 @@ def _make_short_way(tracer: Any) -> _Short | None:
         if tracer.resource is not resource:  # another service name, or process: made anew for it
             _short_ways.pop(tracer, None)
             return None
+        up: Any = None
+        state: Any = None
         if above is None:
-            up, state = None, None
             context = SpanContext(new_trace_id(), new_id(), False, root_flags)
         else:
             up = above._context
