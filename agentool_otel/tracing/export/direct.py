@@ -151,7 +151,11 @@ class DirectWriter:
                 first, fresh = records.attributes(span.agentool_shared, _own(span)), {}
             end_ns = span._end_time or 0
             document = records.ended(beginning, first, fresh, events, end_ns, pairs)
-            span_id = span._context[1]
+        except Exception as error:  # nothing of it is written yet
+            pipeline.log_internal_error(error)
+            return False
+        span_id = span._context[1]
+        try:
             if journal.belongs_to_parent(span_id):
                 return True
             if pipeline.undescribed:

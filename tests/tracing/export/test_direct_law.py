@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import SpanContext, StatusCode
 
 from agentool_otel.content.policy import Policy
+from agentool_otel.otlp.span_parts import JsonParts
 from agentool_otel.tracing.capture import agent, run, session, step, tool
 from agentool_otel.tracing.capture.model_calls import model_call
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
@@ -285,3 +286,15 @@ def test_calls_of_any_kind_take_the_short_way(tmp_path: Path) -> None:
     with run("mine"):
         look()
     assert kinds == [True] * 5
+
+
+def test_a_span_that_cannot_be_encoded_takes_the_long_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = configured(lambda pipeline: pipeline.record(tmp_path), direct=True)
+    monkeypatch.setattr(pipeline, "_strict", False)
+    monkeypatch.setattr(JsonParts, "ended", lambda *_: 1 / 0)
+    tool(name="work")(lambda: "done")()
+    (path,) = tmp_path.glob("*.jsonl")
+    assert b"execute_tool work" in path.read_bytes()
+    assert pipeline.counts()["dropped"] == 0
