@@ -7,7 +7,8 @@ from time import time_ns
 from types import TracebackType
 from typing import Any
 
-from opentelemetry.context import attach, get_current
+from msgspec.structs import replace
+from opentelemetry.context import get_current
 from opentelemetry.trace import INVALID_SPAN, Span
 
 from agentool_otel.content.policy import as_text, encode, jsonable, label, masked_description
@@ -25,10 +26,10 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._call_sites import add_reasoning
 from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.labels import labels, metadata_text
-from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import identify, names_of
-from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.settings import guarded, settings
+from agentool_otel.tracing.spans.step_spans import StepSpan
 
 __all__ = ["AgentRun", "run"]
 """The statuses of a run that make its span an error; the status is the `error.type`."""
@@ -70,27 +71,23 @@ class AgentRun(BothWays):
             self.metadata.update(metadata or {})
         self._case_id = case_id
         self._description = masked_description(description)
-        self._input: dict[str, Any] = {}
-        self._asked: Any = None
-        self._live: LiveSpan | None = None
-        self._open: dict[str, tuple[LiveSpan, ToolExecution]] = {}
-        self._token: Any = None
+        self._recorded_input: Any = None
+        self._step: StepSpan | None = None
+        self._open: dict[str, StepSpan] = {}
 
     # ---- the block
     def __enter__(self) -> AgentRun:
         with guarded(f"starting run {self.name}"):
             operation = self._operation()
             context = identify(get_current(), names_of(self.session_id, self.user_id))
-            self._live = live = begin(operation, parent=context, content_follows=True)
-            if live is not None:
-                if live.recording:
-                    self._asked = self.input
-                    input_attributes = _content_attribute(
-                        self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT
-                    )
-                    attributes = {**input_attributes, **metadata_text(self.metadata)}
-                    self._input = {} if live.opened(operation, attributes) else input_attributes
-                self._token = attach(live.context)
+            live = begin(operation, parent=context, content_follows=True)
+            self._step = step = StepSpan(live, operation, f"run {self.name}", context)
+            if step.recording:
+                self._recorded_input = self.input
+                step.mark({**self._input_attributes(), **metadata_text(self.metadata)})
+                step.open()
+        if self._step is not None:
+            self._step.__enter__()
         return self
 
     def __exit__(
@@ -99,17 +96,18 @@ class AgentRun(BothWays):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._token is not None:
-            restore(self._token)
-        with guarded(f"finishing run {self.name}"):
-            if self._live is not None:
-                self._finish(self._live, error)
+        step = self._step
+        if step is not None:
+            step.leave()
+            with guarded(f"finishing run {self.name}"):
+                self._finish(step, error)
 
     # ---- for whoever judges it
     @property
     def span(self) -> Span:
         """The run's span; one that is not valid before the block, or without telemetry."""
-        return INVALID_SPAN if self._live is None else self._live.span
+        live = None if self._step is None else self._step.live
+        return INVALID_SPAN if live is None else live.span
 
     @property
     def trace_id(self) -> str | None:
@@ -122,8 +120,9 @@ class AgentRun(BothWays):
     def reasoning(self, content: str, context_tokens: int | None = None) -> None:
         """Report a thought."""
         with guarded("reporting a reasoning step"):
-            if self._live is not None and self._live.recording:
-                add_reasoning(self._live.run, as_text(content), context_tokens)
+            step = self._step
+            if step is not None and step.live is not None and step.recording:
+                add_reasoning(step.live.run, as_text(content), context_tokens)
 
     def tool_call(self, name: str, arguments: Any = None, id: str | None = None) -> str:
         """Report that a tool is called; the span is open until `tool_result`.
@@ -134,22 +133,18 @@ class AgentRun(BothWays):
         call_id = id
         with guarded("reporting a tool call"):
             value = jsonable({} if arguments is None else arguments)
-            operation = ToolExecution(name=label(name), tool_type="function", arguments=value)
-            live = None
-            if self._live is not None:
-                parent = self._live.context
-                with_call_id = operation if id is None else _with_fields(operation, call_id=id)
-                live = begin(_bare(with_call_id), parent=parent, content_follows=True)
+            step = self._begin(
+                ToolExecution(name=label(name), tool_type="function", call_id=call_id)
+            )
             if call_id is None:
-                call_id = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
-                operation = _with_fields(operation, call_id=call_id)
-            else:
-                operation = _with_fields(operation, call_id=call_id)
-            if live is not None:
-                live.opened(operation)
+                live = None if step is None else step.live
+                call_id = f"call_{time_ns():x}" if live is None else f"call_{live.span_id}"
+            if step is not None:
+                step.set(call_id=call_id)
+                step.open(lambda: {"arguments": value})
                 if call_id in self._open:  # the id again: the first call stays without a result
-                    self._close(*self._open.pop(call_id))
-                self._open[call_id] = (live, operation)
+                    self._close(self._open.pop(call_id))
+                self._open[call_id] = step
         return call_id if call_id is not None else ""
 
     def tool_result(
@@ -162,17 +157,14 @@ class AgentRun(BothWays):
     ) -> None:
         """Report what a tool call gave, or the error it ended with."""
         with guarded("reporting a tool result"):
-            if self._live is None:
-                return
-            live, operation = self._open.pop(call_id, (None, None))
-            if live is None or operation is None:  # a result nobody announced a call for
+            step = self._open.pop(call_id, None)
+            if step is None:  # a result nobody announced a call for
                 operation = ToolExecution(name="unknown", tool_type="function", call_id=call_id)
-                live = begin(_bare(operation), parent=self._live.context, announced=False)
-                if live is None:
+                step = self._begin(operation, announced=False)
+                if step is None:
                     return
-                live.essentials[agentool.TOOL_INCOMPLETE] = "result_only"
-            operation = _with_fields(
-                operation,
+                step.mark({agentool.TOOL_INCOMPLETE: "result_only"})
+            step.set(
                 result=UNSET if output is None and error is not None else jsonable(output),
                 tool_error=error,
                 error_type="tool_error" if error is not None else None,
@@ -180,7 +172,7 @@ class AgentRun(BothWays):
                 duration_ms=duration_ms,
                 cost_tokens=cost_tokens,
             )
-            live.end(operation)
+            step.end()
 
     def handoff(self, to_agent: str, message: str | None = None) -> None:
         """Report that the run hands over to another agent."""
@@ -212,42 +204,49 @@ class AgentRun(BothWays):
         )
 
     # ---- insides
+    def _begin(self, operation: Operation, announced: bool = True) -> StepSpan | None:
+        """Start a step of the run; None before its block, or without telemetry."""
+        run = self._step
+        if run is None or run.live is None:
+            return None
+        live = begin(operation, parent=run.context, announced=announced, content_follows=announced)
+        return None if live is None else StepSpan(live, operation, f"a {operation.kind} step")
+
     def _instant(self, operation: Operation, **content: Any) -> None:
         with guarded(f"reporting a {operation.kind} step"):
-            if self._live is not None:
-                live = begin(operation, parent=self._live.context)
-                if live is not None:
-                    live.end(_with_fields(operation, **content))
+            step = self._begin(operation)
+            if step is not None:
+                step.open(lambda: content)
+                step.end()
 
-    def _close(self, live: LiveSpan, operation: ToolExecution) -> None:
-        live.answers = False
-        live.essentials[agentool.TOOL_INCOMPLETE] = "call_only"
-        live.end(operation)
+    def _close(self, step: StepSpan) -> None:
+        step.leave_unanswered()
+        step.end()
 
-    def _finish(self, live: LiveSpan, error: BaseException | None) -> None:
+    def _finish(self, step: StepSpan, error: BaseException | None) -> None:
         for open_call in self._open.values():
-            self._close(*open_call)
+            self._close(open_call)
         self._open.clear()
         status = "error" if error is not None else "success"
         if self.status is not None:
             status = label(self.status)
         failed = status in FAILED_STATUSES and error is None
         ending = "error" if failed or error is not None else "stop"
-        operation = _with_fields(self._operation(), error_type=status if failed else None)
-        if self.input is not self._asked:  # set inside the block
-            self._input = _content_attribute(
-                self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT
-            )
+        step.operation = replace(self._operation(), error_type=status if failed else None)
+        is_same_input = self.input is self._recorded_input  # else it was set inside the block
         extra: dict[str, Any] = {
             agentool.STATUS: status,
             **names_of(self.session_id, self.user_id),
-            **self._input,
+            **({} if is_same_input else self._input_attributes()),
             **_content_attribute(
                 self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, ending
             ),
             **metadata_text(self.metadata),
         }
-        live.end(operation, error, extra=extra)
+        step.end(error, extra=extra)
+
+    def _input_attributes(self) -> dict[str, Any]:
+        return _content_attribute(self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT)
 
     def _operation(self) -> AgentInvocation:
         return AgentInvocation(
@@ -306,14 +305,3 @@ def _content_attribute(
     if type(value) is str:
         return {messages: encode([message(role, [text(value)], ending)])}
     return {other: encode(value)}
-
-
-def _with_fields(operation: Any, **fields: Any) -> Any:
-    import msgspec
-
-    return msgspec.structs.replace(operation, **fields)
-
-
-def _bare(operation: ToolExecution) -> ToolExecution:
-    """The operation without content, for the start of its span."""
-    return _with_fields(operation, arguments=UNSET, result=UNSET)  # type: ignore[no-any-return]
