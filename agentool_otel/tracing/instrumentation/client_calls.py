@@ -19,14 +19,14 @@ from opentelemetry.context import Context, attach
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.providers.reading import Reading
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.live import LiveSpan, begin
+from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
 from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import note_call, recorded_above
 
 __all__ = [
@@ -64,10 +64,10 @@ class ClientCall(NamedTuple):
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
-    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading", "_stream_in")
+    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_reading", "_step", "_stream_in")
 
-    def __init__(self, live: LiveSpan, reading: Reading, description: str, stream_in: str = ""):
-        self._live = live
+    def __init__(self, step: StepSpan, reading: Reading, description: str, stream_in: str = ""):
+        self._step = step
         self._reading = reading
         self._guard = guarded(f"recording {description}")
         self._stream_in = stream_in
@@ -77,14 +77,14 @@ class Ending:
 
     @property
     def context(self) -> Context:
-        return self._live.context
+        return self._step.context
 
     def returned(self, result: Any) -> Any:
         """Handle the result of the call; return the caller's result: the same object, or a proxy of
         it that looks the same, where more is still to come.
         """
         self._last_ns = time_ns()
-        if not self._live.recording:
+        if not self._step.recording:
             self.finish()
             return result
         with self._guard:
@@ -107,7 +107,7 @@ class Ending:
             return
         self._last_ns = time_ns()
         with self._guard:
-            self._chunks.record(self._known, self._live.context)
+            self._chunks.record(self._known, self._step.context)
             self._reading.add(chunk)
 
     def _known(self) -> Operation:
@@ -159,10 +159,11 @@ class Ending:
             first_s = self._chunks.first_s
             if first_s is not None and isinstance(operation, Inference):
                 operation = replace(operation, time_to_first_chunk_s=first_s)
-            extra = None
-            if interrupted is not None and not self._reading.complete:
-                extra = {agentool.INTERRUPTED: interrupted}
-            self._live.end(operation, error, end_ns, extra)
+            if self._reading.complete:
+                interrupted = None
+            self._step.fields.clear()
+            self._step.operation = operation
+        self._step.end(error, interrupted=interrupted, end_ns=end_ns)
 
 
 def observe(
@@ -214,17 +215,16 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         live = begin(operation, scope=call.scope, content_follows=True)
         if live is None:
             return None
+        step = StepSpan(live, operation, call.what)
         if isinstance(operation, Inference):
             note_call()
-        if live.recording and live.policy.capture:
-            # Read now: the caller may change the list while the call is under way.
-            with guarded(f"reading the input of {call.what}"):
-                operation = replace(operation, **call.content(parameters))
-        elif live.recording and isinstance(operation, Inference) and awaits_results():
-            with guarded(f"reading the input of {call.what}"):
-                live.answers_calls(call.content(parameters).get("input"))
-        live.opened(operation)
-        return Ending(live, call.reading(operation), call.what, call.stream_in)
+            if step.recording and not step.wants_content and awaits_results():
+                with guarded(f"reading the input of {call.what}"):
+                    live.answers_calls(call.content(parameters).get("input"))
+        # Read now: the caller may change the list while the call is under way.
+        step.open(lambda: call.content(parameters))
+        reading = call.reading(replace(operation, **step.fields))
+        return Ending(step, reading, call.what, call.stream_in)
     return None
 
 
