@@ -31,7 +31,6 @@ __all__ = [
     "encode_span",
     "encode_spans",
     "escaped",
-    "flags_of",
     "pairs_of",
     "resource_parts",
     "scope_parts",
@@ -108,7 +107,7 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         unsigned_ns(span.start_time),
         _attributes(span.attributes, separate),
-        flags_of(parent),
+        _flags(parent),
     )
     return separate.line(_document_of(span, started))
 
@@ -282,7 +281,7 @@ def _span(span: ReadableSpan, separate: LargeTexts | None = None) -> bytes:
         _count(b"Events", span.dropped_events),
         _list(b"links", [_link(link) for link in span.links]),
         _count(b"Links", span.dropped_links),
-        b'%b,"flags":%d' % (_status(span), flags_of(parent)),
+        b'%b,"flags":%d' % (_status(span), _flags(parent)),
     )
 
 
@@ -312,7 +311,7 @@ def _link(link: Link) -> bytes:
         _trace_state(link.context),
         _attributes(link.attributes),
         _count(b"Attributes", link.dropped_attributes),
-        flags_of(link.context),
+        _flags(link.context),
     )
 
 
@@ -321,7 +320,7 @@ def _trace_state(context: SpanContext) -> bytes:
     return b',"traceState":%b' % escaped(state.to_header()) if state else b""
 
 
-def flags_of(context: SpanContext | None) -> int:
+def _flags(context: SpanContext | None) -> int:
     return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
 
 

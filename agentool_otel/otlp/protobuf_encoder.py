@@ -29,7 +29,6 @@ __all__ = [
     "attribute_fields",
     "encode_log",
     "encode_span",
-    "flags_of",
     "integer_template",
     "is_whole",
     "merged",
@@ -238,7 +237,7 @@ def _span(span: ReadableSpan) -> bytes:
             *[b"\x6a" + with_length(_link(link)) for link in span.links],
             _count(b"\x70", span.dropped_links),
             b"\x7a" + with_length(_status(span)),
-            b"\x85\x01" + _fixed32(flags_of(parent)),
+            b"\x85\x01" + _fixed32(_flags(parent)),
         )
     )
 
@@ -287,7 +286,7 @@ def _link(link: Link) -> bytes:
         _trace_state(b"\x1a", link.context),
         attribute_fields(b"\x22", link.attributes),
         _count(b"\x28", link.dropped_attributes),
-        _fixed32(flags_of(link.context)),
+        _fixed32(_flags(link.context)),
     )
 
 
@@ -296,7 +295,7 @@ def _trace_state(tag: bytes, context: SpanContext) -> bytes:
     return text_field(tag, state.to_header()) if state else b""
 
 
-def flags_of(context: SpanContext | None) -> int:
+def _flags(context: SpanContext | None) -> int:
     return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
 
 

@@ -70,8 +70,8 @@ def instrument(
 
     A span is on disk when its `end()` returns. A span that is open when the process dies is closed
     as incomplete by the next process that records into the same folder, or by `agentool-otel
-    recover`. `AGENTOOL_JOURNAL=off` saves that work: then spans are written in batches, up to half
-    a second later, or wait in memory for the endpoint.
+    recover`. With `AGENTOOL_JOURNAL=off` spans are written in batches instead, up to half a second
+    later, or wait in memory for the endpoint.
 
     Log records that libraries emit through OpenTelemetry's logs API go where the spans go, masked
     and stored in the same way; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` override this.

@@ -269,7 +269,7 @@ def _short_way(tracer: trace.Tracer) -> _Short | None:
 
 def _root_flags(ids: Any) -> TraceFlags:
     """Return the flags of a sampled span without parent, whose trace id a generator makes."""
-    is_random = getattr(ids, "is_trace_id_random", None)  # SDK 1.44
+    is_random = getattr(ids, "is_trace_id_random", None)  # in newer SDKs
     flags = TraceFlags.SAMPLED
     if is_random is not None and is_random():
         flags |= TraceFlags.RANDOM_TRACE_ID

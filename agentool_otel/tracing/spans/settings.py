@@ -179,7 +179,7 @@ class Settings:
         """
         if self.locked:
             return
-        self.writer = None  # whoever has changed all that is to change makes another
+        self.writer = None  # made anew once the whole configuration is in force
         if provider is not None:
             self.provider = provider
         if policy is not None:
