@@ -10,6 +10,7 @@ _MENU = {
         "guides/index",
         "guides/your-agent",
         "guides/frameworks",
+        "guides/frameworks/*",
         "guides/privacy",
         "guides/delivery",
         "guides/servers",
