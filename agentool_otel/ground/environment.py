@@ -43,7 +43,9 @@ __all__ = [
     "EXCEPTIONS",
     "EXPORT_TIMEOUT",
     "FOLDER",
+    "GEMINI_API_KEY",
     "GENERATION",
+    "GOOGLE_GEMINI_BASE_URL",
     "INSTRUMENTATIONS_DISABLED",
     "JOURNAL",
     "LARGEST_ATTRIBUTE",
@@ -269,6 +271,15 @@ Source: anthropic 2.12, `Anthropic(base_url=)`.
 ANTHROPIC_API_KEY: Final = "ANTHROPIC_API_KEY"
 """The key of Anthropic's client, which only `agentool_otel.testing` sets. Default: none.
 Source: anthropic 2.12, `Anthropic(api_key=)`."""
+
+GOOGLE_GEMINI_BASE_URL: Final = "GOOGLE_GEMINI_BASE_URL"
+"""Server of Google's client, which only `agentool_otel.testing` sets. Default: Google's.
+Source: google-genai 3.6, _base_url.py.
+"""
+
+GEMINI_API_KEY: Final = "GEMINI_API_KEY"
+"""The key of Google's client, which only `agentool_otel.testing` sets. Default: none.
+Source: google-genai 3.6, `Client(api_key=)`."""
 
 PYTHON_PATH: Final = "PYTHONPATH"
 """Folders that Python imports from; `agentool-otel run` puts one before them. Default: none.

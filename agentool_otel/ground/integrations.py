@@ -56,7 +56,7 @@ class Integration(NamedTuple):
     own_units: tuple[str, ...] = ()
     """Its providers in price tables that bill in units of their own, and not by the token."""
     patches: tuple[str, ...] = ()
-    """Top-level packages that its instrumentor patches. The instrumentor is loaded when the program
+    """Packages that its instrumentor patches. The instrumentor is loaded when the program
     imports one of them; without this, when `instrument()` runs."""
 
 

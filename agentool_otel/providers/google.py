@@ -3,7 +3,8 @@
 The names are those of the REST API (`functionCall`) or of the Python SDK (`function_call`). A chunk
 of a stream has the shape of a whole answer.
 
-Source: ai.google.dev/api/generate-content (v1beta); python-genai google/genai/types.py at 1.24.
+Source: ai.google.dev/api/generate-content (v1beta); python-genai google/genai/types.py at 1.24,
+models.py at 3.6.
 """
 
 from __future__ import annotations
@@ -17,16 +18,74 @@ from agentool_otel.content.values import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, items, plain_text, record, string
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    items,
+    number,
+    plain_text,
+    record,
+    string,
+    texts,
+)
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.roles import role_of
+from agentool_otel.providers.tools import definitions
+from agentool_otel.semconv import gen_ai
 
-__all__ = ["GenerateContentReading", "is_answer", "is_part", "message_of", "parts_of", "usage_of"]
+__all__ = [
+    "GenerateContentReading",
+    "content",
+    "is_answer",
+    "is_part",
+    "message_of",
+    "parts_of",
+    "request",
+    "usage_of",
+]
 
 _MEMBERS = ("functionCall", "functionResponse", "inlineData", "fileData", "executableCode")
 _SHAPED = frozenset({"text", "reasoning", "tool_call", "tool_call_response", "blob", "file", "uri"})
 """Types of parts whose members the conventions name: what is none of them is not called so."""
 _WITH_TEXT = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
+
+
+def request(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the body of a request sets; the model is in its
+    address."""
+    config = body.get("generationConfig")
+    count = integer(config, "candidateCount")
+    thinking = get(config, "thinkingConfig")
+    level = string(thinking, "thinkingLevel")
+    is_json = string(config, "responseMimeType") == "application/json"
+    return {
+        "operation": gen_ai.OP_GENERATE_CONTENT,
+        "temperature": number(config, "temperature"),
+        "top_p": number(config, "topP"),
+        "top_k": _whole(number(config, "topK")),
+        "max_tokens": integer(config, "maxOutputTokens"),
+        "frequency_penalty": number(config, "frequencyPenalty"),
+        "presence_penalty": number(config, "presencePenalty"),
+        "stop_sequences": texts(config, "stopSequences") or None,
+        "seed": integer(config, "seed"),
+        "choice_count": None if count == 1 else count,
+        "output_type": "json" if is_json else None,
+        "reasoning_level": None if level is None else level.lower(),
+    }
+
+
+def _whole(value: float | None) -> int | None:
+    """Return a count that the API takes as a number with decimals."""
+    return int(value) if value is not None and value.is_integer() else None
+
+
+def content(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the instructions, messages and tools of a request, as copies."""
+    return {
+        "system": parts_of(get(body.get("systemInstruction"), "parts")) or None,
+        "input": [message_of(item) for item in items(body, "contents")] or None,
+        "tools": definitions(body.get("tools")),
+    }
 
 
 def is_part(value: Any) -> bool:

@@ -78,5 +78,24 @@ def _schema(fields: Any) -> tuple[str | None, dict[str, Any] | None]:
         schema = record(parse_structured(get(fields, key)))
         if schema is not None:
             inner = record(schema.get("json")) if schema.keys() == {"json"} else None  # Bedrock's
-            return key, schema if inner is None else inner
+            return key, _lower_types(schema) if inner is None else inner
     return None, None
+
+
+def _lower_types(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the types that JSON Schema has, where they are in capitals as Google's
+    `Schema` has them."""
+    kind = schema.get("type")
+    if type(kind) is not str or not kind.isupper():
+        return schema
+    inside: dict[str, Any] = {"type": kind.lower()}
+    for name in ("items", "properties"):
+        if (member := record(schema.get(name))) is not None:
+            inside[name] = (
+                _lower_types(member)
+                if name == "items"
+                else {key: _lower_types(record(item) or {}) for key, item in member.items()}
+            )
+    if options := items(schema, "anyOf"):
+        inside["anyOf"] = [_lower_types(record(option) or {}) for option in options]
+    return schema | inside

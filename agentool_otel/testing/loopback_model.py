@@ -1,7 +1,7 @@
 """A model server on this machine: no key, no network, deterministic. Standard library only.
 
-It supports OpenAI's protocols and Anthropic's, plain and streaming: chat completions, responses,
-embeddings; messages, and their `count_tokens`.
+It supports the protocols of OpenAI, Anthropic and Google, plain and streaming: chat completions,
+responses, embeddings; messages, and their `count_tokens`; generateContent and batchEmbedContents.
 
     with LoopbackModel() as model:
         client = openai.OpenAI(base_url=model.base_url, api_key="none")
@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, cast
 
 from agentool_otel.ground import environment
 from agentool_otel.testing import _wire as wire
+from agentool_otel.testing import _wire_gemini as gemini
 from agentool_otel.testing import _wire_messages as messages
 from agentool_otel.testing.turns import Protocol, Request, ToolCall, Turn, auto_turn, call
 
@@ -87,7 +88,7 @@ class LoopbackModel:
 
     @property
     def root_url(self) -> str:
-        """Return the base URL for Anthropic's clients."""
+        """Return the base URL for the clients of Anthropic and Google."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
@@ -100,6 +101,8 @@ class LoopbackModel:
             environment.OPENAI_API_KEY: "none",
             environment.ANTHROPIC_BASE_URL: self.root_url,
             environment.ANTHROPIC_API_KEY: "none",
+            environment.GOOGLE_GEMINI_BASE_URL: self.root_url,
+            environment.GEMINI_API_KEY: "none",
         }
 
     def push(self, *turns: Turn | str) -> None:
@@ -176,6 +179,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): text for name, text in self.headers.items()}
         headers = {name: text for name, text in headers.items() if name not in _SECRET}
         path = self.path.partition("?")[0]
+        model, _, method = path.rpartition("/")[2].partition(":")
+        if method:  # Google's paths name the model, and whether to stream
+            body |= {"model": model, "stream": method.startswith("stream")}
         protocol = next(
             (protocol for end, protocol in _PROTOCOLS.items() if path.endswith(end)), None
         )
@@ -297,6 +303,11 @@ _PROTOCOLS = {
     "/messages/count_tokens": _Protocol(
         "count_tokens", messages.token_count, failure=messages.error_body
     ),
+    ":generateContent": _Protocol("generate_content", gemini.body, failure=gemini.error_body),
+    ":streamGenerateContent": _Protocol(
+        "generate_content", gemini.body, gemini.events, gemini.error_body, gemini.error_event
+    ),
+    ":batchEmbedContents": _Protocol("embeddings", gemini.embeddings, failure=gemini.error_body),
 }
 """By the end of the path."""
 

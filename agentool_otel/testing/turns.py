@@ -13,8 +13,11 @@ from typing import Any, Literal, cast
 __all__ = ["Protocol", "Request", "Stop", "ToolCall", "Turn", "auto_turn", "call", "example_of"]
 
 Json = dict[str, Any]
-Protocol = Literal["chat", "responses", "embeddings", "messages", "count_tokens"]
-"""OpenAI's chat completions, responses and embeddings; Anthropic's messages and `count_tokens`."""
+Protocol = Literal[
+    "chat", "responses", "embeddings", "messages", "count_tokens", "generate_content"
+]
+"""OpenAI's chat completions, responses and embeddings; Anthropic's messages and `count_tokens`;
+Google's generateContent."""
 Stop = Literal["stop", "tool", "length", "refusal", "content_filter"]
 
 ANSWER = "The answer is 42."
@@ -103,10 +106,11 @@ class Request:
 
     @property
     def messages(self) -> list[Json]:
-        """The messages of a chat, or the input items of a response."""
+        """The messages of a chat, the input items of a response, or Google's contents."""
         if self.protocol == "embeddings":
             return []
-        messages = self.body.get("input" if self.protocol == "responses" else "messages")
+        member = {"responses": "input", "generate_content": "contents"}
+        messages = self.body.get(member.get(self.protocol, "messages"))
         if isinstance(messages, str):
             return [{"role": "user", "content": messages}]
         return cast("list[Json]", messages) if isinstance(messages, list) else []
@@ -117,6 +121,8 @@ class Request:
         if "none" in (self.body.get("tool_choice"), self.option("tool_choice").get("type")):
             return []
         offered = cast("list[Json]", self.body.get("tools") or [])
+        if self.protocol == "generate_content":
+            return [_function(item) for tool in offered for item in _declared(tool)]
         if self.protocol in ("messages", "count_tokens"):
             functions = [tool for tool in offered if "input_schema" in tool]
             return [tool | {"parameters": tool["input_schema"]} for tool in functions]
@@ -129,9 +135,10 @@ class Request:
         newest = self.messages[-1] if self.messages else {}
         if newest.get("role") == "tool" or str(newest.get("type")).endswith("_output"):
             return True
-        blocks = newest.get("content")
+        blocks = newest.get("content") or newest.get("parts")
         return isinstance(blocks, list) and any(
-            block.get("type") == "tool_result" for block in cast("list[Json]", blocks)
+            block.get("type") == "tool_result" or "functionResponse" in block
+            for block in cast("list[Json]", blocks)
         )
 
     @property
@@ -139,7 +146,7 @@ class Request:
         """The newest text of the user."""
         for message in reversed(self.messages):
             if message.get("role") == "user":
-                return _text_of(message.get("content"))
+                return _text_of(message.get("content") or message.get("parts"))
         return ""
 
     @property
@@ -152,7 +159,9 @@ class Request:
             ("output_format",),
         )
         formats = (self.option(*place) for place in places)
-        return next((item["schema"] for item in formats if "schema" in item), None)
+        schema = next((item["schema"] for item in formats if "schema" in item), None)
+        google = self.option("generationConfig")
+        return schema or google.get("responseJsonSchema") or google.get("responseSchema")
 
     def option(self, *path: str) -> Json:
         """Return an object inside the body, an empty one where there is none."""
@@ -162,6 +171,17 @@ class Request:
             if not isinstance(value, dict):
                 return {}
         return cast("Json", value)
+
+
+def _declared(tool: Json) -> list[Json]:
+    """Return the functions that one of Google's tools declares."""
+    return tool.get("functionDeclarations") or tool.get("function_declarations") or []
+
+
+def _function(declaration: Json) -> Json:
+    names = ("parametersJsonSchema", "parameters_json_schema", "parameters")
+    schema: Any = next((declaration[name] for name in names if declaration.get(name)), {})
+    return declaration | {"parameters": schema}
 
 
 def _text_of(content: Any) -> str:
@@ -202,7 +222,8 @@ def example_of(schema: Json, hint: str = "x", root: Json | None = None) -> Any:
                 return example_of(option, hint, root)
     kinds: Any = schema.get("type") or ("object" if "properties" in schema else "string")
     names: list[str] = [kinds] if isinstance(kinds, str) else kinds
-    match next((name for name in names if name != "null"), "null"):
+    # Google's schemas have the types in capitals.
+    match next((name.lower() for name in names if name != "null"), "null"):
         case "object":
             properties: Json = schema.get("properties") or {}
             wanted: list[str] = schema.get("required") or list(properties)

@@ -5,7 +5,8 @@ from agentool_otel.ground.integrations import Integration, Library
 INTEGRATION = Integration(
     "Google Gen AI SDK",
     libraries=(
-        # 3.4.0
+        # 3.6.1
         Library("google-genai", "none", None, "openinference-instrumentation-google-genai"),
     ),
+    patches=("google.genai",),
 )

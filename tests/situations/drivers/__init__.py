@@ -6,6 +6,8 @@
     DISTRIBUTIONS those whose versions are named in the table of frameworks
     TRACERS       by name, the instrumentors of other packages for the same framework, as
                   `module:Class`; optional
+    DOUBLED       by tracer and situation, why a rebuild of all spans counts its calls twice;
+                  optional
     TURNS         by situation, what the model says, where it is not what all others hear
     <situation>   a function that takes the model server's base URL, runs the framework as a user
                   would, unmodified, and returns what came of it; what it raises, passes
