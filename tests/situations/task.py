@@ -4,6 +4,7 @@ What is rebuilt of each is a row of the table in `docs/guides/frameworks.md`. Th
 `rows.json`, because no environment holds all frameworks:
 
     python -m tests.situations.task           write the rows of the frameworks that are installed
+    python -m tests.situations.task litellm   of one
 """
 
 from __future__ import annotations
@@ -94,9 +95,9 @@ def rows() -> dict[str, Row]:
     return {row["framework"]: row for row in document}
 
 
-def main() -> int:
+def main(names: list[str]) -> int:
     entries = rows()
-    for framework in frameworks():
+    for framework in names or frameworks():
         driver = driver_of(framework)
         if driver is not None:
             entries[framework] = row_of(framework, driver)
@@ -107,4 +108,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))

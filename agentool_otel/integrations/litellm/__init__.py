@@ -5,7 +5,7 @@ from agentool_otel.ground.integrations import Integration, Library
 INTEGRATION = Integration(
     "LiteLLM",
     libraries=(
-        # 1.106.2, docs.litellm.ai/docs/observability/opentelemetry_integration
+        # 1.110.2, docs.litellm.ai/docs/observability/opentelemetry_integration
         Library(
             "litellm",
             "off",
@@ -13,4 +13,5 @@ INTEGRATION = Integration(
             "openinference-instrumentation-litellm",
         ),
     ),
+    patches=("litellm",),
 )

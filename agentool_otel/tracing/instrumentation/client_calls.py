@@ -59,16 +59,20 @@ class ClientCall(NamedTuple):
     """Returns what reads the answer, from the operation as it is known before."""
     stream_in: str = ""
     """Attribute of the result that has the stream, where the result is a helper around one."""
+    owner: frozenset[str] | None = None
+    """Calls inside it that have no span of their own, as `start_step` has it: those of the clients
+    that a client of several providers calls."""
 
 
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
-    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_reading", "_step", "_stream_in")
+    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_step", "_stream_in", "reading")
 
     def __init__(self, step: StepSpan, reading: Reading, description: str, stream_in: str = ""):
         self._step = step
-        self._reading = reading
+        self.reading = reading
+        """Reads the answer as it arrives."""
         self._guard = guarded(f"recording {description}")
         self._stream_in = stream_in
         self._chunks = Chunks()
@@ -108,16 +112,16 @@ class Ending:
         self._last_ns = time_ns()
         with self._guard:
             self._chunks.record(self._known, self._step.context)
-            self._reading.add(chunk)
+            self.reading.add(chunk)
 
     def _known(self) -> Operation:
-        return self._reading.operation(False)
+        return self.reading.operation(False)
 
     def whole(self, response: Any) -> None:
         """Take the whole answer, and end."""
         if not self._done:
             with self._guard:
-                self._reading.whole(response)
+                self.reading.whole(response)
             self.finish()
 
     def body(self, content: bytes) -> None:
@@ -155,11 +159,11 @@ class Ending:
             return
         self._done = True
         with self._guard:
-            operation = self._reading.operation(error is not None)
+            operation = self.reading.operation(error is not None)
             first_s = self._chunks.first_s
             if first_s is not None and isinstance(operation, Inference):
                 operation = replace(operation, time_to_first_chunk_s=first_s)
-            if self._reading.complete:
+            if self.reading.complete:
                 interrupted = None
             self._step.fields.clear()
             self._step.operation = operation
@@ -212,7 +216,7 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         if recorded_above():
             return None
         operation = call.request(owner, parameters)
-        live = begin(operation, scope=call.scope, content_follows=True)
+        live = begin(operation, scope=call.scope, owner=call.owner, content_follows=True)
         if live is None:
             return None
         step = StepSpan(live, operation, call.what)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 from weakref import finalize
 
 import wrapt
 
+from agentool_otel.providers.server_sent_events import ServerSentEvents
 from agentool_otel.tracing.instrumentation.wrapper_chain import layers
+from agentool_otel.tracing.spans.settings import guarded
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -64,12 +66,13 @@ def _has(value: Any, method: str) -> bool:
 def stream(result: Any, ending: Ending) -> Any:
     """Return a proxy of a stream that ends the call when the stream ends.
 
-    Another tracer's proxy may have the methods of both kinds: what is inside it decides.
+    Another tracer's proxy may have the methods of both kinds: what is inside it decides. Where
+    that has both as well, as LiteLLM's streams do, so has the proxy.
     """
     *_, inner = layers(result)
-    if _has(inner, "__anext__"):
-        return _AsyncStream(result, ending)
-    return _SyncStream(result, ending)
+    if not _has(inner, "__anext__"):
+        return _SyncStream(result, ending)
+    return (_EitherStream if _has(inner, "__next__") else _AsyncStream)(result, ending)
 
 
 def raw(result: Any, ending: Ending) -> Any:
@@ -226,6 +229,10 @@ class _AsyncStream(_Stream):
             self._self_ending.closed()
 
 
+class _EitherStream(_SyncStream, _AsyncStream):
+    """A stream that is read in either way, in one of them only."""
+
+
 class _Manager(_Proxy):
     def __init__(self, wrapped: Any, enter: Any, enter_async: Any):
         super().__init__(wrapped)
@@ -262,9 +269,21 @@ class _RawResponse(_Proxy):
             return _watched(value, self._self_ending, self._self_parsed)
         if name in ("read", "text", "json") and callable(value):
             return _watched(value, self._self_ending, self._self_read)
+        if name in ("iter_bytes", "iter_text", "iter_lines") and callable(value):
+            return self._self_iterated(value, lines=name == "iter_lines")
         if name == "close":
             return _watched(value, self._self_ending, self._self_closed)
         return value
+
+    def _self_iterated(self, method: Callable[..., Any], lines: bool) -> Any:
+        body = _Body(self.__wrapped__.http_response, self._self_ending, lines)
+
+        @functools.wraps(method)
+        def iterated(*args: Any, **kwargs: Any) -> Any:
+            pieces = method(*args, **kwargs)
+            return body.passed_async(pieces) if _has(pieces, "__anext__") else body.passed(pieces)
+
+        return iterated
 
     def _self_parsed(self, result: Any) -> Any:
         if not is_stream(result):
@@ -286,8 +305,58 @@ class _RawResponse(_Proxy):
         self._self_read(None)
         if self._self_stream is not None:
             self._self_ending.closed()
-        self._self_ending.finish()  # read line by line, or not at all: nothing is known of it
+        self._self_ending.finish()  # not read to its end: no more is known of it
         return result
+
+
+class _Body:
+    """The body of a response that its consumer reads piece by piece: events, or one document."""
+
+    def __init__(self, response: Any, ending: Ending, lines: bool):
+        self._ending = ending
+        self._lines = lines
+        self._events: ServerSentEvents | None = None
+        self._document: list[bytes] = []
+        with guarded("reading the kind of a response"):
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                self._events = ServerSentEvents()
+
+    def passed(self, pieces: Iterator[Any]) -> Iterator[Any]:
+        try:
+            for piece in pieces:
+                self._add(piece)
+                yield piece
+        except BaseException as error:
+            if not isinstance(error, GeneratorExit):  # `close` of the response ends the call then
+                self._ending.finish(error)
+            raise
+        self._end()
+
+    async def passed_async(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        try:
+            async for piece in pieces:
+                self._add(piece)
+                yield piece
+        except BaseException as error:
+            if not isinstance(error, GeneratorExit):
+                self._ending.finish(error)
+            raise
+        self._end()
+
+    def _add(self, piece: Any) -> None:
+        with guarded("reading the body of a response"):
+            if self._events is None:
+                self._document.append(piece if isinstance(piece, bytes) else piece.encode())
+                return
+            events = self._events.line(piece) if self._lines else self._events.add(piece)
+            for event in events:
+                self._ending.add(event)
+
+    def _end(self) -> None:
+        if self._events is not None:
+            self._ending.finish()
+        else:
+            self._ending.body((b"\n" if self._lines else b"").join(self._document))
 
 
 def _forgotten(response: Any, ending: Ending) -> None:

@@ -266,27 +266,59 @@ def test_the_stream_of_a_forgotten_raw_response_lives_on(client: Any, spans: Any
     assert len(spans.finished()) == 1
 
 
-@pytest.mark.parametrize("how", ["parse", "read", "json", "text", "lines", "nothing"])
+PIECES = ("iter_bytes", "iter_text", "iter_lines")
+
+
+@pytest.mark.parametrize("how", ["parse", "read", "json", "text", *PIECES, "nothing"])
 def test_a_streamed_response_is_one_span_however_it_is_read(
     calls: Any, spans: Any, how: str
 ) -> None:
     def use(client: Any) -> None:
         with client.chat.completions.with_streaming_response.create(**ASK) as raw:
-            if how == "lines":
-                assert "".join(raw.iter_lines())
+            if how in PIECES:
+                assert list(getattr(raw, how)())
             elif how != "nothing":
                 assert getattr(raw, how)()
 
     async def use_async(client: Any) -> None:
         async with client.chat.completions.with_streaming_response.create(**ASK) as raw:
-            if how == "lines":
-                assert [line async for line in raw.iter_lines()]
+            if how in PIECES:
+                assert [piece async for piece in getattr(raw, how)()]
             elif how != "nothing":
                 assert await getattr(raw, how)()
 
     calls.run(use_async if calls.asynchronous else use)
     entries = "gen_ai.response.id" in spans.attributes()
-    assert entries is (how not in ("lines", "nothing"))
+    assert entries is (how != "nothing")
+
+
+@pytest.mark.parametrize("how", PIECES)
+def test_the_events_of_a_stream_are_read_from_its_pieces(
+    calls: Any, spans: Any, model: LoopbackModel, how: str
+) -> None:
+    model.push("Hello there, dear wörld")
+    sizes = {} if how == "iter_lines" else {"chunk_size": 7}
+
+    def use(client: Any) -> None:
+        with client.chat.completions.with_streaming_response.create(**STREAM) as raw:
+            assert list(getattr(raw, how)(**sizes))
+
+    async def use_async(client: Any) -> None:
+        async with client.chat.completions.with_streaming_response.create(**STREAM) as raw:
+            assert [piece async for piece in getattr(raw, how)(**sizes)]
+
+    calls.run(use_async if calls.asynchronous else use)
+    assert texts_of(spans.only()) == "Hello there, dear wörld"
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ["stop"]
+
+
+def test_a_streamed_response_of_which_a_part_is_read_is_closed(
+    client: Any, spans: Any, model: LoopbackModel
+) -> None:
+    model.push("Hello there")
+    with client.chat.completions.with_streaming_response.create(**STREAM) as raw:
+        next(iter(raw.iter_lines()))
+    assert "error.type" not in spans.attributes()
 
 
 def test_a_stream_parsed_from_a_streamed_response_is_one_span(

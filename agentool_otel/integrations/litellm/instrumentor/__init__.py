@@ -1,0 +1,1 @@
+"""Recording calls of LiteLLM."""
