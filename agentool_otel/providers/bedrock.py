@@ -1,6 +1,8 @@
-"""Bedrock's Converse: blocks of content, each of which names its type by its only key, and usage.
+"""Bedrock's Converse: requests and answers, whole or as events, blocks of content, each of which
+names its type by its only key, and usage.
 
-Source: botocore data/bedrock-runtime/2023-09-30, `ContentBlock`, `TokenUsage`.
+Source: botocore data/bedrock-runtime/2023-09-30, `ConverseRequest`, `ConverseStreamOutput`,
+`ContentBlock`, `TokenUsage`.
 """
 
 from __future__ import annotations
@@ -8,16 +10,148 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from agentool_otel.content.values import as_text, jsonable
-from agentool_otel.model.messages import Part, only_block, reasoning, tool_response
-from agentool_otel.model.operations import Usage
-from agentool_otel.providers.calls import call_part
-from agentool_otel.providers.fields import get, integer, is_a, record, string
+from msgspec.structs import replace
 
-__all__ = ["is_block", "part_of", "usage_of"]
+from agentool_otel.content.values import as_text, jsonable
+from agentool_otel.model.messages import (
+    Message,
+    Part,
+    message,
+    only_block,
+    reasoning,
+    text,
+    tool_response,
+)
+from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.calls import call_part, parse_structured
+from agentool_otel.providers.fields import (
+    get,
+    integer,
+    is_a,
+    items,
+    number,
+    record,
+    string,
+    texts,
+)
+from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.tools import definitions
+
+__all__ = ["ConverseReading", "content", "is_block", "part_of", "request", "usage_of"]
 
 _MEMBERS = ("toolUse", "toolResult", "reasoningContent")
 _MEDIA = ("image", "document", "video")
+
+
+def request(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the parameters of Converse set."""
+    config = parameters.get("inferenceConfig")
+    others = parameters.get("additionalModelRequestFields")
+    return {
+        "request_model": string(parameters, "modelId"),
+        "temperature": number(config, "temperature"),
+        "top_p": number(config, "topP"),
+        "top_k": integer(others, "top_k"),
+        "max_tokens": integer(config, "maxTokens"),
+        "stop_sequences": texts(config, "stopSequences") or None,
+    }
+
+
+def content(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the instructions, messages and tools of a request, as copies."""
+    return {
+        "system": _parts(parameters.get("system")) or None,
+        "input": [_message(item) for item in items(parameters, "messages")] or None,
+        "tools": definitions(get(parameters.get("toolConfig"), "tools")),
+    }
+
+
+def _message(item: Any) -> Message:
+    return message(string(item, "role") or "user", _parts(get(item, "content")))
+
+
+def _parts(blocks: Any) -> list[Part]:
+    return [part for block in items(blocks) for part in _parts_of(block)]
+
+
+def _parts_of(block: Any) -> list[Part]:
+    if is_block(block):
+        return [part_of(block)]
+    words = string(block, "text")
+    if words is not None:
+        return [text(words)] if words else []
+    members = record(jsonable(block)) or {}
+    return [{"type": kind, "content": inner} for kind, inner in members.items()]
+
+
+class ConverseReading:
+    """Reads an answer of Converse, whole or as the events of ConverseStream."""
+
+    __slots__ = ("_blocks", "_reason", "_request", "_usage")
+
+    def __init__(self, request: Inference):
+        self._request = request
+        self._blocks: dict[int, Any] = {}
+        self._reason: str | None = None
+        self._usage: Any = None
+
+    @property
+    def complete(self) -> bool:
+        return self._reason is not None
+
+    def whole(self, response: Any) -> None:
+        blocks = items(get(get(response, "output"), "message"), "content")
+        self._blocks = dict(enumerate(blocks))
+        self._reason = finish_reason(get(response, "stopReason"))
+        self._usage = get(response, "usage")
+
+    def add(self, event: Any) -> None:
+        if (start := get(event, "contentBlockStart")) is not None:
+            self._open(start, get(start, "start"))
+        elif (delta := get(event, "contentBlockDelta")) is not None:
+            self._extend(self._open(delta, None), get(delta, "delta"))
+        elif (stop := get(event, "messageStop")) is not None:
+            self._reason = finish_reason(get(stop, "stopReason"))
+        elif (metadata := get(event, "metadata")) is not None:
+            self._usage = get(metadata, "usage")
+
+    def _open(self, event: Any, start: Any) -> dict[str, Any]:
+        """Return the block that an event is of: its members as they have come so far."""
+        index = integer(event, "contentBlockIndex") or 0
+        block: dict[str, Any] = self._blocks.setdefault(index, dict(record(jsonable(start)) or {}))
+        return block
+
+    def _extend(self, block: dict[str, Any], delta: Any) -> None:
+        for kind, piece in (record(delta) or {}).items():
+            if is_a(piece, str):
+                block[kind] = block.get(kind, "") + piece
+                continue
+            members = block.setdefault(kind, {})
+            for name, value in (record(jsonable(piece)) or {}).items():
+                known = members.get(name)
+                is_text = isinstance(known, str) and isinstance(value, str)
+                members[name] = known + value if is_text else value
+
+    def operation(self, failed: bool) -> Inference:
+        parts = _parts([_complete(self._blocks[index]) for index in sorted(self._blocks)])
+        is_over = self._reason is not None or (failed and bool(parts))
+        return replace(
+            self._request,
+            finish_reasons=[self._reason or "error"] if is_over else None,
+            output=[message("assistant", parts, self._reason)] if parts else None,
+            usage=usage_of(self._usage),
+        )
+
+
+def _complete(block: Any) -> Any:
+    """Return a block of a stream as it is in a whole answer."""
+    use = record(get(block, "toolUse"))
+    if use is not None and isinstance(use.get("input"), str):
+        return {"toolUse": use | {"input": parse_structured(use["input"] or "{}")}}
+    thought = record(get(block, "reasoningContent"))
+    if thought is not None and "reasoningText" not in thought:
+        return {"reasoningContent": thought | {"reasoningText": thought}}
+    return block
 
 
 def is_block(value: Any) -> bool:

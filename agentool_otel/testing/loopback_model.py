@@ -1,7 +1,8 @@
 """A model server on this machine: no key, no network, deterministic. Standard library only.
 
-It supports the protocols of OpenAI, Anthropic and Google, plain and streaming: chat completions,
-responses, embeddings; messages, and their `count_tokens`; generateContent and batchEmbedContents.
+It supports the protocols of OpenAI, Anthropic, Google and Bedrock, plain and streaming: chat
+completions, responses, embeddings; messages, and their `count_tokens`; generateContent and
+batchEmbedContents; Converse, and InvokeModel of Anthropic's models.
 
     with LoopbackModel() as model:
         client = openai.OpenAI(base_url=model.base_url, api_key="none")
@@ -32,9 +33,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from types import TracebackType
 from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
 from agentool_otel.ground import environment
 from agentool_otel.testing import _wire as wire
+from agentool_otel.testing import _wire_bedrock as bedrock
 from agentool_otel.testing import _wire_gemini as gemini
 from agentool_otel.testing import _wire_messages as messages
 from agentool_otel.testing.turns import Protocol, Request, ToolCall, Turn, auto_turn, call
@@ -88,7 +91,7 @@ class LoopbackModel:
 
     @property
     def root_url(self) -> str:
-        """Return the base URL for the clients of Anthropic and Google."""
+        """Return the base URL for the clients of Anthropic, Google and AWS."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
@@ -182,6 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
         model, _, method = path.rpartition("/")[2].partition(":")
         if method:  # Google's paths name the model, and whether to stream
             body |= {"model": model, "stream": method.startswith("stream")}
+        elif path.startswith("/model/"):  # and so do Bedrock's
+            body |= {"model": unquote(path.split("/")[2]), "stream": path.endswith("stream")}
         protocol = next(
             (protocol for end, protocol in _PROTOCOLS.items() if path.endswith(end)), None
         )
@@ -235,23 +240,27 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _stream(self, turn: Turn, events: Iterator[wire.Event], protocol: _Protocol) -> None:
-        self._head(200, "text/event-stream; charset=utf-8", turn)
+        kind = "application/vnd.amazon.eventstream" if protocol.is_binary else _EVENTS
+        self._head(200, kind, turn)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for count, (name, payload) in enumerate(events):
             if count == turn.cut_after:
                 return self._cut()
             if count == turn.error_after:
-                self._event(*protocol.failure_event(turn, count))
+                self._event(protocol, *protocol.failure_event(turn, count))
                 break
-            self._event(name, payload)
+            self._event(protocol, name, payload)
             self.model.wait(turn.chunk_delay_s)
         self.wfile.write(b"0\r\n\r\n")
         return None
 
-    def _event(self, name: str | None, payload: Json | str) -> None:
-        text = payload if isinstance(payload, str) else json.dumps(payload)
-        data = ((f"event: {name}\n" if name else "") + f"data: {text}\n\n").encode()
+    def _event(self, protocol: _Protocol, name: str | None, payload: Json | str) -> None:
+        if protocol.is_binary:
+            data = bedrock.binary_event(name, payload)
+        else:
+            text = payload if isinstance(payload, str) else json.dumps(payload)
+            data = ((f"event: {name}\n" if name else "") + f"data: {text}\n\n").encode()
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _cut(self) -> None:
@@ -286,6 +295,11 @@ class _Protocol(NamedTuple):
     events: Callable[[Request, Turn, wire.NewId], Iterator[wire.Event]] | None = None
     failure: Callable[[Turn], Json] = wire.error_body
     failure_event: Callable[[Turn, int], wire.Event] = wire.chat_error
+    is_binary: bool = False
+    """Whether a stream is of binary messages, and not of server-sent events."""
+
+
+_EVENTS = "text/event-stream; charset=utf-8"
 
 
 _PROTOCOLS = {
@@ -308,6 +322,14 @@ _PROTOCOLS = {
         "generate_content", gemini.body, gemini.events, gemini.error_body, gemini.error_event
     ),
     ":batchEmbedContents": _Protocol("embeddings", gemini.embeddings, failure=gemini.error_body),
+    "/converse": _Protocol("converse", bedrock.body, failure=bedrock.error_body),
+    "/converse-stream": _Protocol(
+        "converse", bedrock.body, bedrock.events, bedrock.error_body, is_binary=True
+    ),
+    "/invoke": _Protocol("messages", messages.body, failure=bedrock.error_body),
+    "/invoke-with-response-stream": _Protocol(
+        "messages", messages.body, bedrock.invoke_events, bedrock.error_body, is_binary=True
+    ),
 }
 """By the end of the path."""
 

@@ -14,10 +14,10 @@ __all__ = ["Protocol", "Request", "Stop", "ToolCall", "Turn", "auto_turn", "call
 
 Json = dict[str, Any]
 Protocol = Literal[
-    "chat", "responses", "embeddings", "messages", "count_tokens", "generate_content"
+    "chat", "responses", "embeddings", "messages", "count_tokens", "generate_content", "converse"
 ]
 """OpenAI's chat completions, responses and embeddings; Anthropic's messages and `count_tokens`;
-Google's generateContent."""
+Google's generateContent; Bedrock's Converse."""
 Stop = Literal["stop", "tool", "length", "refusal", "content_filter"]
 
 ANSWER = "The answer is 42."
@@ -123,6 +123,8 @@ class Request:
         offered = cast("list[Json]", self.body.get("tools") or [])
         if self.protocol == "generate_content":
             return [_function(item) for tool in offered for item in _declared(tool)]
+        if self.protocol == "converse":
+            return [_specified(tool) for tool in self.option("toolConfig").get("tools") or []]
         if self.protocol in ("messages", "count_tokens"):
             functions = [tool for tool in offered if "input_schema" in tool]
             return [tool | {"parameters": tool["input_schema"]} for tool in functions]
@@ -137,7 +139,7 @@ class Request:
             return True
         blocks = newest.get("content") or newest.get("parts")
         return isinstance(blocks, list) and any(
-            block.get("type") == "tool_result" or "functionResponse" in block
+            block.get("type") == "tool_result" or not _RESULTS.isdisjoint(block)
             for block in cast("list[Json]", blocks)
         )
 
@@ -171,6 +173,16 @@ class Request:
             if not isinstance(value, dict):
                 return {}
         return cast("Json", value)
+
+
+_RESULTS = frozenset({"functionResponse", "toolResult"})
+"""Members of blocks that are the result of a tool, of Google and Bedrock."""
+
+
+def _specified(tool: Json) -> Json:
+    """Return the function of one of Bedrock's tools."""
+    specification: Json = tool.get("toolSpec") or {}
+    return specification | {"parameters": (specification.get("inputSchema") or {}).get("json")}
 
 
 def _declared(tool: Json) -> list[Json]:

@@ -1,12 +1,5 @@
 """Google's Gen AI SDK."""
 
-from agentool_otel.ground.integrations import Integration, Library
+from agentool_otel.ground.integrations import Integration
 
-INTEGRATION = Integration(
-    "Google Gen AI SDK",
-    libraries=(
-        # 3.6.1
-        Library("google-genai", "none", None, "openinference-instrumentation-google-genai"),
-    ),
-    patches=("google.genai",),
-)
+INTEGRATION = Integration("Google Gen AI SDK", patches=("google.genai",))

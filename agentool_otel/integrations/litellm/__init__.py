@@ -6,12 +6,7 @@ INTEGRATION = Integration(
     "LiteLLM",
     libraries=(
         # 1.110.2, docs.litellm.ai/docs/observability/opentelemetry_integration
-        Library(
-            "litellm",
-            "off",
-            'litellm.callbacks = ["otel"] turns them on',
-            "openinference-instrumentation-litellm",
-        ),
+        Library("litellm", switch='litellm.callbacks = ["otel"] turns them on'),
     ),
     patches=("litellm",),
 )

@@ -67,12 +67,23 @@ class ClientCall(NamedTuple):
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
-    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_step", "_stream_in", "reading")
+    __slots__ = (
+        "_chunks",
+        "_done",
+        "_guard",
+        "_last_ns",
+        "_step",
+        "_stream_in",
+        "on_end",
+        "reading",
+    )
 
     def __init__(self, step: StepSpan, reading: Reading, description: str, stream_in: str = ""):
         self._step = step
         self.reading = reading
         """Reads the answer as it arrives."""
+        self.on_end: Callable[[], None] | None = None
+        """Called before the span ends, to end the steps inside it."""
         self._guard = guarded(f"recording {description}")
         self._stream_in = stream_in
         self._chunks = Chunks()
@@ -82,6 +93,19 @@ class Ending:
     @property
     def context(self) -> Context:
         return self._step.context
+
+    def stream(self, result: Any) -> Any:
+        """Return a proxy of a stream that adds its items here and ends the call with it; the stream
+        itself where nothing is recorded.
+        """
+        self._last_ns = time_ns()
+        if self._step.recording:
+            with self._guard:
+                from agentool_otel.tracing.instrumentation import streams
+
+                return streams.stream(result, self)
+        self.finish()
+        return result
 
     def returned(self, result: Any) -> Any:
         """Handle the result of the call; return the caller's result: the same object, or a proxy of
@@ -159,6 +183,8 @@ class Ending:
             return
         self._done = True
         with self._guard:
+            if self.on_end is not None:
+                self.on_end()
             operation = self.reading.operation(error is not None)
             first_s = self._chunks.first_s
             if first_s is not None and isinstance(operation, Inference):

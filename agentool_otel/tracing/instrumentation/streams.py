@@ -63,6 +63,12 @@ def _has(value: Any, method: str) -> bool:
     return hasattr(cast("type[object]", type(value)), method)
 
 
+def _generates(result: Any) -> bool:
+    """Return whether `__anext__` is itself a generator, as in the streams of aiobotocore."""
+    method = getattr(type(result), "__anext__", None)
+    return inspect.isasyncgenfunction(method)
+
+
 def stream(result: Any, ending: Ending) -> Any:
     """Return a proxy of a stream that ends the call when the stream ends.
 
@@ -70,7 +76,7 @@ def stream(result: Any, ending: Ending) -> Any:
     that has both as well, as LiteLLM's streams do, so has the proxy.
     """
     *_, inner = layers(result)
-    if not _has(inner, "__anext__"):
+    if not _has(inner, "__aiter__"):
         return _SyncStream(result, ending)
     return (_EitherStream if _has(inner, "__next__") else _AsyncStream)(result, ending)
 
@@ -207,7 +213,8 @@ class _AsyncStream(_Stream):
         try:
             if self._self_iterator is None:
                 wrapped = self.__wrapped__
-                self._self_iterator = wrapped if _has(wrapped, "__anext__") else wrapped.__aiter__()
+                is_iterator = _has(wrapped, "__anext__") and not _generates(wrapped)
+                self._self_iterator = wrapped if is_iterator else wrapped.__aiter__()
             chunk = await self._self_iterator.__anext__()
         except StopAsyncIteration:
             self._self_ending.finish()

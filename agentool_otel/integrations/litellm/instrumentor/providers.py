@@ -61,7 +61,8 @@ def fields_of(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _target(model: str | None, provider: str | None) -> _Target:
-    """Return the provider of a model; None where neither its name nor the table of models has it."""
+    """Return the provider of a model and its name there. The provider is None where neither the
+    model's name nor LiteLLM's table of models has it."""
     if model is None:
         return _Target(provider, None)
     before, slash, name = model.partition("/")

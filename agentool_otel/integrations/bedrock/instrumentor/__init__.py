@@ -1,0 +1,1 @@
+"""Recording calls of Amazon Bedrock by boto3 and aioboto3."""
