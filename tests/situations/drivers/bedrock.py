@@ -12,14 +12,16 @@ from tests.situations.situations import QUESTION, SYSTEM, ToolFailed, cancel_whe
 
 NEEDS = ("boto3",)
 DISTRIBUTIONS = ("boto3",)
-IMPOSSIBLE = {"two_agents": "a client library has no agents"}
+_IS_SYNC = find_spec("aioboto3") is None
+IMPOSSIBLE = {
+    "two_agents": "a client library has no agents",
+    **dict.fromkeys(("asynchronous", "cancelled") if _IS_SYNC else (), "boto3 is synchronous"),
+}
 TRACERS = {
     "openinference": "openinference.instrumentation.bedrock:BedrockInstrumentor",
     "openllmetry": "opentelemetry.instrumentation.bedrock:BedrockInstrumentor",
 }
 DOUBLED = {("openllmetry", "stream"): "its span of a stream is not the current one, and has no id"}
-if find_spec("aioboto3") is None:
-    IMPOSSIBLE |= dict.fromkeys(("asynchronous", "cancelled"), "boto3 has no asynchronous calls")
 
 _SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}}
 _TOOL = {
@@ -117,7 +119,7 @@ async def _run_async(url: str) -> str:
             messages += _results(answer)
 
 
-if "asynchronous" not in IMPOSSIBLE:
+if not _IS_SYNC:
 
     def asynchronous(url: str) -> str:
         return asyncio.run(_run_async(url))

@@ -26,7 +26,7 @@ def watched(body: Any, ending: Ending) -> Any:
     raw = vars(body).get("_raw_stream") if not isinstance(body, wrapt.ObjectProxy) else None
     if raw is None:
         return _AsyncBody(body, ending)
-    body._raw_stream = _RawStream(raw, ending)
+    vars(body)["_raw_stream"] = _RawStream(raw, ending)
     return body
 
 
