@@ -83,7 +83,8 @@ def test_their_spans_are_as_without_us(
     framework: str, tracer: str, situation: str, order: str
 ) -> None:
     both, alone = (_played(framework, tracer, item)[situation] for item in (order, "theirs"))
-    assert both["theirs"] == alone["theirs"]
+    if situation not in getattr(driver_of(framework), "VARYING", ()):
+        assert both["theirs"] == alone["theirs"]
 
 
 @beside

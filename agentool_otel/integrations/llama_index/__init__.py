@@ -8,4 +8,5 @@ INTEGRATION = Integration(
         # 0.14.25
         Library("llama-index-core", "none", None, "openinference-instrumentation-llama-index"),
     ),
+    patches=("llama_index", "llama_index_instrumentation"),
 )

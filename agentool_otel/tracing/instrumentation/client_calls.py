@@ -246,11 +246,11 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         if live is None:
             return None
         step = StepSpan(live, operation, call.what)
-        if isinstance(operation, Inference):
-            note_call()
-            if step.recording and not step.wants_content and awaits_results():
-                with guarded(f"reading the input of {call.what}"):
-                    live.answers_calls(call.content(parameters).get("input"))
+        note_call(type(operation))
+        answers = isinstance(operation, Inference) and not step.wants_content
+        if answers and step.recording and awaits_results():
+            with guarded(f"reading the input of {call.what}"):
+                live.answers_calls(call.content(parameters).get("input"))
         # Read now: the caller may change the list while the call is under way.
         step.open(lambda: call.content(parameters))
         reading = call.reading(replace(operation, **step.fields))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opentelemetry.context import Context, create_key, get_current, set_value
 
+from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.tracing.spans.live import OWNER_KEY
 
 __all__ = [
@@ -50,7 +51,7 @@ _BELOW_KEY = create_key("agentool-otel-calls-below")
 
 
 class CallsBelow:
-    """Counts the model calls that clients record below a framework.
+    """Counts the calls of one kind, model calls by default, that clients record below a framework.
 
     A framework may leave its model calls to the instrumentor of the client below, which knows more
     of them. Which client makes a call, and whether its calls are recorded, is known once it is
@@ -58,18 +59,20 @@ class CallsBelow:
     only if that has not raised `count`.
     """
 
-    __slots__ = ("context", "count")
+    __slots__ = ("context", "count", "kind")
 
-    def __init__(self, context: Context):
+    def __init__(self, context: Context, kind: type[Operation] = Inference):
+        self.kind = kind
         self.context = set_value(_BELOW_KEY, self, context)
         self.count = 0
 
 
-def note_call() -> None:
-    """Note that a client records a model call in the current context. Whoever begins the span of a
-    client's call and does not go by `tracing.instrumentation.client_calls` calls this."""
+def note_call(kind: type[Operation] = Inference) -> None:
+    """Note that a client records a call of a kind, a model call by default, in the current context.
+    Whoever begins the span of a client's call and does not go by
+    `tracing.instrumentation.client_calls` calls this."""
     below = get_current().get(_BELOW_KEY)
-    if isinstance(below, CallsBelow):
+    if isinstance(below, CallsBelow) and below.kind is kind:
         below.count += 1
 
 

@@ -8,6 +8,8 @@
                   `module:Class`; optional
     DOUBLED       by tracer and situation, why a rebuild of all spans counts its calls twice;
                   optional
+    VARYING       the situations in which tracers alone record now one span more and now one less;
+                  optional
     TURNS         by situation, what the model says, where it is not what all others hear
     <situation>   a function that takes the model server's base URL, runs the framework as a user
                   would, unmodified, and returns what came of it; what it raises, passes

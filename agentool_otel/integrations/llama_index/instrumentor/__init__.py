@@ -1,0 +1,1 @@
+"""LlamaIndex: agents, workflows, tools, model calls and retrieval, by its dispatcher."""
