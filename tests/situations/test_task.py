@@ -29,7 +29,8 @@ def reported(driver: ModuleType, situation: str) -> int:
 @every_framework
 def test_the_task_rebuilds_to_the_same_shape(driver: ModuleType, row: Row) -> None:
     plain, differs = row["plain"], getattr(driver, "DIFFERS", {})
-    assert plain["calls"] == [["search_web", {"query": "OpenTelemetry"}]]
+    tool = getattr(driver, "TOOL", "search_web")
+    assert plain["calls"] == [[tool, {"query": "OpenTelemetry"}]]
     assert plain["results"] == [RESULT]
     assert plain["output"] == ANSWER
     assert plain["tokens"] == reported(driver, "plain")

@@ -10,6 +10,7 @@
                   optional
     VARYING       the situations in which tracers alone record now one span more and now one less;
                   optional
+    TOOL          the name of `search_web` in traces, where it has another; optional
     TURNS         by situation, what the model says, where it is not what all others hear
     <situation>   a function that takes the model server's base URL, runs the framework as a user
                   would, unmodified, and returns what came of it; what it raises, passes
