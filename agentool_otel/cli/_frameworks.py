@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,9 @@ from agentool_otel.ground.integrations import Library, Mount, installed_version,
 from agentool_otel.tracing.capture import threads
 from agentool_otel.tracing.setup.frameworks import instrumentors
 from agentool_otel.tracing.spans.native_spans import is_covered
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor
 
 __all__ = [
     "GOOD",
@@ -57,6 +60,7 @@ def frameworks() -> list[dict[str, Any]]:
         entries.append(entry)
         if instrumentor.version is None:
             continue
+        entry["unsupported"] = _unsupported(instrumentor)
         entry["instrumented_by"] = _instrumentors_of(name)
         try:
             instrumentor.instrument()
@@ -86,6 +90,20 @@ def frameworks() -> list[dict[str, Any]]:
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
     return entries
+
+
+def _unsupported(instrumentor: AgentInstrumentor) -> list[str]:
+    """Return the requirements that an installed version does not meet."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    unmet: list[str] = []
+    for text in instrumentor.supports:
+        with suppress(InvalidRequirement):  # of an instrumentor of another package
+            requirement = Requirement(text)
+            version = installed_version(requirement.name) or instrumentor.version or ""
+            if not requirement.specifier.contains(version, prereleases=True):
+                unmet.append(f"{requirement.name} {version} is not {requirement.specifier}")
+    return unmet
 
 
 def mounting() -> list[dict[str, Any]]:
@@ -240,10 +258,15 @@ def _print_framework(console: Console, framework: dict[str, Any], verbose: bool)
     supports = ", ".join(framework["supports"]) or "any version"
     patches: list[dict[str, str]] = framework["patches"]
     wrong = [patch for patch in patches if patch["state"] not in GOOD]
+    unsupported: list[str] = framework["unsupported"]
     mark, style = ("✗", "red") if wrong else ("✓", "green")
+    if unsupported and not wrong:
+        mark, style = "!", "yellow"
     wrapped = sum(patch["state"] == "attached" for patch in patches)
     version = f"{framework['installed']} (supports {supports}), {wrapped} functions wrapped"
     line((f"{mark} ", style), (name, "bold"), version)
+    if unsupported:
+        line("    ", (f"not a tested version: {'; '.join(unsupported)}", "yellow"))
     _print_patches(console, patches if verbose else wrong)
     if scopes := framework["replaces"]:
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""

@@ -210,6 +210,45 @@ def test_a_function_that_has_moved_is_a_line_of_the_doctor(tmp_path: Path) -> No
     assert result.returncode == 1
 
 
+def with_instrumentor(folder: Path, distribution: str, version: str, supports: str) -> str:
+    """Install a package `tiny_agents` with an instrumentor for it; return the line of `doctor`."""
+    package = folder / "site" / "tiny_agents"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "from agentool_otel.tracing.instrumentation import AgentInstrumentor, Patch\n"
+        "class Agent:\n"
+        "    def run(self): ...\n"
+        "class TinyInstrumentor(AgentInstrumentor):\n"
+        "    framework = 'tiny-agents'\n"
+        f"    supports = ('{supports}',)\n"
+        "    patches = (Patch('tiny_agents', 'Agent.run', print),)\n"
+    )
+    metadata = package.parent / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+    )
+    (metadata / "top_level.txt").write_text("tiny_agents\n")
+    (metadata / "entry_points.txt").write_text(
+        "[opentelemetry_instrumentor]\nagentool-tiny-agents = tiny_agents:TinyInstrumentor\n"
+    )
+    shown = agentool("doctor", env={**os.environ, "PYTHONPATH": str(package.parent)}).stdout
+    return shown[shown.index("tiny-agents") - 2 :]
+
+
+@pytest.mark.parametrize("distribution", ["tiny-agents", "tiny-agents-slim"])
+def test_a_framework_is_found_by_its_package(tmp_path: Path, distribution: str) -> None:
+    shown = with_instrumentor(tmp_path, distribution, "2.0", "tiny-agents >= 1.0")
+    assert shown.startswith("✓ tiny-agents   2.0 (supports tiny-agents >= 1.0), 1 functions")
+
+
+def test_a_version_that_is_not_supported_is_not_ticked(tmp_path: Path) -> None:
+    shown = with_instrumentor(tmp_path, "tiny-agents", "0.9", "tiny-agents >= 1.0")
+    first, second, *_ = shown.splitlines()
+    assert first.startswith("! tiny-agents   0.9")
+    assert second.strip() == "not a tested version: tiny-agents 0.9 is not >=1.0"
+
+
 def with_installed(folder: Path, *names: str) -> dict[str, str]:
     """An environment in which some distributions are installed, as pip's metadata has it."""
     for name in names:

@@ -144,6 +144,5 @@ def modules_with_begin() -> list[Any]:
     return [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith("agentool_otel.instrumentation")
-        and getattr(module, "begin", None) is live.begin
+        if name.startswith("agentool_otel.") and getattr(module, "begin", None) is live.begin
     ]

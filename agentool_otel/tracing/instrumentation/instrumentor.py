@@ -103,10 +103,16 @@ class AgentInstrumentor:
 
     @property
     def version(self) -> str | None:
-        """Installed version of the framework, None if it is not installed or cannot be read."""
+        """Installed version of the framework, None if it is not installed or cannot be read.
+
+        Where the distribution is not there but its package can be imported, the version of the
+        distribution that has it: `fastmcp-slim` brings the package of `fastmcp`.
+        """
         try:
             return importlib.metadata.version(self.framework)
-        except (importlib.metadata.PackageNotFoundError, OSError):
+        except importlib.metadata.PackageNotFoundError:
+            return _version_of(self.patches)
+        except OSError:
             return None
 
     def others(self) -> dict[str, list[str]]:
@@ -237,6 +243,20 @@ class AgentInstrumentor:
         return next(
             (place.original for place in self._places.values() if place.wrapper is source), function
         )
+
+
+def _version_of(patches: tuple[Patch, ...]) -> str | None:
+    """Return the version of the distribution that has the package of some patches."""
+    package = patches[0].module.partition(".")[0] if patches else ""
+    try:
+        spec = importlib.util.find_spec(package) if package else None
+        if spec is None or spec.origin is None:  # not there, or a namespace that several share
+            return None
+        for distribution in importlib.metadata.packages_distributions().get(package, ()):
+            return importlib.metadata.version(distribution)
+    except (ImportError, ValueError, OSError):
+        return None
+    return None
 
 
 def _name(patch: Patch) -> str:

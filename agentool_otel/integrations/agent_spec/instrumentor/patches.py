@@ -121,7 +121,7 @@ class AgentSpecInstrumentor(AgentInstrumentor):
     calls; the methods of pyagentspec's spans."""
 
     framework = "pyagentspec"
-    supports = ("pyagentspec >= 26.1",)
+    supports = ("pyagentspec >= 26.1.2",)
     patches = (
         Patch(_SPANS, "Span.start", _start),
         Patch(_SPANS, "Span.start_async", _start_async, optional=True),

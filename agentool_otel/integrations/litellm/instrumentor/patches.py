@@ -9,6 +9,9 @@
 Streams too. The price that LiteLLM computes is recorded with the call. A router calls these
 functions: each of its attempts is a call of its own.
 
+The spans of LiteLLM's own callback (`litellm.callbacks = ["otel"]`) are replaced where the tracer
+provider is ours.
+
 Not seen: images, audio, moderation, reranking, batches; `litellm.proxy`'s requests as such.
 """
 
@@ -27,3 +30,4 @@ class LiteLLMInstrumentor(AgentInstrumentor):
     framework = "litellm"
     supports = ("litellm >= 1.80",)
     patches = PATCHES
+    native_scopes = ("litellm",)
