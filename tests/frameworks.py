@@ -8,7 +8,8 @@ packages, each in an environment of its own.
 The development environment holds the newest major versions; these hold the ones before, because
 both are in wide use, and the oldest OpenTelemetry and wrapt the package admits. Of other tracing
 packages there are the newest, and the oldest that install together and are made of OpenTelemetry.
-Environments for one product are in `tests/integrations/<product>/environments.py`.
+Environments for one product are in `tests/integrations/<product>/environments.py`; products that
+name the same one share it.
 """
 
 from __future__ import annotations
@@ -92,13 +93,12 @@ ENVIRONMENTS = {
         "mcp==1.23.*",
         "openai-agents==0.6.9",
     ],
-    "servers": ["gunicorn", "celery"],
+    # Servers, notebooks, checkers of manifests, and what puts greenlets into the place of threads.
     "places": [
+        *("gunicorn", "celery", "gevent", "eventlet"),
         *("nbclient", "ipykernel", "kubernetes-validate", "check-jsonschema"),
         *("openai", "jsonschema", "pyyaml"),
     ],
-    # What puts greenlets into the place of threads.
-    "greenlets": ["gevent", "eventlet"],
 }
 TESTS = [
     *("tests/integrations", "tests/tracing/instrumentation", "tests/tracing/setup"),
@@ -122,13 +122,18 @@ OTHER_TESTS = {
     ],
     "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
-    "servers": ["tests/tracing/export/test_servers.py"],
-    "places": ["tests/examples/test_where_it_runs.py"],
-    "greenlets": ["tests/security/test_greenlets.py"],
+    "places": [
+        "tests/tracing/export/test_servers.py",
+        "tests/examples/test_where_it_runs.py",
+        "tests/security/test_greenlets.py",
+    ],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],
-    "beside-agents": ["tests/guest/test_beside_openai_agents.py", *BESIDE_FRAMEWORKS],
+    "beside-agents": [
+        *("tests/guest/test_beside_openai_agents.py", "tests/guest/test_beside_anthropic.py"),
+        *BESIDE_FRAMEWORKS,
+    ],
 }
 
 
@@ -136,9 +141,10 @@ NIGHTLY = {"agents-oldest", "beside-oldest"}
 for _file in sorted((ROOT / "tests" / "integrations").glob("*/environments.py")):
     _module = import_module(f"tests.integrations.{_file.parent.name}.environments")
     _declared: dict[str, Environment] = _module.ENVIRONMENTS
-    for _name, _environment in _declared.items():
-        ENVIRONMENTS[_name] = [*_environment.packages]
-        OTHER_TESTS[_name] = [*_environment.tests]
+    for _name, _environment in _declared.items():  # several products may share one
+        _shared = ENVIRONMENTS.get(_name, []), OTHER_TESTS.get(_name, [])
+        ENVIRONMENTS[_name] = list(dict.fromkeys((*_shared[0], *_environment.packages)))
+        OTHER_TESTS[_name] = list(dict.fromkeys((*_shared[1], *_environment.tests)))
         if _environment.nightly:
             NIGHTLY.add(_name)
 

@@ -1,4 +1,4 @@
-"""Versions of anthropic, and other packages that trace it."""
+"""Versions of anthropic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ __all__ = ["ENVIRONMENTS"]
 _TESTS = ("tests/integrations/anthropic", *SITUATIONS)
 
 ENVIRONMENTS = {
-    "beside-anthropic": Environment(
-        (
-            "anthropic>=2",
-            "openinference-instrumentation-anthropic>=3",
-            "opentelemetry-instrumentation-anthropic>=0.62",
-        ),
-        ("tests/guest/test_beside_anthropic.py",),
-    ),
     # Before the SDK had spans of its own, and the last with httpx and text completions.
     "anthropic-1": Environment(("anthropic==1.0.*",), _TESTS, nightly=True),
     "anthropic-0": Environment(("anthropic==0.104.*",), _TESTS, nightly=True),

@@ -6,20 +6,21 @@ from tests.environments import CONTRACT, SITUATIONS, Environment
 
 __all__ = ["ENVIRONMENTS"]
 
-_TESTS = ("tests/integrations/bedrock", "-k", "bedrock")
+_TESTS = "tests/integrations/bedrock"
+_ONLY = ("-k", "bedrock")
 
 ENVIRONMENTS = {
-    # It pins the others to versions of its time.
-    "bedrock": Environment(("aioboto3>=15",), (*SITUATIONS, *_TESTS)),
-    "bedrock-newest": Environment(("boto3>=1.44",), (*CONTRACT, *_TESTS), nightly=True),
-    "bedrock-oldest": Environment(("boto3==1.37.*",), (*CONTRACT, *_TESTS), nightly=True),
+    # aioboto3 pins the others to versions of its time.
+    "clients": Environment(("aioboto3>=15",), (*SITUATIONS, _TESTS)),
+    "bedrock-newest": Environment(("boto3>=1.44",), (*CONTRACT, _TESTS, *_ONLY), nightly=True),
+    "bedrock-oldest": Environment(("boto3==1.37.*",), (*CONTRACT, _TESTS, *_ONLY), nightly=True),
     "beside-bedrock": Environment(
         (
             "boto3>=1.40",
             "openinference-instrumentation-bedrock>=0.1.50",
             "opentelemetry-instrumentation-bedrock>=0.62",
         ),
-        ("tests/situations/test_beside.py", "-m", "not backends", "-k", "bedrock"),
+        ("tests/situations/test_beside.py", "-m", "not backends", *_ONLY),
         nightly=True,
     ),
 }

@@ -10,8 +10,13 @@ _TESTS = "tests/integrations/claude_agent_sdk"
 _ONLY = ("-k", "claude_agent_sdk")
 
 ENVIRONMENTS = {
+    # The contract takes minutes: the CLI is started a hundred times.
     "claude-agent-sdk": Environment(
-        ("claude-agent-sdk>=0.2.189", "mcp>=2"), (*SITUATIONS, _TESTS, *_ONLY)
+        ("claude-agent-sdk>=0.2.189", "mcp>=2"),
+        ("tests/situations/test_expected.py", "tests/situations/test_task.py", _TESTS, *_ONLY),
+    ),
+    "claude-agent-sdk-contract": Environment(
+        ("claude-agent-sdk>=0.2.189", "mcp>=2"), (*SITUATIONS, *_ONLY), nightly=True
     ),
     "claude-agent-sdk-oldest": Environment(
         ("claude-agent-sdk==0.1.81", "mcp<2"),

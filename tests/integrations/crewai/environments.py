@@ -10,7 +10,7 @@ _TESTS = tuple(f"tests/integrations/{name}" for name in ("mcp", "fastmcp", "crew
 
 ENVIRONMENTS = {
     # CrewAI admits neither openai 3 nor mcp 2 yet.
-    "crewai": Environment(
+    "agents-openai-2": Environment(
         ("openai>=2,<3", "anthropic<2", "mcp<2", "crewai>=1.15"), (*SITUATIONS, *_TESTS)
     ),
     "crewai-oldest": Environment(

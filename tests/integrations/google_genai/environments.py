@@ -6,12 +6,13 @@ from tests.environments import CONTRACT, SITUATIONS, Environment
 
 __all__ = ["ENVIRONMENTS"]
 
-_TESTS = ("tests/integrations/google_genai", "-k", "google_genai")
+_TESTS = "tests/integrations/google_genai"
+_ONLY = ("-k", "google_genai")
 
 ENVIRONMENTS = {
-    "google-genai": Environment(("google-genai>=3", "mcp>=2"), (*SITUATIONS, *_TESTS)),
+    "clients": Environment(("google-genai>=3", "mcp>=2"), (*SITUATIONS, _TESTS)),
     "google-genai-oldest": Environment(
-        ("google-genai==1.24.*",), (*CONTRACT, *_TESTS), nightly=True
+        ("google-genai==1.24.*",), (*CONTRACT, _TESTS, *_ONLY), nightly=True
     ),
     "beside-google-genai": Environment(
         (
@@ -19,7 +20,7 @@ ENVIRONMENTS = {
             "openinference-instrumentation-google-genai>=1.4",
             "opentelemetry-instrumentation-google-generativeai>=0.62",
         ),
-        ("tests/situations/test_beside.py", "-m", "not backends", "-k", "google_genai"),
+        ("tests/situations/test_beside.py", "-m", "not backends", *_ONLY),
         nightly=True,
     ),
 }

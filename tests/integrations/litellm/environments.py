@@ -6,13 +6,14 @@ from tests.environments import CONTRACT, SITUATIONS, Environment
 
 __all__ = ["ENVIRONMENTS"]
 
-_TESTS = ("tests/integrations/litellm", "-k", "litellm")
+_TESTS = "tests/integrations/litellm"
+_ONLY = ("-k", "litellm")
 
 ENVIRONMENTS = {
-    "litellm": Environment(("litellm>=1.100",), (*SITUATIONS, *_TESTS)),
+    "clients": Environment(("litellm>=1.100",), (*SITUATIONS, _TESTS)),
     # It warns of itself when it is imported, and leaves sockets open.
     "litellm-oldest": Environment(
-        ("litellm==1.80.0",), (*CONTRACT, *_TESTS, "-W", "ignore"), nightly=True
+        ("litellm==1.80.0",), (*CONTRACT, _TESTS, *_ONLY, "-W", "ignore"), nightly=True
     ),
     # Some hundred packages.
     "litellm-proxy": Environment(
@@ -20,7 +21,7 @@ ENVIRONMENTS = {
     ),
     "beside-litellm": Environment(
         ("litellm>=1.100", "openinference-instrumentation-litellm>=0.1.40"),
-        ("tests/situations/test_beside.py", "-m", "not backends", "-k", "litellm"),
+        ("tests/situations/test_beside.py", "-m", "not backends", *_ONLY),
         nightly=True,
     ),
 }

@@ -14,7 +14,9 @@ _OPENAI = (
 _TESTS = ("tests/integrations/llama_index", "-k", "llama_index")
 
 ENVIRONMENTS = {
-    "llama-index": Environment(("llama-index-core>=0.14", *_OPENAI), (*SITUATIONS, *_TESTS)),
+    "agents-openai-2": Environment(
+        ("llama-index-core>=0.14", *_OPENAI), (*SITUATIONS, "tests/integrations/llama_index")
+    ),
     "llama-index-oldest": Environment(
         ("llama-index-core==0.13.*", *_OPENAI), (*CONTRACT, *_TESTS), nightly=True
     ),
