@@ -93,6 +93,8 @@ ENVIRONMENTS = {
         "mcp==1.23.*",
         "openai-agents==0.6.9",
     ],
+    # Clients of models, which a service and a worker use; the packages are with the products.
+    "clients": ["fastapi", "uvicorn", "celery"],
     # Servers, notebooks, checkers of manifests, and what puts greenlets into the place of threads.
     "places": [
         *("gunicorn", "celery", "gevent", "eventlet"),
@@ -122,6 +124,7 @@ OTHER_TESTS = {
     ],
     "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
+    "clients": ["tests/guest/test_work.py"],
     "places": [
         "tests/tracing/export/test_servers.py",
         "tests/examples/test_where_it_runs.py",

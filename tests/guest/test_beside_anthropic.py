@@ -1,6 +1,6 @@
 """Beside other tracers of Anthropic's client: each records each call once, nobody is in the way.
 
-They run in an environment of their own (`python -m tests.frameworks beside-anthropic`).
+They run in an environment of their own (`python -m tests.frameworks beside-agents`).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ _TESTS = "tests/integrations/bedrock"
 _ONLY = ("-k", "bedrock")
 
 ENVIRONMENTS = {
+    "clients": Environment(("boto3>=1.44",), (*SITUATIONS, _TESTS)),
     # aioboto3 pins the others to versions of its time.
-    "clients": Environment(("aioboto3>=15",), (*SITUATIONS, _TESTS)),
-    "bedrock-newest": Environment(("boto3>=1.44",), (*CONTRACT, _TESTS, *_ONLY), nightly=True),
+    "bedrock-async": Environment(("aioboto3>=15",), (*SITUATIONS, _TESTS, *_ONLY), nightly=True),
     "bedrock-oldest": Environment(("boto3==1.37.*",), (*CONTRACT, _TESTS, *_ONLY), nightly=True),
     "beside-bedrock": Environment(
         (

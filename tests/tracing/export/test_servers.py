@@ -1,6 +1,6 @@
 """Servers that fork their workers: gunicorn with `--preload`, celery's prefork pool.
 
-Run by `python -m tests.frameworks servers`, in an environment that has them.
+Run by `python -m tests.frameworks places`, in an environment that has them.
 """
 
 from __future__ import annotations
