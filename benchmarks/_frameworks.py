@@ -123,6 +123,62 @@ async def _mcp(url: str, tools: bool, stack: AsyncExitStack) -> Play:
     return play
 
 
+async def _google_genai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    options = {"base_url": url.removesuffix("/v1")}
+    genai: Any = import_module("google.genai")
+    client = genai.Client(api_key="none", http_options=options)
+    config = {"tools": [search_web] if tools else [], "system_instruction": SYSTEM}
+
+    async def play() -> None:
+        client.chats.create(model="gemini-2.5-flash", config=config).send_message(QUESTION)
+
+    return play
+
+
+async def _litellm(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    litellm: Any = import_module("litellm")
+    requests = {"model": "openai/gpt-5", "messages": [{"role": "user", "content": QUESTION}]}
+
+    async def play() -> None:
+        litellm.completion(**requests, api_base=url, api_key="none")
+
+    return play
+
+
+async def _bedrock(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    client: Any = import_module("boto3").client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        endpoint_url=url.removesuffix("/v1"),
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+    )
+    messages = [{"role": "user", "content": [{"text": QUESTION}]}]
+
+    async def play() -> None:
+        client.converse(modelId="anthropic.claude-sonnet-5-v1:0", messages=messages)
+
+    return play
+
+
+async def _llama_index(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    llm = import_module("llama_index.llms.openai_like").OpenAILike(
+        model="gpt-5", api_base=url, api_key="none", is_chat_model=True,
+        is_function_calling_model=True, max_retries=0,
+    )  # fmt: skip
+    if not tools:
+        return lambda: llm.acomplete(QUESTION)
+    agent = import_module("llama_index.core.agent.workflow").FunctionAgent(
+        name="researcher", system_prompt=SYSTEM, tools=[search_web], llm=llm, streaming=False
+    )
+
+    async def play() -> None:
+        await agent.run(QUESTION)
+
+    return play
+
+
 FRAMEWORKS = {
     "openai": _openai,
     "anthropic": _anthropic,
@@ -131,12 +187,16 @@ FRAMEWORKS = {
     "pydantic_ai": _pydantic_ai,
     "crewai": _crewai,
     "mcp": _mcp,
+    "google_genai": _google_genai,
+    "litellm": _litellm,
+    "bedrock": _bedrock,
+    "llama_index": _llama_index,
 }
 """Set-up of each framework: for one model call, or a run in which a model calls tools."""
 
+_CLIENTS = ("openai", "anthropic", "litellm", "bedrock")
 WORK = {
-    name: ("model call",) if name in ("openai", "anthropic") else ("model call", "tools")
-    for name in FRAMEWORKS
+    name: ("model call",) if name in _CLIENTS else ("model call", "tools") for name in FRAMEWORKS
 } | {"mcp": ("tools",)}
 """Workloads of each framework: a client library calls no tools, and MCP calls no model."""
 

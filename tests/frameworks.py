@@ -124,7 +124,7 @@ OTHER_TESTS = {
     ],
     "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
-    "clients": ["tests/guest/test_work.py"],
+    "clients": ["tests/guest/test_work.py", "-k", "google_genai or litellm or bedrock or work"],
     "places": [
         "tests/tracing/export/test_servers.py",
         "tests/examples/test_where_it_runs.py",
