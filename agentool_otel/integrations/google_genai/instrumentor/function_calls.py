@@ -10,7 +10,7 @@ Source: python-genai google/genai/_extra_utils.py, models.py and chats.py at 1.2
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from types import AsyncGeneratorType, GeneratorType
+from types import AsyncGeneratorType, FunctionType, GeneratorType
 from typing import Any
 
 from opentelemetry.context import attach, create_key, get_current, get_value, set_value
@@ -183,11 +183,11 @@ class _Requested:
     __slots__ = ("_calls",)
 
     def __init__(self, response: Any, functions: Any):
-        parts = items(get(next(iter(items(response, "candidates")), None), "content"), "parts")
-        calls = [get(part, "function_call") for part in parts]
-        self._calls = [
-            (call, get(functions, string(call, "name") or "")) for call in calls if call is not None
-        ]
+        # The SDK's own objects.
+        content = response.candidates[0].content if response.candidates else None
+        parts = () if content is None else content.parts or ()
+        calls = [part.function_call for part in parts]
+        self._calls = [(call, functions.get(call.name)) for call in calls if call is not None]
 
     def take(self, function: Any) -> Any:
         """Return and remove the first call of a function; None if the answer has none."""
@@ -220,7 +220,8 @@ async def _requesting_async(wrapped: Callable[..., Any], _: Any, args: Any, kwar
 
 def _requested(response: Any = None, function_map: Any = None, *_: Any, **__: Any) -> Any:
     with guarded("reading the function calls of an answer"):
-        return set_value(_REQUESTED, _Requested(response, function_map))
+        if function_map:
+            return set_value(_REQUESTED, _Requested(response, function_map))
     return get_current()
 
 
@@ -228,7 +229,7 @@ def _start(function: Any, name: str | None, arguments: Any, call: Any, kind: str
     return start_step(
         ToolExecution(
             name=name or "unknown",
-            call_id=string(call, "id"),
+            call_id=None if call is None else call.id,
             tool_type=kind,
             description=_description(function),
         ),
@@ -239,8 +240,8 @@ def _start(function: Any, name: str | None, arguments: Any, call: Any, kind: str
 
 
 def _description(function: Any) -> str | None:
-    words = plain_text(get(function, "__doc__"))
-    return None if words is None else words.strip() or None
+    words = function.__doc__ if type(function) is FunctionType else get(function, "__doc__")
+    return words.strip() or None if type(words) is str else None
 
 
 def _execution(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepSpan | None:
@@ -249,7 +250,7 @@ def _execution(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepSpan | None
         function = args[1] if len(args) > 1 else kwargs.get("function_to_invoke")
         requested: Any = get_value(_REQUESTED)
         call = requested.take(function) if isinstance(requested, _Requested) else None
-        name = string(call, "name") or plain_text(get(function, "__name__"))
+        name = plain_text(get(function, "__name__")) if call is None else call.name
         return _start(function, name, arguments, call, "function")
     return None
 
