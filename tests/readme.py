@@ -86,7 +86,7 @@ def _frameworks() -> str:
         ),
         (
             (
-                f"`{point.name.removeprefix('agentool-')}`",
+                _with_page(point.name.removeprefix("agentool-")),
                 ", ".join(point.load().supports),
                 *_seen(observation[point.name.removeprefix("agentool-").replace("-", "_")]),
                 _paragraph(point.load().__doc__),
@@ -94,6 +94,12 @@ def _frameworks() -> str:
             for point in sorted(ours, key=lambda point: point.name)
         ),
     )
+
+
+def _with_page(name: str) -> str:
+    """Return the name of a framework, as a link where it has a page."""
+    page = ROOT / "docs" / "guides" / "frameworks" / f"{name}.md"
+    return f"[`{name}`](frameworks/{name}.md)" if page.exists() else f"`{name}`"
 
 
 def _seen(row: Row) -> Iterator[str]:
