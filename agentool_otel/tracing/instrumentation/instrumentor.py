@@ -219,7 +219,9 @@ class AgentInstrumentor:
 
     def _wrap(self, module: Any, patch: Patch) -> tuple[str, str]:
         """Return the state of the patch, and more about it."""
-        from wrapt import FunctionWrapper, resolve_path
+        from wrapt import resolve_path
+
+        from agentool_otel.tracing.instrumentation.patched import Patched
 
         try:
             owner, attribute, original = resolve_path(module, patch.target)
@@ -230,7 +232,8 @@ class AgentInstrumentor:
             # Inherited: wrapping it here would leave a copy that hides the parent's.
             return "inherited", ""
         original = self._unwrapped(vars(owner)[attribute])
-        wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
+        wrapper = Patched(original, patch.wrapper, lambda: self.enabled)
+        wrapper._self_place = (owner, attribute)
         setattr(owner, attribute, wrapper)
         self._places[_name(patch)] = _Place(owner, attribute, original, wrapper)
         return "attached", ""

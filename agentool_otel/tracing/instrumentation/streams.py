@@ -7,6 +7,7 @@ OTel context here, so nothing can stay attached across a `yield`.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -156,6 +157,15 @@ class _Closing(_Proxy):
     def _self_closed(self, result: Any) -> Any:
         self._self_ending.closed()
         return result
+
+    def __copy__(self) -> Any:
+        return type(self)(copy.copy(self.__wrapped__), self._self_ending)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self.__wrapped__, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__wrapped__.__reduce_ex__(protocol)
 
 
 class _Stream(_Closing):

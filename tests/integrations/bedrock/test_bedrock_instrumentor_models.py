@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 from collections.abc import Callable
@@ -142,6 +143,61 @@ def test_a_body_is_recorded_and_stays_readable(
     assert spans.json("gen_ai.system_instructions") == [{"type": "text", "content": "Be kind."}]
     [message] = spans.json("gen_ai.output.messages")
     assert message["parts"][-1]["content"] == "Hello."
+
+
+async def _chunks(body: Any) -> bytes:
+    return b"".join([piece async for piece in body.iter_chunks(7)])
+
+
+async def _lines(body: Any) -> bytes:
+    return b"".join([line async for line in body.iter_lines()])
+
+
+async def _iterated(body: Any) -> bytes:
+    return b"".join([piece async for piece in body])
+
+
+async def _entered(body: Any) -> bytes:
+    async with body as response:
+        return bytes(await response.read())
+
+
+ASYNC_READS: dict[str, Callable[[Any], Any]] = {
+    "read": lambda body: body.read(),
+    "content": lambda body: body.content.read(),
+    "chunks": _chunks,
+    "lines": _lines,
+    "iterated": _iterated,
+    "entered": _entered,
+}
+
+
+@pytest.mark.parametrize("how", ASYNC_READS)
+def test_a_body_of_aioboto3_is_recorded_and_stays_what_it_is(
+    instrumented: None, model: LoopbackModel, spans: Any, how: str
+) -> None:
+    aioboto3: Any = pytest.importorskip("aioboto3")
+    model.push(THOUGHTFUL)
+
+    async def main() -> bytes:
+        options = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+        session = aioboto3.Session(region_name="us-east-1", **options)
+        async with session.client("bedrock-runtime", endpoint_url=model.root_url) as client:
+            result = await client.invoke_model(modelId=CLAUDE, body=json.dumps(BODY))
+            assert type(result["body"]).__module__ == "aiobotocore.response"
+            return bytes(await ASYNC_READS[how](result["body"]))
+
+    assert json.loads(asyncio.run(main()))["content"][1]["text"] == "Hello."
+    assert spans.attributes()["gen_ai.usage.input_tokens"] == 100
+
+
+def test_a_body_that_is_read_into_a_buffer_is_recorded(
+    client: Any, model: LoopbackModel, spans: Any
+) -> None:
+    model.push(THOUGHTFUL)
+    body = client.invoke_model(modelId=CLAUDE, body=json.dumps(BODY))["body"]
+    assert body.readinto(bytearray(5000)) > 0
+    assert spans.attributes()["gen_ai.usage.input_tokens"] == 100
 
 
 def test_a_body_that_is_never_read_is_one_span(client: Any, spans: Any) -> None:

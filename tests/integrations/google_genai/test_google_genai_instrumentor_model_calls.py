@@ -162,6 +162,15 @@ def test_an_error_of_the_server_is_the_error_of_the_span(
     assert spans.attributes()["error.type"] == "google.genai.errors.ClientError"
 
 
+def test_an_answer_that_is_no_json_is_an_error(
+    client: Any, model: LoopbackModel, spans: Any
+) -> None:
+    model.push(Turn(malformed=True))
+    with pytest.raises(json.JSONDecodeError):
+        client.models.generate_content(model=FLASH, contents="Hello")
+    assert spans.attributes()["error.type"] == "json.decoder.JSONDecodeError"
+
+
 def test_many_calls_at_once_keep_their_answers(
     new_client: Callable[..., Any], model: LoopbackModel, spans: Any
 ) -> None:

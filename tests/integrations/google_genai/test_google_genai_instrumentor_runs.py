@@ -162,6 +162,7 @@ def test_a_stream_that_is_left_closes_its_run(
     stream.close()
     [run] = by_name(spans, "invoke_agent")
     assert run.attributes["agentool.interrupted"] == "closed"
+    assert run.attributes["agentool.status"] == "in_progress"
 
 
 def test_without_content_no_text_is_recorded(client: Any, model: LoopbackModel, spans: Any) -> None:

@@ -15,7 +15,7 @@ from opentelemetry.context import attach
 
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.bedrock.instrumentor import agents, retrievals
-from agentool_otel.integrations.bedrock.instrumentor.bodies import watched
+from agentool_otel.integrations.bedrock.instrumentor.bodies import watch
 from agentool_otel.model.operations import Embeddings, Inference, Operation, Usage
 from agentool_otel.providers import bedrock, bedrock_models
 from agentool_otel.providers.fields import get, integer, is_a, items, record, string
@@ -245,18 +245,22 @@ def _taken(kind: _Kind, result: Any, ending: Ending) -> Any:
             result[kind.stream_in] = ending.stream(stream)
             return result
         if kind.body_in and (body := get(result, kind.body_in)) is not None:
-            _count(result, ending.reading)
-            result[kind.body_in] = watched(body, ending)
+            headers = get(get(result, "ResponseMetadata"), "HTTPHeaders")
+            _count(headers, ending.reading)
+            watch(body, ending, _whole(string(headers, "content-length")))
             return result
     ending.whole(result)
     return result
 
 
-def _count(result: Any, reading: Any) -> None:
+def _count(headers: Any, reading: Any) -> None:
     """Set the token counts in the headers of a response, which is all that some models report."""
-    headers = get(get(result, "ResponseMetadata"), "HTTPHeaders")
-    counts = (string(headers, f"x-amzn-bedrock-{side}-token-count") for side in ("input", "output"))
-    reading.count(*(int(count) if count and count.isdecimal() else None for count in counts))
+    names = (f"x-amzn-bedrock-{side}-token-count" for side in ("input", "output"))
+    reading.count(*(_whole(string(headers, name)) for name in names))
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def _make(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:

@@ -25,7 +25,7 @@ from agentool_otel.integrations.google_genai.instrumentor.model_calls import (
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from agentool_otel.providers import google
 from agentool_otel.providers.fields import get, items, plain_text, string
-from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture.generators import (
     Call,
     Collected,
@@ -74,7 +74,10 @@ class _Run:
                 self._step.set(finish_reasons=answer.finish_reasons)
                 self._step.add(output=answer.output)
             self._step.add(self._request)
-        self._step.end(error, interrupted=interrupted)
+        status = (
+            "error" if error is not None else "success" if interrupted is None else "in_progress"
+        )
+        self._step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
 
     def _request(self) -> dict[str, Any]:
         body = self._calls.body or {}
@@ -309,8 +312,13 @@ async def _mcp_tool(wrapped: Callable[..., Any], adapter: Any, args: Any, kwargs
         result = await wrapped(*args, **kwargs)
         if get(result, "is_error") is True or get(result, "isError") is True:
             step.set(error_type="tool_error")
+            step.add(lambda: {"tool_error": _texts_of(result)})
         step.add(lambda: {"result": jsonable(get(result, "content"))})
     return result
+
+
+def _texts_of(result: Any) -> str:
+    return "\n".join(text for item in items(result, "content") if (text := string(item, "text")))
 
 
 _UTILS = "google.genai._extra_utils"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_value, set_value
 
 from agentool_otel.ground.json_codec import loads
@@ -26,6 +27,7 @@ from agentool_otel.tracing.instrumentation.client_calls import (
     start,
 )
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.spans.exceptions import error_type_of
 
 __all__ = ["PATCHES", "SCOPE", "LastCall", "server_fields"]
 
@@ -65,6 +67,7 @@ class _Answer:
 
     def __init__(self, operation: Inference):
         self._reading = google.GenerateContentReading(operation)
+        self._error: ValueError | None = None
         present: Any = get_value(_LAST_CALL)
         if isinstance(present, LastCall):
             present.reading = self._reading
@@ -77,10 +80,18 @@ class _Answer:
         self.add(response)
 
     def add(self, chunk: Any) -> None:
-        self._reading.add(_body_of(chunk))
+        try:
+            self._reading.add(_body_of(chunk))
+        except ValueError as error:  # no JSON, which the SDK refuses as well
+            self._error = error
 
     def operation(self, failed: bool) -> Operation:
-        return self._reading.operation(failed)
+        operation = self._reading.operation(failed or self._error is not None)
+        if self._error is None:
+            return operation
+        return replace(
+            operation, error_type=error_type_of(self._error), error_message=str(self._error)
+        )
 
 
 class _EmbeddingsAnswer(EmbeddingsReading):
