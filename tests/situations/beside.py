@@ -70,8 +70,9 @@ class _Beside:
                 outcome, error = possible(self.driver)[situation](model.base_url), None
             except Exception as raised:
                 outcome, error = None, f"{type(raised).__name__}: {raised}"
-        # A service's name would name runs that have none.
-        recorded = [replace(item, resource={}) for item in self._recorded()[before:]]
+        # A service's name would name runs that have none. A log record of a span of theirs, which
+        # is elsewhere, has no name.
+        recorded = [replace(item, resource={}) for item in self._recorded()[before:] if item.name]
         return {
             "outcome": outcome,
             "error": error,

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: its spans, and its eval sets."""
+"""Google's Agent Development Kit: its runs, its own spans, and its eval sets."""
 
 from agentool_otel.ground.integrations import Integration, Library
 
@@ -6,6 +6,10 @@ INTEGRATION = Integration(
     "Agent Development Kit",
     libraries=(
         # 2.13.0, google/adk/telemetry/tracing.py
-        Library("google-adk", "on"),
+        Library(
+            "google-adk",
+            switch="ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false keeps content out of its own spans",
+        ),
     ),
+    patches=("google.adk",),
 )

@@ -239,9 +239,19 @@ def parent_of_our_provider(context: Context) -> Context:
     if ours is None or ours is current:
         return context
     processor = getattr(ours, "_span_processor", None)
-    if getattr(current, "_span_processor", processor) is processor:
+    if getattr(current, "_span_processor", processor) is processor and not _stands_in(current):
         return context
     return context_with(context, ours)
+
+
+def _stands_in(span: Any) -> bool:
+    """Return whether a span is what a tracer that is switched off has made of the span around it:
+    that of another tracer perhaps. One that is dropped by a sampler has another flag.
+    """
+    if not isinstance(span, trace.NonRecordingSpan):
+        return False
+    context = span.get_span_context()
+    return context.is_valid and not context.is_remote and context.trace_flags.sampled
 
 
 def parent_of(context: Context) -> int:

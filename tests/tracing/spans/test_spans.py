@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased, TraceIdRatioBased
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
 from agentool_otel.content.policy import Policy
 from agentool_otel.tracing.capture import agent, tool
@@ -114,3 +115,32 @@ def test_processors_see_the_sampling_attributes_at_span_start() -> None:
     clerk("?")
     assert started[1]["gen_ai.tool.name"] == "add"
     assert started[1]["gen_ai.operation.name"] == "execute_tool"
+
+
+@pytest.mark.parametrize(("sampled", "is_below"), [(True, True), (False, False)])
+def test_a_span_that_records_nothing_stands_in_for_ours_unless_a_sampler_has_dropped_it(
+    sampled: bool, is_below: bool
+) -> None:
+    @agent
+    def worker() -> None:
+        other = TracerProvider(shutdown_on_exit=False).get_tracer("other")
+        with other.start_as_current_span("theirs") as span:
+            around = span.get_span_context()
+            flags = TraceFlags(TraceFlags.SAMPLED if sampled else TraceFlags.DEFAULT)
+            stand_in = NonRecordingSpan(
+                SpanContext(around.trace_id, around.span_id, is_remote=False, trace_flags=flags)
+            )
+            with use_span(stand_in):
+                add(1, 2)
+
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False, sampler=ParentBased(ALWAYS_ON))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    settings.configure(provider=provider, policy=Policy(capture=True))
+    worker()
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    tools = [span for name, span in spans.items() if name.startswith("execute_tool")]
+    below = [span.parent for span in tools if span.parent is not None]
+    ours = spans["invoke_agent worker"].context
+    assert ours is not None
+    assert [parent.span_id == ours.span_id for parent in below] == ([True] if is_below else [])

@@ -1,0 +1,117 @@
+"""A run, or an agent in one: the work that steps belong to, its events and its end."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from typing import Any, Protocol
+
+from opentelemetry.context import Context, create_key, set_value
+
+from agentool_otel.integrations.adk.instrumentor import contents
+from agentool_otel.model.messages import Message
+from agentool_otel.providers.fields import string
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.settings import guarded
+from agentool_otel.tracing.spans.step_spans import StepSpan
+
+__all__ = ["SCOPE", "OpenStep", "Work", "at_work"]
+
+SCOPE = "agentool_otel.instrumentation.google_adk"
+"""Recordings hold this name, so it stays when the module moves."""
+
+_WORK_KEY = create_key("agentool-otel-adk-work")
+_LEFT = "adk-runner-caller-closed-early"
+"""Message with which `Runner.run` cancels a run whose reader has left."""
+
+
+def at_work(context: Context) -> Work | None:
+    """Return the innermost run or agent of a context."""
+    work: Any = context.get(_WORK_KEY)
+    return work if isinstance(work, Work) else None
+
+
+class OpenStep(Protocol):
+    """A step whose end ADK may leave untold."""
+
+    def leave(self, error: BaseException | None, interrupted: str | None, /) -> None:
+        """End it, unless it has ended: the work around it ends."""
+
+
+class Work:
+    """A run, or an agent in it."""
+
+    __slots__ = ("_answer", "_ended", "_error", "_steps", "context", "handed_to", "step")
+
+    def __init__(self, step: StepSpan):
+        self.step = step
+        self.context: Context = set_value(_WORK_KEY, self, step.context)
+        """The context that its work begins in."""
+        self.handed_to: str | None = None
+        """The agent that it has handed over to."""
+        self._answer: Message | None = None
+        self._error: Any = None
+        self._ended = False
+        self._steps: list[OpenStep] = []
+
+    @property
+    def leaving(self) -> bool:
+        """Return whether the reader of the run's events has left."""
+        return False
+
+    def opened(self, step: OpenStep) -> None:
+        """Keep a step that is to end with the work, if not before."""
+        self._steps.append(step)
+
+    def ended(self, step: OpenStep) -> None:
+        if step in self._steps:
+            self._steps.remove(step)
+
+    # ---- its events
+    def saw(self, event: Any) -> None:
+        with guarded("reading an event of ADK"):
+            self._see(event)
+
+    def _see(self, event: Any) -> None:
+        code = string(event, "error_code")
+        if code is not None:
+            self._error = event
+        if self._is_mine(event):
+            answer = contents.answer_in(event)
+            if answer is not None:
+                self._answer, self._error = answer, event if code is not None else None
+
+    def _is_mine(self, event: Any) -> bool:
+        """Return whether the work has produced an event."""
+        return True
+
+    def leaves(self) -> None:
+        """Note that its stream is about to be closed."""
+
+    # ---- its end
+    def returned(self) -> None:
+        self._end()
+
+    def raised(self, error: BaseException) -> None:
+        if isinstance(error, CancelledError) and (error.args[:1] == (_LEFT,) or self.leaving):
+            self._end(interrupted="closed")
+        else:
+            self._end(error)
+
+    def closed(self) -> None:
+        self._end(interrupted="closed")
+
+    def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        while self._steps:
+            self._steps.pop().leave(error, interrupted)
+        with guarded("reading the end of a run of ADK"):
+            if self._answer is not None:
+                self.step.add(output=[self._answer])
+            if error is None and interrupted is None and self._error is not None:
+                self.step.set(error_type=string(self._error, "error_code"))
+                self.step.add(error_message=string(self._error, "error_message"))
+        failed = error is not None or self.step.fields.get("error_type") is not None
+        status = "error" if failed else "success" if interrupted is None else "in_progress"
+        self.step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
