@@ -23,7 +23,7 @@ def paths_in(arguments: list[str]) -> list[str]:
         paths_in(frameworks.TESTS),
         *(paths_in(arguments) for arguments in frameworks.OTHER_TESTS.values()),
         paths_in(list(lowest.TESTS)),
-        re.findall(r"\btests(?:/\w+)+", TASKS),
+        re.findall(r"\btests(?:/\w+)+(?:\.py)?", TASKS),
     ],
     ids=["frameworks", *frameworks.OTHER_TESTS, "lowest", "tasks"],
 )

@@ -7,7 +7,7 @@ INTEGRATION = Integration(
     libraries=(
         # 2.13.0, google/adk/telemetry/tracing.py
         Library(
-            "google-adk",
+            "adk",
             switch="ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false keeps content out of its own spans",
         ),
     ),

@@ -15,7 +15,7 @@ ENVIRONMENTS = {
     ),
     "beside-google-adk": Environment(
         ("google-adk>=2.13", "openinference-instrumentation-google-adk>=0.1"),
-        ("tests/situations/test_beside.py", "-m", "not backends", "-k", "google_adk"),
+        ("tests/situations/test_beside.py", "-m", "not backends", "-k", "adk"),
         nightly=True,
     ),
 }
