@@ -194,8 +194,9 @@ def _only_run(outer: Node, body: Body) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
-    Neither is a span of ours with a timeline or a trace id, nor one that had ended when the run
-    inside began.
+    Neither is a workflow around one of another name, a run that ended otherwise than the one
+    inside, a span of ours with a timeline or a trace id, nor one that had ended when the run inside
+    began.
     """
     if len(body.runs) != 1 or body.has_steps():
         return None
@@ -206,9 +207,23 @@ def _only_run(outer: Node, body: Body) -> Node | None:
         return None
     if any(event.name == agentool.STEP_EVENT for event in outer.span.events):
         return None
-    if isinstance(outer.operation, AgentInvocation) and run_name(outer) is not None:
-        return inner if run_name(outer) == run_name(inner) else None
-    return inner
+    if _ends_otherwise(outer, inner):
+        return None
+    one, other = run_name(outer), run_name(inner)
+    is_of_kind = isinstance(outer.operation, AgentInvocation) or (
+        isinstance(inner.operation, WorkflowInvocation) and other is not None
+    )
+    return None if is_of_kind and one is not None and one != other else inner
+
+
+def _ends_otherwise(outer: Node, inner: Node) -> bool:
+    """Return whether one of two runs failed and the other, as far as is known, did not: a wrapper
+    that tells neither a failure nor an output may be of a run that failed.
+    """
+    failed, failed_inside = (run.operation.error_type is not None for run in (outer, inner))
+    if failed_inside and not failed:
+        return bool(getattr(outer.operation, "output", None))
+    return failed and not failed_inside
 
 
 def _recorded_twice(outer: Node, body: Body) -> Node | None:

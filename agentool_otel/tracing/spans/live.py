@@ -56,7 +56,15 @@ from agentool_otel.tracing.spans.settings import SCOPE, SUPPRESS_KEY, policy_in,
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
 from agentool_otel.tracing.spans.steps import Timeline
 
-__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "executes_tool", "parent_for"]
+__all__ = [
+    "KINDS",
+    "OWNER_KEY",
+    "LiveSpan",
+    "begin",
+    "executes_tool",
+    "execution_of",
+    "parent_for",
+]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -427,6 +435,8 @@ def begin(
             retire(() if run is None else run.answers, operation.call_id)
         if run is not None and announced:
             live.begin_tool(run, operation)
+        if scope != SCOPE:
+            owner = (owner or frozenset()) | {execution_of(operation.name)}
     elif run is None:
         pass  # steps belong to runs
     elif isinstance(operation, MemoryOperation):
@@ -441,6 +451,13 @@ def begin(
     if not content_follows:
         live.opened(operation)
     return live
+
+
+def execution_of(tool: str) -> str:
+    """Return the name under which the step of a framework owns the execution of a tool: a decorated
+    function of that name is the call that the framework makes, and no second one.
+    """
+    return f"tool {tool}"
 
 
 def _note_last_call(span: trace.Span, operation: Operation) -> None:

@@ -26,7 +26,7 @@ from agentool_otel.tracing.spans import exceptions, metrics
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
-from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
+from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY, execution_of
 from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (
@@ -109,6 +109,7 @@ class ToolSpan:
         "_call_id",
         "_cuts",
         "_ended",
+        "_is_repeated",
         "_known",
         "_own",
         "_parent",
@@ -134,8 +135,12 @@ class ToolSpan:
         tracer = settings.tracers.get(SCOPE) or settings.tracer()
         self.span = span = start_span(tracer, tool.span_name, parent, tool.kind, known, start_ns)
         self.context = context_with(parent, span)
-        if parent.get(OWNER_KEY) is not None:
+        owner: Any = parent.get(OWNER_KEY)
+        self._is_repeated = False
+        """Whether a framework records this call already, as a step of the run."""
+        if owner is not None:
             self.context = set_value(OWNER_KEY, None, self.context)  # as `begin` does
+            self._is_repeated = execution_of(tool.name) in owner
         self.recording = span.is_recording()
         if not self.recording:
             return
@@ -162,8 +167,9 @@ class ToolSpan:
         self._call_id: str | None = None
         self._cuts: Mapping[str, Cut] = NO_CUTS
         self._redacted: list[str] | None = None
-        self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
-        if self._run is None:
+        run: Any = None if self._is_repeated else parent.get(RUN_KEY)
+        self._run: Run | None = run
+        if run is None and not self._is_repeated:
             settings.last_call = span.get_span_context()
 
     def called(self, bound: dict[str, Any]) -> None:
@@ -178,7 +184,7 @@ class ToolSpan:
             self._redacted = []
         self._arguments = policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted)
         run, name, attributes = self._run, self._tool.name, self._attributes
-        if any_pending():
+        if any_pending() and not self._is_repeated:
             self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
             if self._call_id is not None:
                 attributes[gen_ai.TOOL_CALL_ID] = self._call_id

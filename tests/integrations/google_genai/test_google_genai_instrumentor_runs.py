@@ -176,6 +176,23 @@ def test_without_content_no_text_is_recorded(client: Any, model: LoopbackModel, 
     assert run.attributes["gen_ai.response.finish_reasons"] == ["stop"]
 
 
+def test_a_decorated_function_is_one_call_in_a_rebuild(
+    client: Any, model: LoopbackModel, agent_traces: Any
+) -> None:
+    same = Turn(
+        tool_calls=(
+            ToolCall("search", {"query": "x"}, "a"),
+            ToolCall("search", {"query": "x"}, "b"),
+        )
+    )
+    model.push(same, "Found it.")
+    config = {"tools": [agentool_otel.tool(search)]}
+    client.models.generate_content(model=FLASH, contents="Hello", config=config)
+    steps = agent_traces.trace.to_dict()["steps"]
+    assert [step["type"] for step in steps] == ["tool_call", "tool_result"] * 2
+    assert [step["tool_result"]["output"] for step in steps[1::2]] == ["found x"] * 2
+
+
 def test_a_tool_of_an_mcp_session_is_one_call(
     new_client: Callable[..., Any], model: LoopbackModel, spans: Any
 ) -> None:

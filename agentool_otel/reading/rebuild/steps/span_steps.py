@@ -23,6 +23,7 @@ from agentool_otel.reading.rebuild.steps.tool_calls import (
     ToolCalls,
     call_above,
     call_below,
+    is_inside_step,
     reranks,
 )
 from agentool_otel.reading.rebuild.steps.tool_matching import Match, Results, has_only_name, matches
@@ -78,7 +79,9 @@ class SpanSteps:
             self._calls.repeat(inner, node, operation, how)
             return
         above = call_above(node)
-        if above is not None and isinstance(above.operation, McpRequest):
+        if above is not None and (
+            isinstance(above.operation, McpRequest) or is_inside_step(node, above)
+        ):
             self._calls.repeat(above, node, operation, _seen_again(above, "further down"))
             return
         self._read_tool(node, operation, above)

@@ -32,6 +32,7 @@ __all__ = [
     "call_below",
     "has_result",
     "is_further_in",
+    "is_inside_step",
     "is_transfer",
     "parsed",
     "reranks",
@@ -302,6 +303,17 @@ def call_above(node: Node) -> Node | None:
         if _of_one_call(node.operation, up.operation) or _of_two_tracers(node, up):
             return up
     return None
+
+
+def is_inside_step(node: Node, above: Node) -> bool:
+    """Return whether a tool span of ours is inside the step that stands for its call: in a run a
+    span that is a call of its own has a place on the timeline.
+    """
+    return _is_ours(node) and _is_ours(above) and _is_placed(above) and not _is_placed(node)
+
+
+def _is_ours(node: Node) -> bool:
+    return node.span.scope.partition(".")[0] == "agentool_otel"
 
 
 def tools_around(node: Node) -> Iterator[Node]:
