@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
@@ -94,6 +94,31 @@ def _frameworks() -> str:
             for point in sorted(ours, key=lambda point: point.name)
         ),
     )
+
+
+def _task() -> str:
+    """Of each framework, what a rebuild knows of the same task (`tests/situations/rows.json`)."""
+    return _table(
+        ("framework", "agent", "steps", "tokens", "output", "session", "two agents"),
+        (
+            (
+                f"`{name.replace('_', '-')}`",
+                ", ".join(run for run in row["plain"]["runs"] if run),
+                "call with arguments, result" if row["plain"]["results"] else "",
+                str(row["plain"]["tokens"]),
+                "yes" if row["plain"]["output"] else "",
+                "yes" if row["plain"]["session"] else "",
+                _two_agents(row.get("two_agents")),
+            )
+            for name, row in sorted(rows().items())
+        ),
+    )
+
+
+def _two_agents(task: dict[str, Any] | None) -> str:
+    if task is None:
+        return ""
+    return f"to {' and '.join(dict.fromkeys(task['handoffs']))}, {task['tokens']} tokens"
 
 
 def _with_page(name: str) -> str:
@@ -279,6 +304,7 @@ def _versions() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
+    "task": _task,
     "assertions": _assertions,
     "assertion_types": assertion_examples.sections,
     "collector": _collector,
