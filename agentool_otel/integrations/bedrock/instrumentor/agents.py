@@ -1,4 +1,4 @@
-"""Agents that run at Bedrock: their answer, and the steps that they tell of with `enableTrace`.
+"""Agents that run at Bedrock: their answers, and the steps that `enableTrace` reports.
 
 Source: botocore data/bedrock-agent-runtime/2023-07-26, `InvokeAgentRequest`, `ResponseStream`,
 `TracePart`, at 1.44.
@@ -57,7 +57,7 @@ def content(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 class AgentReading:
-    """Reads the events of a run. Steps that they tell of have spans of their own."""
+    """Reads the events of a run. The steps in its trace have spans of their own."""
 
     def __init__(self, request: AgentInvocation):
         self._request = request

@@ -1,4 +1,4 @@
-"""One connection to the CLI: its frames, and the runs of agents that they tell of.
+"""One connection to the CLI: its frames, and the runs of agents in them.
 
 The frames are read where they arrive, before the SDK has parsed them: they have more members than
 its messages, and the program may read those late or never.

@@ -1,6 +1,6 @@
 """Handlers of LlamaIndex's dispatcher: spans and events of it become ours.
 
-The dispatcher tells of a method's begin and end in the context that the method runs in, so that a
+The dispatcher reports a method's start and end in the context that the method runs in, so that a
 step is current there while the method runs. A run of workflows 1.x is told of where the program
 calls it, and ends where nothing of it is current.
 
