@@ -15,6 +15,7 @@ from agentool_otel.integrations.claude_agent_sdk.instrumentor.sessions import (
     current_session,
 )
 from agentool_otel.providers.fields import get, plain_text, string
+from agentool_otel.tracing.capture.generators import first_step
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded, settings
@@ -69,11 +70,13 @@ async def _followed(
     # Whatever is raised where a message is handed over comes of closing: of a loop that ends, too,
     # which cancels the closing.
     interrupted: str | None = "closed"
+    # Unknown to the event loop, which would close both at the same time.
+    step = first_step(messages)
     try:
         while True:
             token = None if session is None else attach(session.context())
             try:
-                item = await messages.__anext__()
+                item = await step
             except StopAsyncIteration:
                 interrupted = None
                 return
@@ -84,6 +87,7 @@ async def _followed(
                 if token is not None:
                     restore(token)
             yield item
+            step = messages.__anext__()
     finally:
         if session is not None:
             session.close(error, None if error is not None else interrupted)
