@@ -194,7 +194,7 @@ def _only_run(outer: Node, body: Body) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
-    Neither is a workflow around one of another name, a run that ended otherwise than the one
+    Neither is a workflow around one that the same tracer names otherwise, a run that ended otherwise than the one
     inside, a span of ours with a timeline or a trace id, nor one that had ended when the run inside
     began.
     """
@@ -211,7 +211,10 @@ def _only_run(outer: Node, body: Body) -> Node | None:
         return None
     one, other = run_name(outer), run_name(inner)
     is_of_kind = isinstance(outer.operation, AgentInvocation) or (
-        isinstance(inner.operation, WorkflowInvocation) and other is not None
+        # Two tracers may have two names for one workflow.
+        isinstance(inner.operation, WorkflowInvocation)
+        and other is not None
+        and inner.span.scope == outer.span.scope
     )
     return None if is_of_kind and one is not None and one != other else inner
 
