@@ -194,9 +194,9 @@ def _only_run(outer: Node, body: Body) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
-    Neither is a workflow around one that the same tracer names otherwise, a run that ended otherwise than the one
-    inside, a span of ours with a timeline or a trace id, nor one that had ended when the run inside
-    began.
+    Neither is a workflow around one that the same tracer names otherwise, a run that ended
+    otherwise than the one inside, a span of ours with a timeline or a trace id, nor one that had
+    ended when the run inside began.
     """
     if len(body.runs) != 1 or body.has_steps():
         return None

@@ -150,6 +150,31 @@ def test_the_output_is_that_of_the_nested_run_that_ends_last() -> None:
     assert spans.rebuilt()[0]["output"] == "the coordinator says"
 
 
+def workflow(name: str, output: str, error_type: str | None = None) -> WorkflowInvocation:
+    texts = [message("assistant", [text(output)])]
+    return WorkflowInvocation(workflow_name=name, output=texts, error_type=error_type)
+
+
+def test_a_workflow_around_another_one_keeps_its_name_and_its_output() -> None:
+    spans = Collected()
+    root = spans.add(workflow("outer", "outer inner"), seconds=9)
+    spans.add(workflow("inner", "inner"), parent=root, seconds=5)
+    outer, inner = spans.rebuilt()
+    assert (outer["agent_id"], outer["output"]) == ("outer", "outer inner")
+    assert (inner["agent_id"], inner["output"]) == ("inner", "inner")
+
+
+@pytest.mark.parametrize("failed", ["outer", "inner"])
+def test_a_workflow_that_ends_otherwise_than_its_agent_is_a_run_of_its_own(failed: str) -> None:
+    errors = {failed: "ValueError"}
+    spans = Collected()
+    root = spans.add(workflow("outer", "caught", errors.get("outer")), seconds=9)
+    agent = AgentInvocation(agent_name="inner", error_type=errors.get("inner"))
+    spans.add(agent, parent=root, seconds=5)
+    statuses = {trace["agent_id"]: trace["status"] for trace in spans.rebuilt()}
+    assert statuses == {"outer": "success", "inner": "success"} | {failed: "error"}
+
+
 @pytest.mark.parametrize(("process", "runs"), [("1", 2), (None, 1)])
 def test_a_run_that_follows_one_of_its_name_is_no_part_of_it(
     process: str | None, runs: int
