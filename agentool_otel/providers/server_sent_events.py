@@ -19,14 +19,12 @@ _LIMIT = 16 * 1024 * 1024
 class ServerSentEvents:
     """Puts events together from pieces of a stream, and returns the JSON in their data."""
 
-    __slots__ = ("_data", "_decoder", "_line", "found")
+    __slots__ = ("_data", "_decoder", "_line")
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._line = ""
         self._data: list[str] = []
-        self.found = False
-        """Whether there was any event: a body that has none is none of these streams."""
 
     def add(self, piece: bytes | str) -> list[Any]:
         """Return the events that a piece completes; data that is no JSON is left out."""
@@ -43,7 +41,6 @@ class ServerSentEvents:
         if line or not self._data:
             return []
         data, self._data = "\n".join(self._data), []
-        self.found = True
         try:
             return [loads(data.encode())]
         except ValueError:  # `[DONE]`

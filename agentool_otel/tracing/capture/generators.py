@@ -28,7 +28,10 @@ __all__ = [
     "Call",
     "Collected",
     "Inside",
+    "as_async_generator",
+    "as_generator",
     "async_generator",
+    "closes",
     "coroutine",
     "first_step",
     "generator",
@@ -226,14 +229,14 @@ async def async_generator(
             try:
                 step = inner.asend((yield value))
             except BaseException as error:
-                step, closed = inner.athrow(error), _closes(error)
+                step, closed = inner.athrow(error), closes(error)
     except StopAsyncIteration:
         if closed:
             when_safe(call.abandoned, yielded)
         else:
             call.returned(yielded)
     except BaseException as error:
-        if closed and _closes(error):
+        if closed and closes(error):
             when_safe(call.abandoned, yielded)
         else:
             call.raised(error)
@@ -242,7 +245,32 @@ async def async_generator(
         del step  # it holds what was thrown, and by its traceback this frame
 
 
-def _closes(error: BaseException) -> bool:
+def as_generator(stream: Any) -> Generator[Any, Any, Any]:
+    """Return a stream as a generator. What another tracer has put around one may watch iteration
+    only, and is iterated."""
+    return stream if type(stream) is GeneratorType else _iterated(stream)
+
+
+def _iterated(stream: Any) -> Generator[Any, None, None]:
+    yield from stream
+
+
+def as_async_generator(stream: Any) -> AsyncGenerator[Any, Any]:
+    """`as_generator` for an asynchronous stream."""
+    return stream if type(stream) is AsyncGeneratorType else _iterated_async(stream)
+
+
+async def _iterated_async(stream: Any) -> AsyncGenerator[Any, None]:
+    try:
+        async for item in stream:
+            yield item
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def closes(error: BaseException) -> bool:
     """Return whether an exception closes a generator that is no longer needed.
 
     A loop that ends cancels the task in which it closes what a `break` has left.

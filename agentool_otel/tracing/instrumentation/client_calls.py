@@ -30,9 +30,12 @@ from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import note_call, recorded_above
 
 __all__ = [
+    "Begin",
     "ClientCall",
     "Ending",
     "async_method",
+    "calling",
+    "calling_async",
     "entered",
     "method",
     "observe",
@@ -62,30 +65,32 @@ class ClientCall(NamedTuple):
     owner: frozenset[str] | None = None
     """Calls inside it that have no span of their own, as `start_step` has it: those of the clients
     that a client of several providers calls."""
+    taken: Callable[[Any, Ending], Any] | None = None
+    """Handles the result and returns the caller's, in the place of `Ending.result`."""
 
 
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
     __slots__ = (
+        "_call",
         "_chunks",
         "_done",
         "_guard",
         "_last_ns",
         "_step",
-        "_stream_in",
         "on_end",
         "reading",
     )
 
-    def __init__(self, step: StepSpan, reading: Reading, description: str, stream_in: str = ""):
+    def __init__(self, step: StepSpan, reading: Reading, call: ClientCall):
         self._step = step
         self.reading = reading
         """Reads the answer as it arrives."""
         self.on_end: Callable[[], None] | None = None
         """Called before the span ends, to end the steps inside it."""
-        self._guard = guarded(f"recording {description}")
-        self._stream_in = stream_in
+        self._call = call
+        self._guard = guarded(f"recording {call.what}")
         self._chunks = Chunks()
         self._last_ns: int | None = None
         self._done = False
@@ -108,8 +113,17 @@ class Ending:
         return result
 
     def returned(self, result: Any) -> Any:
-        """Handle the result of the call; return the caller's result: the same object, or a proxy of
-        it that looks the same, where more is still to come.
+        """Handle the result of the call; return the caller's result."""
+        if self._call.taken is None:
+            return self.result(result)
+        with self._guard:
+            return self._call.taken(result, self)
+        self.finish()  # of another form than is known
+        return result
+
+    def result(self, result: Any) -> Any:
+        """Handle a result; return the same object, or a proxy of it that looks the same, where more
+        is still to come.
         """
         self._last_ns = time_ns()
         if not self._step.recording:
@@ -118,9 +132,9 @@ class Ending:
         with self._guard:
             from agentool_otel.tracing.instrumentation import streams
 
-            if self._stream_in:
-                stream = streams.stream(getattr(result, self._stream_in), self)
-                setattr(result, self._stream_in, stream)
+            if stream_in := self._call.stream_in:
+                stream = streams.stream(getattr(result, stream_in), self)
+                setattr(result, stream_in, stream)
                 return result
             if streams.is_raw(result):
                 return streams.raw(result, self)
@@ -254,17 +268,22 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         # Read now: the caller may change the list while the call is under way.
         step.open(lambda: call.content(parameters))
         reading = call.reading(replace(operation, **step.fields))
-        return Ending(step, reading, call.what, call.stream_in)
+        return Ending(step, reading, call)
     return None
 
 
-def method(call: ClientCall) -> Wrapper:
-    """Return the wrapper of a method, also of one that returns a stream or a raw response."""
+Begin = Callable[[Any, "tuple[Any, ...]", "dict[str, Any]"], "Ending | None"]
+"""Starts the span of a call, from the object whose method is called and the arguments; None where
+there is none."""
+
+
+def calling(begin: Begin) -> Wrapper:
+    """Return the wrapper of a function that makes a call. Its result may be a stream, or raw."""
 
     def wrapper(
         wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        ending = start(call, instance, kwargs)
+        ending = begin(instance, args, kwargs)
         if ending is None:
             return wrapped(*args, **kwargs)
         return observe(wrapped, args, kwargs, ending)
@@ -272,13 +291,13 @@ def method(call: ClientCall) -> Wrapper:
     return wrapper
 
 
-def async_method(call: ClientCall) -> Wrapper:
-    """`method` for a coroutine function, or a function that returns an awaitable."""
+def calling_async(begin: Begin) -> Wrapper:
+    """`calling` for a coroutine function, or a function that returns an awaitable."""
 
     async def observed(
         wrapped: Callable[..., Awaitable[Any]], instance: Any, args: Any, kwargs: Any
     ) -> Any:
-        ending = start(call, instance, kwargs)
+        ending = begin(instance, args, kwargs)
         if ending is None:
             return await wrapped(*args, **kwargs)
         return await observe_async(wrapped, args, kwargs, ending)
@@ -289,6 +308,16 @@ def async_method(call: ClientCall) -> Wrapper:
         return observed(wrapped, instance, args, kwargs)
 
     return wrapper
+
+
+def method(call: ClientCall) -> Wrapper:
+    """Return the wrapper of a method whose parameters have names."""
+    return calling(lambda instance, _, kwargs: start(call, instance, kwargs))
+
+
+def async_method(call: ClientCall) -> Wrapper:
+    """`method` for a coroutine function, or a function that returns an awaitable."""
+    return calling_async(lambda instance, _, kwargs: start(call, instance, kwargs))
 
 
 def entered(call: ClientCall) -> Wrapper:

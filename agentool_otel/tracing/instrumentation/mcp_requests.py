@@ -21,7 +21,7 @@ from agentool_otel.model.operations import McpRequest
 from agentool_otel.providers.fields import get, integer, items, join_texts, record, string
 from agentool_otel.semconv import agentool, core, mcp
 from agentool_otel.tracing.instrumentation.instrumentor import Wrapper
-from agentool_otel.tracing.spans.live import executes_tool
+from agentool_otel.tracing.spans.around import executes_tool
 from agentool_otel.tracing.spans.run import requested_id
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step

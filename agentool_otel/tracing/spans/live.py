@@ -28,8 +28,9 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.semconv import agentool, gen_ai, mcp
+from agentool_otel.semconv import agentool, mcp
 from agentool_otel.tracing.spans import metrics
+from agentool_otel.tracing.spans.around import executes_tool, execution_of
 from agentool_otel.tracing.spans.eval_case import case_attributes
 from agentool_otel.tracing.spans.exceptions import error_type_of
 from agentool_otel.tracing.spans.failure import fail
@@ -56,15 +57,7 @@ from agentool_otel.tracing.spans.settings import SCOPE, SUPPRESS_KEY, policy_in,
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
 from agentool_otel.tracing.spans.steps import Timeline
 
-__all__ = [
-    "KINDS",
-    "OWNER_KEY",
-    "LiveSpan",
-    "begin",
-    "executes_tool",
-    "execution_of",
-    "parent_for",
-]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "parent_for"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -453,13 +446,6 @@ def begin(
     return live
 
 
-def execution_of(tool: str) -> str:
-    """Return the name under which the step of a framework owns the execution of a tool: a decorated
-    function of that name is the call that the framework makes, and no second one.
-    """
-    return f"tool {tool}"
-
-
 def _note_last_call(span: trace.Span, operation: Operation) -> None:
     """Note a span outside any run, whose failure would be that of the program."""
     if isinstance(operation, (AgentInvocation, WorkflowInvocation)):
@@ -478,12 +464,6 @@ def _is_step(operation: McpRequest, parent: Context | None) -> bool:
     if operation.side != "client" or operation.method != mcp.METHOD_TOOLS_CALL:
         return False
     return not executes_tool(parent)
-
-
-def executes_tool(context: Context | None = None) -> bool:
-    """Return whether the span of a context, by default the current one, is that of a tool call."""
-    attributes: Any = getattr(trace.get_current_span(context), "attributes", None) or {}
-    return bool(attributes.get(gen_ai.OPERATION_NAME) == gen_ai.OP_EXECUTE_TOOL)
 
 
 def parent_for(context: Context) -> Context | None:

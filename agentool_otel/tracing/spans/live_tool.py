@@ -23,10 +23,11 @@ from agentool_otel.otlp.span_parts import Shared, template
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
+from agentool_otel.tracing.spans.around import execution_of
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
-from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY, execution_of
+from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
 from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (

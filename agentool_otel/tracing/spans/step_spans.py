@@ -212,6 +212,19 @@ class StepSpan:
                 attributes[agentool.INTERRUPTED] = interrupted
             self.live.end(replace(self.operation, **self.fields), error, end_ns, attributes)
 
+    def end_run(
+        self,
+        error: BaseException | None = None,
+        *,
+        interrupted: str | None = None,
+        end_ns: int | None = None,
+    ) -> None:
+        """End the span of a run with its status: `in_progress` if it was interrupted."""
+        failed = error is not None or self.fields.get("error_type") is not None
+        status = "error" if failed else "success" if interrupted is None else "in_progress"
+        extra = {agentool.STATUS: status}
+        self.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
+
     def __enter__(self) -> Self:
         self._token = attach(self.context)
         return self

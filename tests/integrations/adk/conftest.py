@@ -16,6 +16,7 @@ from agentool_otel.testing.turns import ToolCall, Turn
 from agentool_otel.tracing.spans import settings as containment
 from agentool_otel.tracing.spans.settings import settings
 from tests.situations.conftest import Stage, stages
+from tests.situations.on_stage import OnStage
 
 SEARCH = Turn(
     tool_calls=(ToolCall("search_web", {"query": "OTel"}, id="call-1"),),
@@ -30,7 +31,7 @@ def search_web(query: str) -> str:
     return f"found {query}"
 
 
-class Scene:
+class Scene(OnStage):
     """Agents and models of one test, and their recorded spans."""
 
     def __init__(self, stage: Stage, model: LoopbackModel):
@@ -80,29 +81,6 @@ class Scene:
                 )
             ]
         return events
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the attributes of the spans, in the order of their start, parents first."""
-        spans = sorted(self.stage.recorded.spans(), key=lambda span: span.start_ns or 0)
-        return [{"name": span.name, **span.attributes} for span in spans]
-
-    def all(self, operation: str) -> list[dict[str, Any]]:
-        """Return the attributes of the spans of an operation, in the order of their start."""
-        return [row for row in self.rows() if row.get("gen_ai.operation.name") == operation]
-
-    def names(self) -> list[str]:
-        """Return the names of the spans, indented below their parents."""
-        spans = sorted(self.stage.recorded.spans(), key=lambda span: span.start_ns or 0)
-        ids = {span.span_id for span in spans}
-
-        def below(parent: str | None, depth: int) -> list[str]:
-            lines: list[str] = []
-            for span in spans:
-                if (span.parent_id if span.parent_id in ids else None) == parent:
-                    lines += ["  " * depth + span.name, *below(span.span_id, depth + 1)]
-            return lines
-
-        return below(None, 0)
 
 
 def agents() -> Any:

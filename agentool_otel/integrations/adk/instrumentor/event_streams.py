@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, Callable
-from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from opentelemetry.context import Context
 
-from agentool_otel.tracing.capture.generators import Inside, first_step
+from agentool_otel.tracing.capture.generators import (
+    Inside,
+    as_async_generator,
+    closes,
+    first_step,
+)
 from agentool_otel.tracing.spans.finalizers import when_safe
 
 __all__ = ["Work", "events_of"]
@@ -51,10 +54,10 @@ async def events_of(
     is_closed = False
     try:
         if block is None:
-            inner = _generator(stream())
+            inner = as_async_generator(stream())
         else:
             with block:
-                inner = _generator(stream())
+                inner = as_async_generator(stream())
         step: Any = first_step(inner)
         while True:
             if block is None:
@@ -67,7 +70,7 @@ async def events_of(
             try:
                 step = inner.asend((yield event))
             except BaseException as error:
-                is_closed = _closes(error)
+                is_closed = closes(error)
                 if is_closed and work is not None:
                     work.leaves()
                 step = inner.athrow(error)
@@ -79,37 +82,10 @@ async def events_of(
                 work.returned()
     except BaseException as error:
         if work is not None:
-            if is_closed and _closes(error):
+            if is_closed and closes(error):
                 when_safe(work.closed)
             else:
                 work.raised(error)
         raise
     finally:
         step = None  # it holds what was thrown, and by its traceback this frame
-
-
-def _generator(stream: Any) -> AsyncGenerator[Any, Any]:
-    """Return an async generator, also for what another tracer has put around one: it may watch
-    iteration only."""
-    return stream if type(stream) is AsyncGeneratorType else _iterated(stream)
-
-
-async def _iterated(stream: Any) -> AsyncGenerator[Any]:
-    try:
-        async for event in stream:
-            yield event
-    finally:
-        close = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()
-
-
-def _closes(error: BaseException) -> bool:
-    """Return whether an exception closes a stream whose consumer has left it.
-
-    A loop that ends cancels the task in which it closes what a `break` has left.
-    """
-    if isinstance(error, GeneratorExit):
-        return True
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and isinstance(error, asyncio.CancelledError)

@@ -10,7 +10,6 @@ from opentelemetry.context import Context, create_key, set_value
 from agentool_otel.integrations.adk.instrumentor import contents
 from agentool_otel.model.messages import Message
 from agentool_otel.providers.fields import string
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan
 
@@ -112,6 +111,4 @@ class Work:
             if error is None and interrupted is None and self._error is not None:
                 self.step.set(error_type=string(self._error, "error_code"))
                 self.step.add(error_message=string(self._error, "error_message"))
-        failed = error is not None or self.step.fields.get("error_type") is not None
-        status = "error" if failed else "success" if interrupted is None else "in_progress"
-        self.step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
+        self.step.end_run(error, interrupted=interrupted)

@@ -27,9 +27,9 @@ from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from agentool_otel.providers import anthropic as messages
 from agentool_otel.providers.fields import get, is_a, items, plain_text, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.capture.generators import Call, Collected, async_generator, generator
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.spans.around import invokes_agent
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -98,7 +98,7 @@ def _last_message(runner: Any) -> Any:
 
 def _begin(runner: Any) -> Call | None:
     with guarded("starting the span of a tool runner"):
-        if recorded_above() or _inside_agent():
+        if recorded_above() or invokes_agent():
             return None
         parameters = record(get(runner, "_params")) or {}
         request = messages.request(parameters)
@@ -116,11 +116,6 @@ def _begin(runner: Any) -> Call | None:
         _contexts[runner] = step.context
         return _Run(step, runner)
     return None
-
-
-def _inside_agent() -> bool:
-    attributes = getattr(get_current_span(), "attributes", None) or {}
-    return attributes.get(gen_ai.OPERATION_NAME) == gen_ai.OP_INVOKE_AGENT
 
 
 def _run(wrapped: Callable[..., Any], runner: Any, args: Any, kwargs: Any) -> Any:

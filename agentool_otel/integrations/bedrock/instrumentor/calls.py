@@ -9,9 +9,7 @@ client.py at 2.25.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
-
-from opentelemetry.context import attach
+from typing import Any
 
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.bedrock.instrumentor import agents, retrievals
@@ -22,25 +20,20 @@ from agentool_otel.providers.fields import get, integer, is_a, items, record, st
 from agentool_otel.providers.reading import Reading
 from agentool_otel.providers.servers import address_in
 from agentool_otel.semconv.gen_ai import Provider
-from agentool_otel.tracing.instrumentation.client_calls import ClientCall, Ending, start
+from agentool_otel.tracing.instrumentation.client_calls import (
+    ClientCall,
+    Ending,
+    calling,
+    calling_async,
+    start,
+)
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
-from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded
 
 __all__ = ["PATCHES", "SCOPE"]
 
 SCOPE = "agentool_otel.instrumentation.bedrock"
 """Recordings hold this name, so it stays when the module moves."""
-
-
-class _Kind(NamedTuple):
-    """One operation of the service."""
-
-    call: ClientCall
-    stream_in: str = ""
-    """Member of the result that is a stream of events."""
-    body_in: str = ""
-    """Member of the result that is the body of the response, still to be read."""
 
 
 def server_fields(client: Any) -> dict[str, Any]:
@@ -54,10 +47,44 @@ def _call(
     operation: Callable[[dict[str, Any]], Operation],
     content: Callable[[dict[str, Any]], dict[str, Any]],
     reading: Callable[[Any], Reading],
+    taken: Callable[[Any, Ending], Any] | None = None,
 ) -> ClientCall:
     return ClientCall(
-        description, SCOPE, lambda _, parameters: operation(parameters), content, reading
+        f"{description} of Bedrock",
+        SCOPE,
+        lambda _, parameters: operation(parameters),
+        content,
+        reading,
+        taken=taken,
     )
+
+
+def _stream_in(name: str) -> Callable[[Any, Ending], Any]:
+    """Return what takes a result that has a stream of events in one of its members."""
+
+    def taken(result: Any, ending: Ending) -> Any:
+        result[name] = ending.stream(result[name])
+        return result
+
+    return taken
+
+
+def _with_body(result: Any, ending: Ending) -> Any:
+    """Take a result whose body is still to be read."""
+    headers = get(get(result, "ResponseMetadata"), "HTTPHeaders")
+    _count(headers, ending.reading)
+    watch(result["body"], ending, _whole(string(headers, "content-length")))
+    return result
+
+
+def _count(headers: Any, reading: Any) -> None:
+    """Set the token counts in the headers of a response, which is all that some models report."""
+    names = (f"x-amzn-bedrock-{side}-token-count" for side in ("input", "output"))
+    reading.count(*(_whole(string(headers, name)) for name in names))
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def _model_of(parameters: dict[str, Any]) -> str | None:
@@ -163,139 +190,76 @@ def _invoked(request: Any) -> Reading:
     return _EmbeddingAnswer(request) if isinstance(request, Embeddings) else _ModelAnswer(request)
 
 
-_INVOKE = _call("InvokeModel of Bedrock", _invoke, _invoke_content, _invoked)
-_INVOKE_STREAM = _call(
-    "InvokeModelWithResponseStream of Bedrock",
-    lambda parameters: _invoke(parameters, stream=True),
-    _invoke_content,
-    _ModelAnswer,
+_AGENT = _call(
+    "InvokeAgent", agents.operation, agents.content, agents.AgentReading, _stream_in("completion")
 )
-_AGENT = _call("InvokeAgent of Bedrock", agents.operation, agents.content, agents.AgentReading)
 
-_KINDS: dict[tuple[str | None, str], _Kind] = {
-    ("bedrock-runtime", "Converse"): _Kind(
-        _call("Converse of Bedrock", _converse, bedrock.content, bedrock.ConverseReading)
+_CALLS: dict[tuple[str | None, str], ClientCall] = {
+    ("bedrock-runtime", "Converse"): _call(
+        "Converse", _converse, bedrock.content, bedrock.ConverseReading
     ),
-    ("bedrock-runtime", "ConverseStream"): _Kind(
-        _call(
-            "ConverseStream of Bedrock", _converse_stream, bedrock.content, bedrock.ConverseReading
-        ),
-        stream_in="stream",
+    ("bedrock-runtime", "ConverseStream"): _call(
+        "ConverseStream",
+        _converse_stream,
+        bedrock.content,
+        bedrock.ConverseReading,
+        _stream_in("stream"),
     ),
-    ("bedrock-runtime", "InvokeModel"): _Kind(_INVOKE, body_in="body"),
-    ("bedrock-runtime", "InvokeModelWithResponseStream"): _Kind(_INVOKE_STREAM, stream_in="body"),
-    ("bedrock-agent-runtime", "InvokeAgent"): _Kind(_AGENT, stream_in="completion"),
-    ("bedrock-agent-runtime", "InvokeInlineAgent"): _Kind(_AGENT, stream_in="completion"),
-    ("bedrock-agent-runtime", "Retrieve"): _Kind(
-        _call(
-            "Retrieve of Bedrock",
-            retrievals.retrieval,
-            retrievals.retrieval_content,
-            retrievals.RetrievalReading,
-        )
+    ("bedrock-runtime", "InvokeModel"): _call(
+        "InvokeModel", _invoke, _invoke_content, _invoked, _with_body
     ),
-    ("bedrock-agent-runtime", "RetrieveAndGenerate"): _Kind(
-        _call(
-            "RetrieveAndGenerate of Bedrock",
-            retrievals.generation,
-            retrievals.generation_content,
-            retrievals.GenerationReading,
-        )
+    ("bedrock-runtime", "InvokeModelWithResponseStream"): _call(
+        "InvokeModelWithResponseStream",
+        lambda parameters: _invoke(parameters, stream=True),
+        _invoke_content,
+        _ModelAnswer,
+        _stream_in("body"),
     ),
-    ("bedrock-agent-runtime", "RetrieveAndGenerateStream"): _Kind(
-        _call(
-            "RetrieveAndGenerateStream of Bedrock",
-            lambda parameters: retrievals.generation(parameters, stream=True),
-            retrievals.generation_content,
-            retrievals.GenerationReading,
-        ),
-        stream_in="stream",
+    ("bedrock-agent-runtime", "InvokeAgent"): _AGENT,
+    ("bedrock-agent-runtime", "InvokeInlineAgent"): _AGENT,
+    ("bedrock-agent-runtime", "Retrieve"): _call(
+        "Retrieve",
+        retrievals.retrieval,
+        retrievals.retrieval_content,
+        retrievals.RetrievalReading,
+    ),
+    ("bedrock-agent-runtime", "RetrieveAndGenerate"): _call(
+        "RetrieveAndGenerate",
+        retrievals.generation,
+        retrievals.generation_content,
+        retrievals.GenerationReading,
+    ),
+    ("bedrock-agent-runtime", "RetrieveAndGenerateStream"): _call(
+        "RetrieveAndGenerateStream",
+        lambda parameters: retrievals.generation(parameters, stream=True),
+        retrievals.generation_content,
+        retrievals.GenerationReading,
+        _stream_in("stream"),
     ),
 }
 """By the name of the service and of the operation."""
 
 
-def _begin(
-    client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[_Kind, Ending] | None:
+def _start(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ending | None:
     """Start the span of a call; None for one that is of no interest, or is not recorded."""
     # A property of botocore's, which `get` would not call.
     service = getattr(getattr(client, "_service_model", None), "service_name", None)
     operation = args[0] if args else kwargs.get("operation_name")
-    kind = _KINDS.get((service, operation)) if type(operation) is str else None
-    if kind is None:
+    call = _CALLS.get((service, operation)) if type(operation) is str else None
+    if call is None:
         return None
-    with guarded(f"starting the span of {kind.call.what}"):
+    with guarded(f"starting the span of {call.what}"):
         parameters = record(args[1] if len(args) > 1 else kwargs.get("api_params")) or {}
         read = {"": server_fields(client), "body": _body(parameters)}
-        ending = start(kind.call, client, parameters | read)
-        if ending is None:
-            return None
-        if isinstance(ending.reading, agents.AgentReading):
+        ending = start(call, client, parameters | read)
+        if ending is not None and isinstance(ending.reading, agents.AgentReading):
             ending.reading.context = ending.context
             ending.on_end = ending.reading.end_steps
-        return kind, ending
+        return ending
     return None
 
 
-def _taken(kind: _Kind, result: Any, ending: Ending) -> Any:
-    """Take the result of a call; what is still to be read of it is watched from here on."""
-    with guarded(f"reading {kind.call.what}"):
-        if kind.stream_in and (stream := get(result, kind.stream_in)) is not None:
-            result[kind.stream_in] = ending.stream(stream)
-            return result
-        if kind.body_in and (body := get(result, kind.body_in)) is not None:
-            headers = get(get(result, "ResponseMetadata"), "HTTPHeaders")
-            _count(headers, ending.reading)
-            watch(body, ending, _whole(string(headers, "content-length")))
-            return result
-    ending.whole(result)
-    return result
-
-
-def _count(headers: Any, reading: Any) -> None:
-    """Set the token counts in the headers of a response, which is all that some models report."""
-    names = (f"x-amzn-bedrock-{side}-token-count" for side in ("input", "output"))
-    reading.count(*(_whole(string(headers, name)) for name in names))
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
-
-
-def _make(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:
-    begun = _begin(client, args, kwargs)
-    if begun is None:
-        return wrapped(*args, **kwargs)
-    kind, ending = begun
-    token = attach(ending.context)
-    try:
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
-        restore(token)
-        ending.finish(error)
-        raise
-    restore(token)
-    return _taken(kind, result, ending)
-
-
-async def _make_async(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:
-    begun = _begin(client, args, kwargs)
-    if begun is None:
-        return await wrapped(*args, **kwargs)
-    kind, ending = begun
-    token = attach(ending.context)
-    try:
-        result = await wrapped(*args, **kwargs)
-    except BaseException as error:
-        restore(token)
-        ending.finish(error)
-        raise
-    restore(token)
-    return _taken(kind, result, ending)
-
-
 PATCHES = (
-    Patch("botocore.client", "BaseClient._make_api_call", _make),
-    Patch("aiobotocore.client", "AioBaseClient._make_api_call", _make_async, optional=True),
+    Patch("botocore.client", "BaseClient._make_api_call", calling(_start)),
+    Patch("aiobotocore.client", "AioBaseClient._make_api_call", calling_async(_start), True),
 )

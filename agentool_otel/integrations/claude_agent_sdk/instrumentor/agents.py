@@ -16,7 +16,6 @@ from agentool_otel.model.messages import Message, Part, message, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.anthropic import MessagesReading
 from agentool_otel.providers.fields import get, items, record, string
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.requested_calls import retire
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -348,6 +347,4 @@ class Agent:
                 self.end_call(interrupted=interrupted)
         if output:
             self.step.add(output=output)
-        failed = error is not None or self.step.fields.get("error_type") is not None
-        status = "error" if failed else "success" if interrupted is None else "in_progress"
-        self.step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
+        self.step.end_run(error, interrupted=interrupted)

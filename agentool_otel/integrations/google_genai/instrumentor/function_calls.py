@@ -9,12 +9,11 @@ Source: python-genai google/genai/_extra_utils.py, models.py and chats.py at 1.2
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
-from types import AsyncGeneratorType, FunctionType, GeneratorType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from opentelemetry.context import attach, create_key, get_current, get_value, set_value
-from opentelemetry.trace import get_current_span
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.integrations.google_genai.instrumentor.model_calls import (
@@ -25,15 +24,17 @@ from agentool_otel.integrations.google_genai.instrumentor.model_calls import (
 from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from agentool_otel.providers import google
 from agentool_otel.providers.fields import get, items, plain_text, string
-from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture.generators import (
     Call,
     Collected,
+    as_async_generator,
+    as_generator,
     async_generator,
     coroutine,
     generator,
 )
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.spans.around import invokes_agent
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -74,10 +75,7 @@ class _Run:
                 self._step.set(finish_reasons=answer.finish_reasons)
                 self._step.add(output=answer.output)
             self._step.add(self._request)
-        status = (
-            "error" if error is not None else "success" if interrupted is None else "in_progress"
-        )
-        self._step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
+        self._step.end_run(error, interrupted=interrupted)
 
     def _request(self) -> dict[str, Any]:
         body = self._calls.body or {}
@@ -88,7 +86,7 @@ class _Run:
 
 def _begin(client: Any, model: Any, config: Any, is_chat: bool) -> Call | None:
     with guarded("starting the span of a run of functions"):
-        if not _calls_functions(config) or recorded_above() or _inside_agent():
+        if not _calls_functions(config) or recorded_above() or invokes_agent():
             return None
         operation = AgentInvocation(
             request_model=(plain_text(model) or "").removeprefix("models/") or None,
@@ -109,11 +107,6 @@ def _calls_functions(config: Any) -> bool:
 
 def _is_session(tool: Any) -> bool:
     return callable(getattr(type(tool), "call_tool", None))
-
-
-def _inside_agent() -> bool:
-    attributes = getattr(get_current_span(), "attributes", None) or {}
-    return attributes.get(gen_ai.OPERATION_NAME) == gen_ai.OP_INVOKE_AGENT
 
 
 def _begin_models(models: Any, kwargs: dict[str, Any]) -> Call | None:
@@ -153,27 +146,16 @@ def _run_async(wrapped: Callable[..., Any], owner: Any, args: Any, kwargs: Any) 
 
 
 def _stream(wrapped: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
-    def chunks() -> Any:
-        stream = wrapped(*args, **kwargs)
-        return stream if type(stream) is GeneratorType else _iterated(stream)
-
-    return generator(chunks, lambda *_: _begin_call(owner, args, kwargs), (), {})
-
-
-def _iterated(stream: Any) -> Generator[Any]:
-    """Iterate over what another tracer has put around a stream: it may watch iteration only."""
-    yield from stream
-
-
-async def _iterated_async(stream: Any) -> AsyncGenerator[Any]:
-    async for chunk in stream:
-        yield chunk
+    return generator(
+        lambda: as_generator(wrapped(*args, **kwargs)),
+        lambda *_: _begin_call(owner, args, kwargs),
+        (),
+        {},
+    )
 
 
 async def _stream_async(wrapped: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
-    stream = await wrapped(*args, **kwargs)
-    if type(stream) is not AsyncGeneratorType:
-        stream = _iterated_async(stream)
+    stream = as_async_generator(await wrapped(*args, **kwargs))
     return async_generator(lambda: stream, lambda *_: _begin_call(owner, args, kwargs), (), {})
 
 
@@ -262,34 +244,28 @@ def _invoke(wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
     step = _execution(args, kwargs)
     if step is None:
         return wrapped(*args, **kwargs)
-    token = attach(step.context)
-    try:
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
-        restore(token)
-        step.end(_cause(error))
-        raise
-    restore(token)
-    step.add(lambda: {"result": jsonable(result)})
-    step.end()
-    return result
+    with step:
+        try:
+            result = wrapped(*args, **kwargs)
+        except Exception as error:
+            step.end(_cause(error))
+            raise
+        step.add(lambda: {"result": jsonable(result)})
+        return result
 
 
 async def _invoke_async(wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
     step = _execution(args, kwargs)
     if step is None:
         return await wrapped(*args, **kwargs)
-    token = attach(step.context)
-    try:
-        result = await wrapped(*args, **kwargs)
-    except BaseException as error:
-        restore(token)
-        step.end(_cause(error))
-        raise
-    restore(token)
-    step.add(lambda: {"result": jsonable(result)})
-    step.end()
-    return result
+    with step:
+        try:
+            result = await wrapped(*args, **kwargs)
+        except Exception as error:
+            step.end(_cause(error))
+            raise
+        step.add(lambda: {"result": jsonable(result)})
+        return result
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -6,10 +6,8 @@ Source: python-genai google/genai/_api_client.py and models.py at 1.24, 2.34 and
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_value, set_value
 
 from agentool_otel.ground.json_codec import loads
@@ -22,12 +20,11 @@ from agentool_otel.semconv.gen_ai import Provider
 from agentool_otel.tracing.instrumentation.client_calls import (
     ClientCall,
     Ending,
-    observe,
-    observe_async,
+    calling,
+    calling_async,
     start,
 )
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
-from agentool_otel.tracing.spans.exceptions import error_type_of
 
 __all__ = ["PATCHES", "SCOPE", "LastCall", "server_fields"]
 
@@ -63,11 +60,10 @@ def server_fields(client: Any) -> dict[str, Any]:
 
 
 class _Answer:
-    """Reads an answer from the HTTP responses that the SDK makes of it."""
+    """Reads an answer: the JSON of a whole one, or the HTTP responses of a stream."""
 
     def __init__(self, operation: Inference):
         self._reading = google.GenerateContentReading(operation)
-        self._error: ValueError | None = None
         present: Any = get_value(_LAST_CALL)
         if isinstance(present, LastCall):
             present.reading = self._reading
@@ -77,31 +73,25 @@ class _Answer:
         return self._reading.complete
 
     def whole(self, response: Any) -> None:
-        self.add(response)
+        self._reading.whole(response)
 
     def add(self, chunk: Any) -> None:
-        try:
-            self._reading.add(_body_of(chunk))
-        except ValueError as error:  # no JSON, which the SDK refuses as well
-            self._error = error
+        body = string(chunk, "body")
+        if body:
+            self._reading.add(loads(body))
 
     def operation(self, failed: bool) -> Operation:
-        operation = self._reading.operation(failed or self._error is not None)
-        if self._error is None:
-            return operation
-        return replace(
-            operation, error_type=error_type_of(self._error), error_message=str(self._error)
-        )
+        return self._reading.operation(failed)
 
 
-class _EmbeddingsAnswer(EmbeddingsReading):
-    def whole(self, response: Any) -> None:
-        super().whole(_body_of(response))
-
-
-def _body_of(response: Any) -> Any:
+def _taken(response: Any, ending: Ending) -> Any:
+    """Take the HTTP response of a whole answer; one that is no JSON is an error for the SDK too."""
     body = string(response, "body")
-    return None if not body else loads(body)
+    if body:
+        ending.body(body.encode())
+    else:
+        ending.whole({})
+    return response
 
 
 def _inference(client: Any, parameters: dict[str, Any]) -> Inference:
@@ -125,12 +115,13 @@ def _embeddings(client: Any, parameters: dict[str, Any]) -> Embeddings:
     )
 
 
-_GENERATE = ClientCall("a generateContent call", SCOPE, _inference, _content, _Answer)
-_EMBED = ClientCall("embeddings", SCOPE, _embeddings, lambda _: {}, _EmbeddingsAnswer)
+_STREAM = ClientCall("a generateContent call", SCOPE, _inference, _content, _Answer)
+_GENERATE = _STREAM._replace(taken=_taken)
+_EMBED = ClientCall("embeddings", SCOPE, _embeddings, lambda _: {}, EmbeddingsReading, taken=_taken)
 
 _CALLS = {
     "generateContent": _GENERATE,
-    "streamGenerateContent": _GENERATE,
+    "streamGenerateContent": _STREAM,
     "batchEmbedContents": _EMBED,
     "embedContent": _EMBED,
 }
@@ -173,27 +164,11 @@ def _name_of(path: str) -> str:
     return path
 
 
-def _request(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:
-    ending = _start(client, args, kwargs)
-    return wrapped(*args, **kwargs) if ending is None else observe(wrapped, args, kwargs, ending)
-
-
-def _async_request(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:
-    return _awaited(wrapped, client, args, kwargs)
-
-
-async def _awaited(wrapped: Callable[..., Any], client: Any, args: Any, kwargs: Any) -> Any:
-    ending = _start(client, args, kwargs)
-    if ending is None:
-        return await wrapped(*args, **kwargs)
-    return await observe_async(wrapped, args, kwargs, ending)
-
-
 _CLIENT = "google.genai._api_client"
 
 PATCHES = (
-    Patch(_CLIENT, "BaseApiClient.request", _request),
-    Patch(_CLIENT, "BaseApiClient.request_streamed", _request),
-    Patch(_CLIENT, "BaseApiClient.async_request", _async_request),
-    Patch(_CLIENT, "BaseApiClient.async_request_streamed", _async_request),
+    Patch(_CLIENT, "BaseApiClient.request", calling(_start)),
+    Patch(_CLIENT, "BaseApiClient.request_streamed", calling(_start)),
+    Patch(_CLIENT, "BaseApiClient.async_request", calling_async(_start)),
+    Patch(_CLIENT, "BaseApiClient.async_request_streamed", calling_async(_start)),
 )

@@ -26,14 +26,14 @@ from agentool_otel.providers.reading import Reading
 from agentool_otel.providers.server_sent_events import ServerSentEvents
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.instrumentation.client_calls import (
+    Begin,
     ClientCall,
     Ending,
-    observe,
-    observe_async,
+    calling,
+    calling_async,
     start,
 )
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
-from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.suppression import CLIENTS
 
 __all__ = ["PATCHES"]
@@ -88,6 +88,13 @@ class _Answer:
         return usage_of(next((usage for usage in usages if usage is not None), None))
 
 
+def _taken(result: Any, ending: Ending) -> Any:
+    """Take the result of a call, after a look at what only its stream has."""
+    if isinstance(ending.reading, _Answer):
+        ending.reading.chunks = get(result, "chunks")
+    return ending.result(result)
+
+
 def _call(
     description: str,
     kind: Callable[..., Operation],
@@ -106,6 +113,7 @@ def _call(
         content,
         lambda operation: _Answer(reading(operation)),
         owner=frozenset({CLIENTS}),
+        taken=_taken,
     )
 
 
@@ -137,52 +145,21 @@ _EMBEDDINGS = _call(
 )
 
 
-def _parameters(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**dict(zip(names, args, strict=False)), **kwargs}
+def _function(call: ClientCall, *names: str) -> Begin:
+    """Return what starts the span of a function, whose first parameters have these names."""
 
+    def begin(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ending | None:
+        return start(call, None, {**dict(zip(names, args, strict=False)), **kwargs})
 
-def _watched(ending: Ending, result: Any) -> Any:
-    """Return the result of a call, after a look at what only its stream has."""
-    with guarded("reading the stream of LiteLLM"):
-        if isinstance(ending.reading, _Answer):
-            ending.reading.chunks = get(result, "chunks")
-    return result
-
-
-def _begin(call: ClientCall, names: tuple[str, ...], args: Any, kwargs: Any) -> Ending | None:
-    return start(call, None, _parameters(names, args, kwargs))
-
-
-def _function(call: ClientCall, *names: str) -> Callable[..., Any]:
-    """Return the wrapper of a function, whose first parameters have these names."""
-
-    def wrapper(wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
-        ending = _begin(call, names, args, kwargs)
-        if ending is None:
-            return wrapped(*args, **kwargs)
-        return _watched(ending, observe(wrapped, args, kwargs, ending))
-
-    return wrapper
-
-
-def _async_function(call: ClientCall, *names: str) -> Callable[..., Any]:
-    async def observed(wrapped: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        ending = _begin(call, names, args, kwargs)
-        if ending is None:
-            return await wrapped(*args, **kwargs)
-        return _watched(ending, await observe_async(wrapped, args, kwargs, ending))
-
-    def wrapper(wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
-        return observed(wrapped, args, kwargs)
-
-    return wrapper
+    return begin
 
 
 def _both(module: str, name: str, call: ClientCall, *names: str) -> tuple[Patch, Patch]:
     """Return patches of a function and of its twin, which has an `a` before its name."""
+    begin = _function(call, *names)
     return (
-        Patch(module, name, _function(call, *names), optional=True),
-        Patch(module, f"a{name}", _async_function(call, *names), optional=True),
+        Patch(module, name, calling(begin), optional=True),
+        Patch(module, f"a{name}", calling_async(begin), optional=True),
     )
 
 
@@ -191,7 +168,7 @@ PATCHES = (
     *_both("litellm", "text_completion", _TEXT, "prompt", "model"),
     *_both("litellm", "responses", _RESPONSES, "input", "model"),
     *_both("litellm", "embedding", _EMBEDDINGS, "model", "input"),
-    Patch("litellm", "anthropic_messages", _async_function(_MESSAGES), optional=True),
+    Patch("litellm", "anthropic_messages", calling_async(_function(_MESSAGES)), optional=True),
     # What is imported from here is not what the package has.
     *_both("litellm.main", "completion", _CHAT, "model", "messages"),
     *_both("litellm.main", "embedding", _EMBEDDINGS, "model", "input"),

@@ -17,7 +17,6 @@ from opentelemetry.context import attach, create_key, get_current, set_value
 from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.integrations.llama_index.instrumentor import messages
 from agentool_otel.integrations.llama_index.instrumentor.models import SCOPE, provider_of_model
-from agentool_otel.integrations.llama_index.instrumentor.runs import end_run
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Embeddings, Retrieval, WorkflowInvocation
 from agentool_otel.providers.fields import get, integer, items, join_texts, plain_text, string
@@ -99,9 +98,9 @@ class Engine:
         if answer:
             self.step.add(lambda: {"output": [message("assistant", [text(answer)])]})
         if isinstance(error, GeneratorExit):
-            end_run(self.step, None, "closed")
+            self.step.end_run(interrupted="closed")
         else:
-            end_run(self.step, error)
+            self.step.end_run(error)
 
     def failed(self, error: BaseException) -> None:
         if isinstance(error, GeneratorExit):

@@ -33,12 +33,11 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.providers.fields import get, items, record, string
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
 
-__all__ = ["WorkflowRun", "conversation_of", "current_run", "end_run"]
+__all__ = ["WorkflowRun", "conversation_of", "current_run"]
 
 _RUN_KEY = create_key("agentool-otel-llama-index-run")
 _HANDOFF = "handoff"
@@ -144,7 +143,7 @@ class WorkflowRun:
     ) -> None:
         agent, self._agent = self._agent, None
         if agent is not None:
-            end_run(agent[1], error, interrupted)
+            agent[1].end_run(error, interrupted=interrupted)
 
     # ---- the tools inside
     def tool(self, call: Any) -> Tool:
@@ -229,15 +228,7 @@ class WorkflowRun:
         while self._waiting:
             self._waiting.popitem()[1].leave_open()
         self._end_agent(error, interrupted)
-        end_run(self.step, error, interrupted)
-
-
-def end_run(
-    step: StepSpan, error: BaseException | None = None, interrupted: str | None = None
-) -> None:
-    """End the span of a run with its status."""
-    status = "error" if error is not None else "success" if interrupted is None else "in_progress"
-    step.end(error, interrupted=interrupted, extra={agentool.STATUS: status})
+        self.step.end_run(error, interrupted=interrupted)
 
 
 def _invocation(agent: Any, name: str | None = None) -> AgentInvocation:

@@ -26,7 +26,6 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 from agentool_otel.integrations.openai_agents.instrumentor import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
 from agentool_otel.providers.fields import as_list, get, items, plain_text, string
-from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation import approvals
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.identity import identify, names_of
@@ -124,7 +123,7 @@ class AgentRun:
     ) -> None:
         agent, self.agent = self.agent, None
         if agent is not None and agent is not self.step:
-            _end(agent, error, interrupted, self._agent_ended)
+            agent.end_run(error, interrupted=interrupted, end_ns=self._agent_ended)
 
     # ---- the tools inside
     def unanswered(self, tool: StepSpan, call_id: str | None) -> None:
@@ -207,19 +206,7 @@ class AgentRun:
     def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:
         self._prompt = None
         self._end_agent(error, interrupted)
-        _end(self.step, error, interrupted)
-
-
-def _end(
-    step: StepSpan,
-    error: BaseException | None,
-    interrupted: str | None,
-    end_ns: int | None = None,
-) -> None:
-    failed = error is not None or step.fields.get("error_type") is not None
-    status = "error" if failed else "success" if interrupted is None else "in_progress"
-    extra = {agentool.STATUS: status}
-    step.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
+        self.step.end_run(error, interrupted=interrupted)
 
 
 def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
