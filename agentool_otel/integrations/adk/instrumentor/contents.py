@@ -84,7 +84,7 @@ class Waiting:
         return named or ("long_running_tool" if kinds else None)
 
     def calls(self) -> list[dict[str, Any]]:
-        """Return the calls: of one that ADK asks about, the one that it is about."""
+        """Return the calls; in the place of a request for confirmation, the call to confirm."""
         return [_call(call) for call in self._calls.values()]
 
 

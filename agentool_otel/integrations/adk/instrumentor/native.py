@@ -1,4 +1,4 @@
-"""What ADK writes to the current span: until 2.9 its functions take that for a span of its own.
+"""Writes of ADK to the current span, which its functions until 2.9 take for a span of its own.
 
 Where its own spans are replaced, the current span is that of our agent. These functions then see a
 span that records nothing, or requests and results would be on ours, with content off as well.

@@ -1,9 +1,9 @@
 """Tools, by the callbacks of plugins.
 
 The methods that call the plugins are wrapped, and no plugin is registered: a plugin of the
-program's may answer before ours is asked, and runners that exist have none of ours. They run in the
-context of the tool: in a task of its own. Whose end ADK does not tell, because the tool raises or
-is cancelled, that ends with its agent.
+program's may answer first, and runners that exist already would have none of ours. The methods run
+in the context of the tool, in a task of its own. A tool whose end ADK does not report, because it
+raises or is cancelled, ends with its agent.
 
 Source: google-adk plugins/plugin_manager.py, flows/llm_flows/functions.py at 1.19,
 flows/llm_flows/tools/_caller.py at 2.13.
@@ -148,7 +148,7 @@ def _call_id(context: Any) -> str | None:
 
 
 def _actions(context: Any) -> Any:
-    """Return what a call asks of its agent, beside its result."""
+    """Return the requests of a call to its agent, beside its result."""
     return get(context, "_event_actions")
 
 

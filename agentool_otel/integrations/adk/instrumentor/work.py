@@ -30,7 +30,7 @@ def at_work(context: Context) -> Work | None:
 
 
 class OpenStep(Protocol):
-    """A step whose end ADK may leave untold."""
+    """A step whose end ADK may not report."""
 
     def leave(self, error: BaseException | None, interrupted: str | None, /) -> None:
         """End it, unless it has ended: the work around it ends."""

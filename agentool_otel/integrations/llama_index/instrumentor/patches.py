@@ -13,7 +13,7 @@ dispatcher. Beside them stands one public method, `Workflow.run`, which knows th
                                     LlamaIndex calls it again from its beginning
     retriever                       retrieval, with the documents and their scores
     model call, embeddings          chat and embeddings, by the client's instrumentor where that
-                                    records them: it sees more of them than the events tell. Else
+                                    records them: it sees more of them than the events have. Else
                                     by the events
 
 The session is that of the memory: the `session_id` of a `Memory`, or the key that a program has

@@ -210,7 +210,7 @@ class WorkflowRun:
         self._end()
 
     def _failure(self) -> BaseException | None:
-        """Return the exception of a run of workflows 1.x, which the dispatcher does not tell."""
+        """Return the exception of a run of workflows 1.x, which the dispatcher does not report."""
         future = self.future
         return None if future is None or not future.done() else future.exception()
 
