@@ -56,6 +56,8 @@ def test_every_trace_comes_back_from_its_spans(document: dict[str, Any]) -> None
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(document=traces)
+@example(document={"trace_id": "t", "steps": [], "metadata": {"case_id": "[{", "user_id": '["'}})
+@example(document={"trace_id": "t", "steps": [], "session_id": '{"', "agent_id": "[{"})
 def test_every_trace_comes_back_from_other_dialects_too(
     dialect: str, document: dict[str, Any]
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from agentool_otel.integrations.agent_tool.documents.checking import findings
-from agentool_otel.tracing.spans.settings import settings
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, objects
 
@@ -38,7 +37,6 @@ def test_check_28_telemetry_refs_are_those_of_the_exported_span(spans: Any) -> N
 
 
 def test_check_28_without_recording_there_are_no_references() -> None:
-    settings.reset()  # another test may have left it on
     call = Call()
     invocation = EXAMPLES["Invocation"]
     assert call.emitter.record(invocation) == invocation

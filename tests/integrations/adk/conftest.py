@@ -105,6 +105,7 @@ def wait(work: Coroutine[Any, Any, Any]) -> Any:
 
 @pytest.fixture(scope="session")
 def _stage() -> Iterator[Stage]:
+    pytest.importorskip("google.adk")
     pytest.importorskip("opentelemetry.sdk")
     with stages() as stage:
         yield stage
@@ -114,7 +115,6 @@ def _stage() -> Iterator[Stage]:
 def scene(_stage: Stage, caplog: pytest.LogCaptureFixture) -> Iterator[Scene]:
     """Everything attached. ADK may swallow an exception of ours, so they are looked for in the
     log."""
-    pytest.importorskip("google.adk")
     _stage.set()
     settings.strict = False
     containment._reported.clear()

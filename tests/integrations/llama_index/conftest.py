@@ -94,6 +94,8 @@ def wait(work: Coroutine[Any, Any, Any]) -> Any:
 
 @pytest.fixture(scope="session")
 def _stage() -> Iterator[Stage]:
+    pytest.importorskip("llama_index.core")
+    pytest.importorskip("llama_index.llms.openai")
     pytest.importorskip("opentelemetry.sdk")
     with stages() as stage:
         yield stage
@@ -103,8 +105,6 @@ def _stage() -> Iterator[Stage]:
 def scene(_stage: Stage, caplog: pytest.LogCaptureFixture) -> Iterator[Scene]:
     """Everything attached. LlamaIndex swallows errors of a handler, so they are looked for in the
     log."""
-    pytest.importorskip("llama_index.core")
-    pytest.importorskip("llama_index.llms.openai")
     _stage.set()
     settings.strict = False
     containment._reported.clear()

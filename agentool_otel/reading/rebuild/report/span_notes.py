@@ -53,6 +53,8 @@ _NOTED = frozenset({agentool.CONTENT_SHORTENED, agentool.CONTENT_REDACTED})
 """Attributes that name others whose values are not whole."""
 _NOTES = _NOTED | OF_COLLECTORS
 _JSON_STARTS = frozenset("{[")
+_LABELS = (".id", "_id", ".name", "_name")
+"""Ends of keys whose values are ids and names, which are never JSON."""
 _LONGEST_PLACEHOLDER = max(map(len, PLACEHOLDERS))
 _ATTRIBUTES, _RESOURCE = "attributes.", "resource."
 
@@ -78,7 +80,7 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
         elif (end := cut_end(value)) is not None:
             yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
-        elif is_cut_json(value):
+        elif _is_cut_json(key, value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
 
 
@@ -88,21 +90,25 @@ def may_hide(span: SpanRecord) -> bool:
     """
     if span.damaged or not _NOTES.isdisjoint(span.attributes):
         return True
-    for value in span.attributes.values():
+    for key, value in span.attributes.items():
         if value.__class__ is not str or not value:
             continue
         if value[0] in _JSON_STARTS:
-            if not is_json(value) and _hides(value):
+            if not is_json(value) and _hides(key, value):
                 return True
-        elif value[-1] in _ODD_ENDS and _hides(value):
+        elif value[-1] in _ODD_ENDS and _hides(key, value):
             return True
     return any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events)
 
 
-def _hides(value: str) -> bool:
+def _hides(key: str, value: str) -> bool:
     if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
         return True
-    return _is_mask(value) or is_cut_json(value) or cut_end(value) is not None
+    return _is_mask(value) or _is_cut_json(key, value) or cut_end(value) is not None
+
+
+def _is_cut_json(key: str, value: str) -> bool:
+    return not key.endswith(_LABELS) and is_cut_json(value)
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:

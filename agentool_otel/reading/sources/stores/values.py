@@ -108,7 +108,7 @@ def _number(value: int, size: int) -> str | None:
 
 def _spell(value: str, size: int, decimal: bool) -> str | None:
     text = value.strip().lower().removeprefix("tr-")
-    if decimal and text.isdecimal():
+    if decimal and text.isdecimal() and text[0] != "0":  # no store prints a number with zeros first
         return _number(int(text[:60]), size)
     digits = text.removeprefix("0x")
     if _HEX.fullmatch(digits) and len(digits) <= 2 * size:
