@@ -228,6 +228,9 @@ class LinkingDialect(Dialect, Protocol):
     Only `trace_links` and `arrange` see more than one span at a time.
     """
 
+    makes_spans: bool
+    """Whether `arrange` may return other spans than it is given; without this, it may not."""
+
     def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
         """Return the links of an OTel trace to others; None for a trace that stands alone."""
         ...

@@ -7,6 +7,7 @@ where that is joined to the span it is read from there, else it is a model call 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import structs
@@ -20,17 +21,21 @@ from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Content,
     Markers,
+    TraceLinks,
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.session_entries import Channel, Entry, session_links
+from agentool_otel.dialects.kit.session_tree import combined
+from agentool_otel.integrations.claude_code.events.names import FILE, PREFIX, SCOPE
+from agentool_otel.integrations.claude_code.events.records import entries_of, tool_name
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["ClaudeCode"]
 
-_SCOPE = "com.anthropic.claude_code"
-_PREFIX = "claude_code."
 _ANSWER = "assistant_response"
 _NAMES = {"session.id": gen_ai.CONVERSATION_ID}
 _MODEL = {
@@ -57,7 +62,7 @@ class ClaudeCode:
     )
     """`Task` is the earlier name of `Agent`. deepagents has the same tool under the name `task`."""
     prompt_ids = ("prompt.id",)
-    markers = Markers(scopes=(_SCOPE,), keys=("span.type",), names=(_PREFIX,))
+    markers = Markers(scopes=(SCOPE,), keys=("span.type",), names=(PREFIX,))
     content = Content(
         attributes=(
             "user_prompt",
@@ -72,23 +77,42 @@ class ClaudeCode:
         ),
         events=(
             *("tool.output", "api_request_body", "api_response_body", _ANSWER),
-            *(_PREFIX + name for name in ("tool.output", "api_request_body", "api_response_body")),
-            _PREFIX + _ANSWER,
+            *(PREFIX + name for name in ("tool.output", "api_request_body", "api_response_body")),
+            PREFIX + _ANSWER,
         ),
     )
 
+    values_from = (Channel.FILE, Channel.LOG, Channel.SPAN)
+    makes_spans = True
+
+    def owns(self, span: SpanRecord) -> bool:
+        return span.scope.startswith(SCOPE)
+
+    def entries(self, records: Sequence[SpanRecord]) -> tuple[list[Entry], list[SpanRecord]]:
+        return entries_of(records, self.read)
+
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
+        return session_links(spans, self, "session.id")
+
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return combined(spans, self, FILE)
+
     def recognise(self, span: SpanRecord) -> Confidence:
-        if span.scope.startswith(_SCOPE):
+        if span.scope.startswith(SCOPE):
             return Confidence(OWN_ROLE, f"scope {span.scope}")
-        if str(span.attributes.get("span.type", "")).startswith(_PREFIX):
+        if str(span.attributes.get("span.type", "")).startswith(PREFIX):
             return Confidence(OWN_ROLE, "span.type begins with claude_code.")
-        if span.name.startswith(_PREFIX):
+        if span.name.startswith(PREFIX):
             return Confidence(SPAN_NAME, "name begins with claude_code.")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
+        if span.span.scope == FILE:
+            return onto.as_operation(span)
+        if "agent_id" in span.rest and "session.id" in span.rest:
+            onto.drop(span, gen_ai.CONVERSATION_ID)  # of a sub-agent, it is the id of that
         name = span.text("span.type") or span.text("event.name") or span.span.name
-        kind = name.removeprefix(_PREFIX)
+        kind = name.removeprefix(PREFIX)
         onto.rename(span, _NAMES)
         if kind in ("interaction", "user_prompt"):
             onto.put(span, gen_ai.AGENT_NAME, "claude-code")
@@ -114,7 +138,7 @@ def _read_answers(span: Reader) -> None:
     """Take the last answer among the log records of a span."""
     for event in reversed(span.span.events):
         body = event.attributes
-        if event.name.removeprefix(_PREFIX) == _ANSWER and "agent_id" not in body:
+        if event.name.removeprefix(PREFIX) == _ANSWER and "agent_id" not in body:
             answer = onto.as_messages(body.get("response"), "assistant")
             onto.put(span, gen_ai.OUTPUT_MESSAGES, answer or None)
 
@@ -122,7 +146,7 @@ def _read_answers(span: Reader) -> None:
 def _read_model_call(span: Reader) -> Operation:
     for event in span.span.events:
         body = event.attributes
-        name = event.name.removeprefix(_PREFIX)
+        name = event.name.removeprefix(PREFIX)
         if name == "api_request":
             onto.put(span, agentool.COST_USD, body.get("cost_usd"))
         elif name in ("api_request_body", "api_response_body"):
@@ -139,11 +163,14 @@ def _read_model_call(span: Reader) -> Operation:
     onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "new_context")
     onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", "response.model_output")
     onto.rename(span, {"stop_reason": gen_ai.RESPONSE_FINISH_REASONS})
+    reasons = span.texts(gen_ai.RESPONSE_FINISH_REASONS)
+    onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, reasons and list(map(finish_reason, reasons)))
     failure = span.text("error")
-    if failure is not None and core.ERROR_TYPE not in span.rest:
-        status = span.text("status_code")
-        return onto.failed(onto.as_operation(span, "chat"), status, failure)
-    return onto.as_operation(span, "chat")
+    if failure is None:
+        return onto.as_operation(span, "chat")
+    onto.put(span, core.ERROR_TYPE, span.text("status_code"))
+    read = onto.failed(onto.as_operation(span, "chat"), None, failure)
+    return read if read.error_message else structs.replace(read, error_message=failure)
 
 
 def _count(value: Any) -> int | None:
@@ -165,8 +192,11 @@ def _read_body(span: Reader, body: Any, is_request: bool) -> None:
 
 
 def _read_tool(span: Reader) -> Operation:
+    if name := tool_name(span.rest):
+        onto.drop(span, gen_ai.TOOL_NAME, "tool_name")  # without its MCP server
+        onto.put(span, gen_ai.TOOL_NAME, name)
     for event in span.span.events:
-        if event.name.removeprefix(_PREFIX) == "tool_result":
+        if event.name.removeprefix(PREFIX) == "tool_result":
             for key in ("tool_input", "tool_parameters"):
                 onto.put(span, key, event.attributes.get(key))
     onto.rename(
@@ -180,7 +210,7 @@ def _read_tool(span: Reader) -> Operation:
     named = {to: value for key, to in _ARGUMENTS.items() if (value := span.text(key)) is not None}
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, named or None)
     for event in span.span.events:
-        if event.name in ("tool.output", _PREFIX + "tool.output"):
+        if event.name in ("tool.output", PREFIX + "tool.output"):
             for key in ("output", "content", "diff"):
                 onto.set_result(span, event.attributes.get(key, onto.UNSET))
     if gen_ai.TOOL_CALL_RESULT not in span.rest:

@@ -92,10 +92,11 @@ def _remote(scheme: str, where: str) -> Source:
         return SpanFiles(files, without_credentials(where))
     from agentool_otel.ground.installing import install_command
 
-    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(plugin_names))
+    schemes = ", ".join(f"{name}://" for name in sorted(plugin_names))
+    command = install_command("remote", "fsspec")
     raise SourceError(
-        f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
-        f", with {install_command('remote', 'fsspec')}"
+        f"no source for {scheme + '://'!r}; schemes known: {schemes} (servers also with TLS, as "
+        f"jaeger+https://), and those of fsspec, as s3://, with {command}"
         "; hint: name a file, a folder or `-` for standard input"
     )
 

@@ -94,7 +94,7 @@ def test_spans_are_read_with_cached_tokens_counted_in() -> None:
     assert spelled(*SPANS) == text("""
         claude_code: agent agent=claude-code session=s1
           > user: Fix the test.
-        claude_code: chat provider=anthropic model=claude-opus finish=tool_use cost=0.02
+        claude_code: chat provider=anthropic model=claude-opus finish=tool_call cost=0.02
             in=130 out=5 cached=100 cache_written=20
           > user: Fix the test.
           < assistant: I look at it.

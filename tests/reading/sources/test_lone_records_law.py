@@ -96,14 +96,18 @@ def test_the_output_is_the_last_answer_of_the_agent(
         for _, attributes in drawn
         if "response" in attributes and "agent_id" not in attributes
     ]
-    (document,) = rebuilt(logs(scope, records, binary=False))
+    runs = rebuilt(logs(scope, records, binary=False))
+    (document,) = (run for run in runs if "parent_trace_id" not in run.get("metadata", {}))
     assert document["input"] == "q"
     assert document.get("output") == (answers[-1] if answers else None)
 
 
 def content(document: Any) -> Any:
-    """Return a document without its id, which is made of the session where there is no other."""
-    return {name: value for name, value in document.items() if name != "trace_id"}
+    """Return a document without ids, which are made of the session where there are no others."""
+    content = {name: value for name, value in document.items() if name != "trace_id"}
+    names = ("sub_traces", "parent_trace_id")
+    metadata = {name: v for name, v in content.pop("metadata", {}).items() if name not in names}
+    return {**content, "metadata": metadata}
 
 
 def logs(scope: str, records: list[dict[str, Any]], binary: bool) -> bytes:

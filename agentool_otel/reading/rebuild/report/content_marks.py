@@ -40,7 +40,7 @@ def shortened_on(node: Node) -> Iterator[Note]:
         return
     for name, note in notes.items() if isinstance(notes, dict) else ():
         size = note.get("bytes") if isinstance(note, dict) else None
-        rule = f"shortened from {size} bytes to fit"
+        rule = "recorded in part" if size is None else f"shortened from {size} bytes to fit"
         yield Note("truncated", name, None, node.span.span_id, name, rule)
 
 

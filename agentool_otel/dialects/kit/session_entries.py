@@ -1,0 +1,136 @@
+"""Entries of a coding agent's session: what one record has of one event."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import Literal, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from agentool_otel.dialects.kit.dialect import TraceLinks
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["DENIED", "Channel", "Entry", "Kind", "SessionDialect", "flat", "numbered",
+           "session_links"]  # fmt: skip
+
+Kind = Literal["turn", "agent", "model", "tool"]
+
+DENIED = "permission_denied"
+"""Error type of a tool call that the user, a rule or a hook did not allow."""
+_SCOPE = "otel.scope.name"
+
+
+class Channel(IntEnum):
+    """Where a record is from. The first that has an event gives it its ids."""
+
+    SPAN = 0
+    FILE = 1
+    """The session file."""
+    LOG = 2
+
+
+class Entry(NamedTuple):
+    """One record of an event of a session."""
+
+    kind: Kind
+    operation: Operation
+    span: SpanRecord
+    """The record. Its times are those of the event; no end means that it has none here."""
+    channel: Channel
+    keys: tuple[str, ...] = ()
+    """Ids of the event. Entries of one kind with one in common are of the same event."""
+    agent: str | None = None
+    """Key of the sub-agent that the event is part of; None for the session's own."""
+    turn: str | None = None
+    """Key of the turn that the event is part of; None if unknown."""
+    started_by: str | None = None
+    """Of a sub-agent: key of the tool call that started it."""
+    partial: frozenset[str] = frozenset()
+    """Fields of the operation that are not whole, and count where no other record has them."""
+
+
+class SessionDialect(Protocol):
+    """A dialect that can assign its records to the events of a session."""
+
+    @property
+    def values_from(self) -> tuple[Channel, ...]:
+        """The channels by the worth of their values, the best first."""
+        ...
+
+    def owns(self, span: SpanRecord) -> bool:
+        """Return whether a record is one of this agent's."""
+        ...
+
+    def entries(self, records: Sequence[SpanRecord]) -> tuple[list[Entry], list[SpanRecord]]:
+        """Return the entries that records are, and the records that this dialect does not know."""
+        ...
+
+
+def session_links(
+    spans: Sequence[SpanRecord], dialect: SessionDialect, *names: str
+) -> TraceLinks | None:
+    """Return the sessions that a trace has records of; None if it has none of the agent's.
+
+    Args:
+        spans: those of one trace.
+        dialect: knows the records of the agent.
+        names: attributes with the id of a session, besides that of the conventions.
+    """
+    own = [span for span in spans if dialect.owns(span)]
+    if not own:
+        return None
+    keys = (*names, gen_ai.CONVERSATION_ID)
+    sessions = dict.fromkeys(
+        value
+        for span in own
+        for attributes in (span.attributes, *(event.attributes for event in span.events))
+        for key in keys
+        if isinstance(value := attributes.get(key), str)
+    )
+    return TraceLinks(offered=[*sessions], needed=[*sessions])
+
+
+def flat(span: SpanRecord) -> Iterator[SpanRecord]:
+    """Yield a span without the log records that were joined to it, and each of these."""
+    logged = [event for event in span.events if _SCOPE in event.attributes]
+    if not logged:
+        yield span
+        return
+    yield replace(span, events=[event for event in span.events if _SCOPE not in event.attributes])
+    for number, event in enumerate(logged):
+        attributes = dict(event.attributes)
+        yield SpanRecord(
+            span.trace_id,
+            f"{span.span_id}/{number}",
+            span.span_id,
+            event.name,
+            start_ns=event.time_ns,
+            end_ns=event.time_ns,
+            attributes=attributes,
+            scope=str(attributes.pop(_SCOPE)),
+            resource=span.resource,
+        )
+
+
+def numbered(entries: Iterable[Entry], key: Callable[[Entry], str | None]) -> Iterator[Entry]:
+    """Yield entries with one more key, of content that is counted in each channel: events that have
+    no id in one of the channels are the same if they are as many.
+
+    Args:
+        entries: in order of time.
+        key: returns the content; None for an entry without.
+    """
+    counts: dict[tuple[Channel, str | None, str], int] = defaultdict(int)
+    for entry in entries:
+        content = key(entry)
+        if content is None:
+            yield entry
+            continue
+        place = (entry.channel, entry.agent, content)
+        counts[place] += 1
+        made = f"{entry.agent or ''}\0{content}\0{counts[place]}"
+        yield entry._replace(keys=(*entry.keys, made))

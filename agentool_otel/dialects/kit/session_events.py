@@ -1,0 +1,117 @@
+"""Events of a coding agent's session: what all records of one have together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import fields
+
+from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry
+from agentool_otel.ground import json_codec
+from agentool_otel.model.operations import Operation, Usage
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["Event"]
+
+_ATTRIBUTE_OF = {"arguments": gen_ai.TOOL_CALL_ARGUMENTS, "result": gen_ai.TOOL_CALL_RESULT}
+
+
+class Event:
+    """An event of a session, and all entries of it."""
+
+    def __init__(self, entries: list[Entry], values_from: Sequence[Channel]):
+        self.entries = entries
+        self._values_from = values_from
+        self.kind = entries[0].kind
+        self.parent: Event | None = None
+        self.children: list[Event] = []
+
+    def add(self, other: Event) -> None:
+        self.entries += other.entries
+
+    @property
+    def keys(self) -> Iterator[str]:
+        return (key for entry in self.entries for key in entry.keys)
+
+    def first(self, name: str) -> Any:
+        """Return a member of the first entry that has it."""
+        return next((v for e in self.entries if (v := getattr(e, name)) is not None), None)
+
+    @cached_property
+    def base(self) -> SpanRecord:
+        """The record that gives the event its ids."""
+        return min(self.entries, key=lambda entry: (entry.channel, entry.span.start_ns or 0)).span
+
+    @cached_property
+    def start_ns(self) -> int | None:
+        for channel in Channel:
+            starts = [e.span.start_ns for e in self.entries if e.channel is channel]
+            known = [start for start in starts if start is not None]
+            if known:
+                return min(known)
+        return None
+
+    @cached_property
+    def end_ns(self) -> int | None:
+        for channel in Channel:
+            ends = [e.span.end_ns for e in self.entries if e.channel is channel]
+            known = [end for end in ends if end is not None]
+            if known:
+                return max(known)
+        return None
+
+    @cached_property
+    def operation(self) -> Operation:
+        """What all entries have together."""
+        ranked = sorted(self.entries, key=lambda entry: self._values_from.index(entry.channel))
+        kind = type(ranked[0].operation)
+        alike = [entry for entry in ranked if type(entry.operation) is kind]
+        values: dict[str, Any] = {}
+        partial: list[str] = []
+        for field in fields(kind):
+            name = field.encode_name
+            if name in ("extra", "error_type", "error_message"):
+                continue
+            has = [
+                entry for entry in alike if _is_set(field.default, getattr(entry.operation, name))
+            ]
+            whole = [entry for entry in has if name not in entry.partial]
+            if not has:
+                continue
+            values[name] = getattr((whole or has)[0].operation, name)
+            if name == "usage":
+                values[name] = _filled([getattr(entry.operation, name) for entry in has])
+            if not whole:
+                partial.append(_ATTRIBUTE_OF.get(name, name))
+        failed = [entry.operation for entry in ranked if entry.operation.error_type is not None]
+        failed.sort(key=lambda operation: operation.error_type != DENIED)
+        if failed:
+            values["error_type"] = failed[0].error_type
+            described = (operation.error_message for operation in failed)
+            values["error_message"] = next(filter(None, described), None)
+        extra: dict[str, Any] = {}
+        for entry in reversed(ranked):
+            extra |= entry.operation.extra
+        if partial:
+            extra[agentool.CONTENT_SHORTENED] = json_codec.dumps({name: {} for name in partial})
+        return kind(**values, extra=extra)
+
+
+def _is_set(default: Any, value: Any) -> bool:
+    return value is not None and value is not UNSET and value != default and value not in ("", [])
+
+
+def _filled(usages: list[Usage]) -> Usage:
+    """Return token counts, each from the first that has it."""
+    counts: dict[str, Any] = {}
+    for usage in reversed(usages):
+        counts |= {
+            field.encode_name: count
+            for field in fields(Usage)
+            if (count := getattr(usage, field.encode_name)) is not None
+        }
+    return Usage(**counts)

@@ -1,0 +1,298 @@
+"""Sessions of coding agents, put together from every place that records them.
+
+A coding agent writes spans, log records and a file of its own. Each has a part of what happened,
+under other ids and times. A dialect knows which event of the session a record is of; records
+of the same event become one span, and the spans one tree:
+
+    invoke_agent                 a turn: from a prompt of the user to the answer
+    ├─ chat
+    └─ execute_tool
+       └─ invoke_agent           a sub-agent, below the tool that started it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+from msgspec.structs import replace
+
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind, SessionDialect, flat
+from agentool_otel.dialects.kit.session_events import Event
+from agentool_otel.model.messages import parts_of
+from agentool_otel.model.operations import AgentInvocation, Inference
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["combined"]
+
+_SAME_PROMPT_NS = 60 * 10**9
+_SAME_TIME_NS = 5 * 10**9
+"""Longest time between two records of one prompt: of the same text, and where one has no text."""
+_TURN_ONLY = frozenset({"tool_call"})
+"""Finish reasons after which a turn goes on."""
+_WRITER = GenAI()
+
+
+def combined(spans: list[SpanRecord], dialect: SessionDialect, scope: str) -> list[SpanRecord]:
+    """Return the spans of a session, one for each event.
+
+    Args:
+        spans: those of all channels, and others of the same traces, which stay as they are.
+        dialect: knows the records of the agent.
+        scope: the scope of the new spans.
+    """
+    records = [record for span in spans if dialect.owns(span) for record in flat(span)]
+    if not records:
+        return spans
+    others = [span for span in spans if not dialect.owns(span)]
+    entries, unknown = dialect.entries(records)
+    session = _Session(entries, dialect.values_from, {span.span_id for span in others})
+    return [*others, *unknown, *session.spans(scope)]
+
+
+class _Session:
+    """The events of a session as a tree."""
+
+    def __init__(
+        self, entries: list[Entry], values_from: Sequence[Channel], outside: set[str]
+    ) -> None:
+        self._values_from = values_from
+        self._outside = outside
+        """Ids of spans that are none of the session's."""
+        events = list(self._merged(entries))
+        self.turns = [event for event in events if event.kind == "turn"]
+        self.agents = {key: e for e in events if e.kind == "agent" for key in e.keys}
+        self._tools = {key: e for e in events if e.kind == "tool" for key in e.keys}
+        self._others = [event for event in events if event.kind in ("model", "tool")]
+        self._turn_of: dict[str, Event] = {}
+        self._add_missing_agents()
+        self._join_turns()
+        self._place()
+
+    def _merged(self, entries: list[Entry]) -> Iterator[Event]:
+        """Yield an event for each set of entries that have keys in common."""
+        of_key: dict[tuple[Kind, str], list[Entry]] = {}
+        groups: dict[int, list[Entry]] = {}
+        for entry in entries:
+            group = [entry]
+            groups[id(group)] = group
+            for key in entry.keys:
+                other = of_key.get((entry.kind, key), group)
+                if other is not group:
+                    group, smaller = (other, group) if len(other) >= len(group) else (group, other)
+                    group += smaller
+                    del groups[id(smaller)]
+                    for item in smaller:
+                        of_key.update(((item.kind, own), group) for own in item.keys)
+                of_key[entry.kind, key] = group
+        for group in groups.values():
+            yield Event(group, self._values_from)
+
+    # ------------------------------------------------------------------------------ sub-agents
+
+    def _add_missing_agents(self) -> None:
+        """Add the sub-agents of which only events are known."""
+        for event in self._others:
+            key = event.first("agent")
+            if key is not None and key not in self.agents:
+                entry = event.entries[0]
+                operation = AgentInvocation(conversation_id=entry.operation.conversation_id)
+                span = replace(entry.span, span_id=_made_id(entry.span.span_id, key), end_ns=None)
+                agent = Entry("agent", operation, span, entry.channel, (key,), turn=entry.turn)
+                self.agents[key] = Event([agent], self._values_from)
+
+    # ----------------------------------------------------------------------------------- turns
+
+    def _join_turns(self) -> None:
+        """Join turns that have an event in common, or the same prompt at the same time."""
+        for turn in self.turns:
+            for key in turn.keys:
+                self._turn_of[key] = turn
+        for event in (*self._others, *self.agents.values()):
+            named = dict.fromkeys(entry.turn for entry in event.entries if entry.turn is not None)
+            known = [self._turn_of[key] for key in named if key in self._turn_of]
+            if not known and named:
+                known = [self._missing_turn(event, next(iter(named)))]
+            for key in named:
+                self._turn_of.setdefault(key, known[0])
+            for other in known[1:]:
+                self._join(known[0], other)
+        self.turns.sort(key=_start)
+        for turn in self.turns[:]:
+            if turn in self.turns and (twin := self._twin(turn)) is not None:
+                self._join(twin, turn)
+        self.turns.sort(key=_start)
+
+    def _missing_turn(self, event: Event, key: str) -> Event:
+        """Return a turn of which only events are known: the agent was killed before it ended."""
+        entry = min(event.entries, key=lambda entry: entry.channel)
+        operation = AgentInvocation(conversation_id=entry.operation.conversation_id)
+        span = replace(
+            entry.span, span_id=_made_id(entry.span.span_id, key), parent_id=None, end_ns=None
+        )
+        turn = Event([Entry("turn", operation, span, entry.channel, (key,))], self._values_from)
+        self.turns.append(turn)
+        return turn
+
+    def _join(self, into: Event, other: Event) -> None:
+        into, other = self._current(into), self._current(other)
+        if into is other:
+            return
+        into.add(other)
+        self.turns.remove(other)
+        for key, turn in self._turn_of.items():
+            if turn is other:
+                self._turn_of[key] = into
+
+    def _current(self, turn: Event) -> Event:
+        return self._turn_of.get(next(turn.keys, ""), turn)
+
+    def _twin(self, turn: Event) -> Event | None:
+        """Return the turn before that is the same in other channels."""
+        channels = {entry.channel for entry in turn.entries}
+        prompt, start = _prompt(turn), _start(turn)
+        twins: list[tuple[int, Event]] = []
+        for other in self.turns:
+            if other is turn or not channels.isdisjoint(e.channel for e in other.entries):
+                continue
+            apart = abs(_start(other) - start)
+            said = _prompt(other)
+            if apart <= (_SAME_PROMPT_NS if prompt == said is not None else _SAME_TIME_NS) and (
+                prompt == said or None in (prompt, said)
+            ):
+                twins.append((apart, other))
+        return min(twins, key=lambda twin: twin[0])[1] if twins else None
+
+    # ------------------------------------------------------------------------------------ tree
+
+    def _place(self) -> None:
+        agents = list(dict.fromkeys(self.agents.values()))
+        for event in (*self._others, *agents):
+            event.parent = self._parent(event)
+        for event in agents:
+            if _is_in_circle(event):
+                event.parent = self._turn(event)
+        for event in (*self._others, *agents):
+            if event.parent is not None:
+                event.parent.children.append(event)
+
+    def _parent(self, event: Event) -> Event | None:
+        if event.kind == "agent":
+            started_by = event.first("started_by")
+            if started_by is not None and (tool := self._tools.get(started_by)) is not None:
+                return tool
+        key = event.first("agent")
+        agent = self.agents.get(key) if key is not None else None
+        return self._turn(event) if agent is None or agent is event else agent
+
+    def _turn(self, event: Event) -> Event | None:
+        """Return the turn that an event is part of: the one it names, else the latest before it."""
+        key = event.first("turn")
+        if key is not None and (turn := self._turn_of.get(key)) is not None:
+            return turn
+        if not self.turns:
+            return None
+        before = [turn for turn in self.turns if _start(turn) <= _start(event)]
+        return before[-1] if before else self.turns[0]
+
+    def spans(self, scope: str) -> Iterator[SpanRecord]:
+        """Yield the span of every event."""
+        for event in self.turns:
+            yield from self._tree(event, scope)
+        if not self.turns:
+            for event in (*self._others, *dict.fromkeys(self.agents.values())):
+                if event.parent is None:
+                    yield from self._tree(event, scope)
+
+    def _tree(self, event: Event, scope: str) -> Iterator[SpanRecord]:
+        """Yield the span of an event, and those of all below it, in one trace."""
+        trace_id = event.base.trace_id
+        waiting: list[tuple[Event, str | None]] = [(event, None)]
+        while waiting:
+            one, parent = waiting.pop()
+            span = _span(one, trace_id, scope)
+            above = one.base.parent_id
+            span.parent_id = parent or (above if above in self._outside else None)
+            yield span
+            waiting += ((child, span.span_id) for child in one.children)
+
+
+def _is_in_circle(event: Event) -> bool:
+    above, seen = event.parent, {event}
+    while above is not None and above not in seen:
+        seen.add(above)
+        above = above.parent
+    return above is not None
+
+
+def _span(event: Event, trace_id: str, scope: str) -> SpanRecord:
+    operation, end_ns = event.operation, event.end_ns
+    if isinstance(operation, AgentInvocation):
+        operation, end_ns = _ended(event, operation)
+    name, kind, attributes = _WRITER.draft(operation)
+    base = event.base
+    span_id = base.span_id
+    if not _is_id(span_id):
+        span_id = _made_id(trace_id, span_id)
+    span = SpanRecord(
+        trace_id, span_id, None, name, kind, event.start_ns, end_ns, attributes,
+        scope=scope, resource=base.resource, links=base.links,
+    )  # fmt: skip
+    if operation.error_type is not None:
+        span.status, span.status_message = STATUS_ERROR, operation.error_message
+    return span
+
+
+def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, int | None]:
+    """Return the operation and the end of a turn or a sub-agent, as its model calls show them: it
+    ends with an answer or with a failure, or goes on."""
+    if operation.agent_id is not None:  # of this one run, where others have the name of the agent
+        extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
+        operation = replace(operation, agent_id=None, extra=extra)
+    own = sorted((child for child in event.children if child.kind != "agent"), key=_last_time)
+    calls = [child.operation for child in own if isinstance(child.operation, Inference)]
+    said = [call for call in calls if call.output]
+    if operation.output is None and said and not _asks_for_tools(said[-1]):
+        operation = replace(operation, output=said[-1].output)
+    if not own or not isinstance(last := own[-1].operation, Inference):
+        return operation, event.end_ns
+    if last.error_type is not None and operation.error_type is None:
+        operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
+    if event.end_ns is not None:
+        return operation, event.end_ns
+    asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
+    goes_on = asks and last.error_type is None
+    if goes_on or any(child.end_ns is None for child in own):
+        return operation, None
+    return operation, own[-1].end_ns
+
+
+def _asks_for_tools(call: Inference) -> bool:
+    messages = call.output or ()
+    return any(part.get("type") == "tool_call" for item in messages for part in parts_of(item))
+
+
+def _last_time(event: Event) -> tuple[int, int]:
+    return event.end_ns or event.start_ns or 0, event.start_ns or 0
+
+
+def _start(event: Event) -> int:
+    return event.start_ns or 0
+
+
+def _prompt(turn: Event) -> str | None:
+    operation = turn.operation
+    if not isinstance(operation, AgentInvocation) or not operation.input:
+        return None
+    texts = [str(p.get("content")) for item in operation.input for p in parts_of(item)]
+    return "\n".join(texts).strip()
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == 16 and not text.strip("0123456789abcdef")
+
+
+def _made_id(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

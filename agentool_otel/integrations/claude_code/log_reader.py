@@ -1,0 +1,287 @@
+"""Claude Code's session files: `~/.claude/projects/<folder>/<session>.jsonl`, events line by line.
+
+    {"type": "user", "message": {"role", "content"}, "promptId", "uuid", "sessionId", "timestamp"}
+    {"type": "assistant", "message": {"id", "model", "content", "stop_reason", "usage"},
+     "requestId"}
+    {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id", "content",
+     "is_error"}]}, "toolUseResult", "permissionDecision"}
+
+- A message of the model is a line for each of its blocks, each with all of its usage.
+- A sub-agent has a file of its own, `<session>/subagents/agent-<id>.jsonl`, whose lines have
+  `agentId`. The result of the tool that started it has its id as well.
+- A result is what the model was sent, and `toolUseResult` what the tool returned, as spans have it.
+- Lines of other types hold requests, notes and totals, and are no events of the session.
+
+Source: files of Claude Code 2.1.330 and 2.1.332.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel.dialects.kit.provider_messages import messages_from
+from agentool_otel.dialects.kit.session_entries import DENIED
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.integrations.claude_code.events.names import AGENT, FILE
+from agentool_otel.model.messages import message, only_block, text
+from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.reading.sources.session_spans import SessionSpans
+from agentool_otel.reading.sources.stores import values as v
+from agentool_otel.reading.sources.stores.store_format import Object
+
+__all__ = ["ClaudeCodeSession"]
+
+_WITHOUT_SESSION = frozenset({"file-history-snapshot", "summary"})
+_LINE = re.compile(r"[a-z]+(-[a-z]+)*")
+_OTHERS = frozenset({"projectHash", "traceId", "name", "kind", "payload"})
+"""Members that the lines of no type have, but objects of others with `sessionId` and `type`."""
+_EXIT_CODE = re.compile(r"Exit code (\d+)\n?")
+_API_ERROR = re.compile(r"API Error: (\d+ )?")
+_LINE_NUMBER = re.compile(r"\s*(\d+)\t(.*)")
+_NO_API = "<synthetic>"
+"""Model of a message that Claude Code has written itself."""
+
+
+class ClaudeCodeSession:
+    """Turns the lines of one file into spans, in their order."""
+
+    name = "sessions of Claude Code"
+    members = ("sessionId", "leafUuid")
+
+    def __init__(self) -> None:
+        self._spans = SessionSpans(FILE, AGENT)
+        self._prompt: dict[str | None, str] = {}
+        """By sub-agent, the id of its prompt."""
+        self._last_ns: dict[str | None, int] = {}
+        """By sub-agent, the time of its last line that counts."""
+        self._message: list[Object] = []
+        """The lines of the message that is under way."""
+        self._calls: dict[str, tuple[ToolExecution, str, str | None, int | None]] = {}
+        """By id, calls without a result, each with its turn, its sub-agent and its start."""
+
+    @staticmethod
+    def recognises(event: Object) -> bool:
+        """Return whether an object is a line of such a file."""
+        kind = event.get("type")
+        if not isinstance(kind, str):
+            return "agentType" in event and "toolUseId" in event  # beside a sub-agent's file
+        if not isinstance(event.get("sessionId"), str):
+            return kind in _WITHOUT_SESSION and ("leafUuid" in event or "messageId" in event)
+        if "uuid" in event:
+            return "isSidechain" in event
+        is_line = _LINE.fullmatch(kind) is not None
+        return is_line and _OTHERS.isdisjoint(event)
+
+    def spans(self, event: Object) -> Iterator[SpanRecord]:
+        """Yield the spans that a line completes."""
+        content = v.obj(event.get("message")).get("content")
+        if event.get("type") == "assistant":
+            if self._message and _message_id(event) != _message_id(self._message[0]):
+                yield from self._end_message()
+            self._message.append(event)
+        elif event.get("type") == "user" and not event.get("isMeta"):
+            yield from self._end_message()
+            results = [block for block in map(v.obj, v.array(content)) if _is_result(block)]
+            for block in results:
+                yield from self._end_call(event, block)
+            if not results:
+                yield self._start_turn(event, content)
+            self._last_ns[_agent(event)] = v.time_ns(event.get("timestamp")) or 0
+
+    def rest(self) -> Iterator[SpanRecord]:
+        """Yield the spans that were still open at the end of the file."""
+        yield from self._end_message()
+        for call_id, (call, turn, agent, start_ns) in self._calls.items():
+            yield self._tool(call, call_id, turn, agent, start_ns, None)
+        self._calls.clear()
+
+    def _start_turn(self, event: Object, content: Any) -> SpanRecord:
+        session, agent = v.text(event.get("sessionId")), _agent(event)
+        prompt_id = v.text(event.get("promptId")) or v.text(event.get("uuid"))
+        self._prompt[agent] = prompt_id
+        operation = AgentInvocation(
+            agent_name=None if agent else AGENT,
+            conversation_id=session,
+            input=messages_from([{"role": "user", "content": content}], "user"),
+        )
+        names = {"prompt.id": prompt_id, "agent_id": agent, "cwd": event.get("cwd")}
+        start_ns = v.time_ns(event.get("timestamp"))
+        return self._spans.span(operation, prompt_id, agent or "", start_ns, None, names)
+
+    def _end_message(self) -> Iterator[SpanRecord]:
+        """Yield the model call whose lines have been read, and keep the tools that it asks for."""
+        lines, self._message = self._message, []
+        if not lines:
+            return
+        first, last = lines[0], lines[-1]
+        agent = _agent(first)
+        turn = self._prompt.get(agent) or v.text(first.get("sessionId"))
+        parts = [v.obj(line.get("message")) for line in lines]
+        content = [block for part in parts for block in v.array(part.get("content"))]
+        end_ns = v.time_ns(last.get("timestamp"))
+        start_ns = self._last_ns.get(agent) or end_ns
+        session = v.text(first.get("sessionId"))
+        for line, part in zip(lines, parts, strict=True):
+            for block in map(v.obj, v.array(part.get("content"))):
+                if block.get("type") == "tool_use" and (call_id := v.text(block.get("id"))):
+                    asked = ToolExecution(
+                        name=v.text(block.get("name")),
+                        call_id=call_id,
+                        arguments=block.get("input", UNSET),
+                        conversation_id=session,
+                    )
+                    at_ns = v.time_ns(line.get("timestamp"))
+                    self._calls[call_id] = (asked, turn, agent, at_ns)
+        request = v.text(first.get("requestId")) or None
+        names = {"prompt.id": turn, "agent_id": agent, "request_id": request}
+        call = _model_call(first, parts[-1], content, session)
+        key = request or _message_id(first)
+        yield self._spans.span(call, turn, key, start_ns, end_ns, names)
+
+    def _end_call(self, event: Object, block: Object) -> Iterator[SpanRecord]:
+        call_id = v.text(block.get("tool_use_id"))
+        agent, session = _agent(event), v.text(event.get("sessionId"))
+        end_ns = v.time_ns(event.get("timestamp"))
+        turn = self._prompt.get(agent) or session
+        known = ToolExecution(name="", call_id=call_id, conversation_id=session)
+        call, turn, agent, start_ns = self._calls.pop(call_id, (known, turn, agent, end_ns))
+        returned = event.get("toolUseResult")
+        started = v.text(v.obj(returned).get("agentId"))
+        if started:
+            yield self._sub_agent(started, call, turn, call_id, end_ns)
+        yield self._tool(call, call_id, turn, agent, start_ns, end_ns, event, block)
+
+    def _sub_agent(
+        self, agent: str, call: ToolExecution, turn: str, call_id: str, at_ns: int | None
+    ) -> SpanRecord:
+        """Return the span that places a sub-agent below the call that started it."""
+        named = v.obj(call.arguments).get("subagent_type")
+        operation = AgentInvocation(
+            agent_name=v.text(named) or None, conversation_id=call.conversation_id
+        )
+        names = {"agent_id": agent, "tool_use_id": call_id, "prompt.id": turn}
+        return self._spans.span(operation, turn, f"{agent}\0{call_id}", at_ns, None, names)
+
+    def _tool(
+        self,
+        call: ToolExecution,
+        call_id: str,
+        turn: str,
+        agent: str | None,
+        start_ns: int | None,
+        end_ns: int | None,
+        event: Object | None = None,
+        block: Object | None = None,
+    ) -> SpanRecord:
+        names: dict[str, Any] = {"prompt.id": turn, "agent_id": agent, "tool_use_id": call_id}
+        if event is not None and block is not None:
+            call, exit_code = _ended(call, event, block)
+            names["process.exit.code"] = exit_code
+        return self._spans.span(call, turn, call_id, start_ns, end_ns, names)
+
+
+def _agent(event: Object) -> str | None:
+    return v.text(event.get("agentId")) or None
+
+
+def _message_id(event: Object) -> str:
+    return v.text(v.obj(event.get("message")).get("id")) or v.text(event.get("uuid"))
+
+
+def _is_result(block: Object) -> bool:
+    return block.get("type") == "tool_result"
+
+
+def _model_call(event: Object, part: Object, content: list[Any], session: str) -> Inference:
+    """Return the operation of a message, or of a request that failed."""
+    model = v.text(part.get("model"))
+    if event.get("isApiErrorMessage"):
+        words = "\n".join(v.text(v.obj(block).get("text")) for block in content)
+        words = _API_ERROR.sub("", words)
+        status = event.get("apiErrorStatus")
+        kind = str(status) if isinstance(status, int) else v.text(event.get("error")) or "_OTHER"
+        return Inference(
+            provider="anthropic", error_type=kind, error_message=words, conversation_id=session
+        )
+    reason = finish_reason(part.get("stop_reason"))
+    output = messages_from([{"role": "assistant", "content": content}], "assistant")
+    return Inference(
+        provider="anthropic",
+        request_model=None if model == _NO_API else model or None,
+        response_model=None if model == _NO_API else model or None,
+        output=output or [message("assistant", [text("")])],
+        finish_reasons=[reason] if reason else None,
+        usage=_usage(v.obj(part.get("usage"))),
+        conversation_id=session,
+    )
+
+
+def _usage(counts: Object) -> Usage | None:
+    """Return token counts: those of the input exclude cached ones, as of Anthropic's API."""
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    parts = [_count(counts.get(name)) for name in names]
+    known = [count for count in parts if count is not None]
+    details = v.obj(counts.get("output_tokens_details"))
+    if not known and _count(counts.get("output_tokens")) is None:
+        return None
+    return Usage(
+        input_tokens=sum(known) if known else None,
+        output_tokens=_count(counts.get("output_tokens")),
+        cache_read_tokens=parts[1],
+        cache_write_tokens=parts[2],
+        reasoning_tokens=_count(details.get("thinking_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _ended(call: ToolExecution, event: Object, block: Object) -> tuple[ToolExecution, int | None]:
+    """Return a call with its outcome, and the exit code of a command."""
+    from msgspec.structs import replace
+
+    sent = only_block(block.get("content"))
+    decision = v.obj(event.get("permissionDecision")).get("decision")
+    if decision in ("reject", "deny"):
+        words = sent if isinstance(sent, str) else None
+        return replace(call, error_type=DENIED, error_message=words), None
+    if block.get("is_error") is True:
+        words = sent if isinstance(sent, str) else None
+        code = _EXIT_CODE.match(words or "")
+        failed = replace(call, error_type="tool_error", error_message=words)
+        return failed, int(code[1]) if code else None
+    returned = event.get("toolUseResult")
+    exit_code = 0 if call.name == "Bash" and not v.obj(returned).get("interrupted") else None
+    result = _returned(returned, sent)
+    if call.name == "Read" and isinstance(result, str):
+        result = _without_line_numbers(result)
+    return replace(call, result=result), exit_code
+
+
+def _without_line_numbers(text: str) -> str:
+    """Return the lines of a file as they are, of a text that numbers them for the model."""
+    lines = [_LINE_NUMBER.fullmatch(line) for line in text.split("\n")]
+    found = [line for line in lines if line is not None]
+    first = int(found[0][1]) if found else 0
+    if len(found) < len(lines) or [int(line[1]) - first for line in found] != [*range(len(found))]:
+        return text
+    return "\n".join(line[2] for line in found)
+
+
+def _returned(returned: Any, sent: Any) -> Any:
+    """Return what a tool returned, as Claude Code's spans have it; else what the model was sent."""
+    match returned:
+        case {"file": {"content": str(content)}}:
+            return content
+        case {"structuredPatch": list(patch)} if patch:
+            return patch
+        case {"stdout": str(out), "stderr": str(errors)}:
+            return "\n".join(filter(None, (out, errors)))
+        case _:
+            return sent
