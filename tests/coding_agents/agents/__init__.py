@@ -1,0 +1,10 @@
+"""The agents by name, one module each."""
+
+from __future__ import annotations
+
+from tests.coding_agents.agent import Agent
+from tests.coding_agents.agents.claude_code import ClaudeCode
+
+__all__ = ["AGENTS"]
+
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
