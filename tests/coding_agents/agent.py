@@ -22,7 +22,9 @@ class Call:
     """A tool call in the words of an agent."""
 
     tool: str
-    arguments: Json
+    arguments: Json | str
+    """A text for a tool that takes no JSON."""
+    namespace: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Agent(ABC):
     log_events: ClassVar[frozenset[str] | None] = None
     """Likewise for `event.name` of log records."""
 
+    dropped_attributes: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of names of attributes that are on all spans and say nothing of the run."""
     plumbing_lines: ClassVar[frozenset[str]] = frozenset()
     """Values of `type` of session lines that no other line refers to: a few of each are kept."""
     harness_attributes: ClassVar[frozenset[str]] = frozenset()

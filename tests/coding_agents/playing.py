@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agentool_otel.testing.loopback_model import Request, ToolCall, Turn
-from tests.coding_agents.agent import Agent, Json, Place
+from tests.coding_agents.agent import Agent, Call, Json, Place
 from tests.coding_agents.situations import Delegate, Failure, ModelTurn, Situation
 
 __all__ = ["Player"]
@@ -51,13 +51,14 @@ class Player:
         for action in answer.actions:
             call_id = f"{self._agent.call_prefix}{len(self.calls) + 1:06d}"
             call = self._agent.call(action, self._place)
-            calls.append(ToolCall(call.tool, call.arguments, call_id))
-            kind = type(action).__name__
-            self.calls.append({"id": call_id, "action": kind, "turn": position, **vars(call)})
+            custom = isinstance(call.arguments, str)
+            calls.append(ToolCall(call.tool, call.arguments, call_id, call.namespace, custom))
+            self._note(call, call_id, type(action).__name__, position)
         turn = Turn(
             text=answer.text,
             tool_calls=tuple(calls),
             reasoning=answer.reasoning,
+            phase="commentary" if calls else "final_answer",
             input_tokens=usage.input,
             output_tokens=usage.output,
             cached_tokens=usage.cached,
@@ -72,12 +73,21 @@ class Player:
                 for turn_of_it in action.turns:
                     self._add(delegated, turn_of_it)
 
+    def _note(self, call: Call, call_id: str | None, action: str, position: int | None) -> None:
+        row = {"id": call_id, "action": action, "turn": position, **vars(call)}
+        self.calls.append({name: value for name, value in row.items() if value is not None})
+
     def __call__(self, request: Request) -> Turn:
         own = self._agent.own_request(request)
         with self._lock:
             name, turn = ("of the agent itself", own) if own else self._next(request)
             number = len(self.requests) + 1
-            self.requests.append({"number": number, "model": request.model, "answer": name})
+            for call in own.tool_calls if own else ():
+                self._note(Call(call.name, call.arguments, call.namespace), call.id, "own", None)
+            row: Json = {"number": number, "model": request.model, "answer": name}
+            if turn.status == 200:
+                row |= {"input_tokens": turn.input_tokens, "output_tokens": turn.output_tokens}
+            self.requests.append(row)
         return turn
 
     def _next(self, request: Request) -> tuple[str, Turn]:
@@ -85,7 +95,9 @@ class Player:
         part = next((part for part in self._parts[1:] if (part.prompt or "") in users),
                     self._parts[0])  # fmt: skip
         if not part.answers:
-            return "not in the script", Turn(text="The script has no more turns.")
+            return "not in the script", Turn(
+                text="The script has no more turns.", input_tokens=100, output_tokens=5
+            )
         name, turn = part.answers[0]
         if len(part.answers) > 1 or turn.status == 200:
             part.answers.pop(0)

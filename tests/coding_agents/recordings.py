@@ -24,6 +24,8 @@ PROJECT = "/home/user/project"
 _LONGEST = 300
 _PLUMBING = 2
 """Spans and log records of one name that are kept though nobody needs them."""
+_PLUMBING_NAMES = 4
+"""Names of spans of which some are kept though nobody needs them."""
 
 
 def record(agent: Agent, situation: str) -> Path:
@@ -94,7 +96,7 @@ def _reduced(exports: list[Json], kept: Callable[[Json], bool]) -> Iterator[Json
 
 
 def _kept_spans(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
-    """Keep the spans that matter with their ancestors, and a few of each other name."""
+    """Keep the spans that matter with their ancestors, and a few others."""
     names = agent.spans
     if names is None:
         return lambda span: True
@@ -102,12 +104,15 @@ def _kept_spans(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
     numbers: Counter[str] = Counter()
     kept: set[str] = set()
     for span_id, span in spans.items():
-        numbers[span["name"]] += 1
-        if span["name"] in names or agent.matters(span) or numbers[span["name"]] <= _PLUMBING:
-            at = span_id
-            while at in spans and at not in kept:
-                kept.add(at)
-                at = str(spans[at].get("parentSpanId"))
+        name = span["name"]
+        if not (name in names or agent.matters(span)):
+            numbers[name] += 1
+            if numbers[name] > _PLUMBING or len(numbers) > _PLUMBING_NAMES:
+                continue
+        at = span_id
+        while at in spans and at not in kept:
+            kept.add(at)
+            at = str(spans[at].get("parentSpanId"))
     return lambda span: span["spanId"] in kept
 
 
@@ -134,7 +139,12 @@ def _cut_otlp(agent: Agent, export: Json) -> Json:
     """Cut system prompts and tool definitions in attributes of spans, events and log records."""
     for item in _items([export]):
         for holder in (item, *item.get("events", ())):
-            for pair in holder.get("attributes", ()):
+            holder["attributes"] = [
+                pair
+                for pair in holder.get("attributes", ())
+                if not pair["key"].startswith(agent.dropped_attributes)
+            ]
+            for pair in holder["attributes"]:
                 text = pair["value"].get("stringValue")
                 if isinstance(text, str) and len(text) > _LONGEST:
                     is_harness = pair["key"] in agent.harness_attributes

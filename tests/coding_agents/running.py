@@ -95,6 +95,7 @@ def play(agent: Agent, situation: Situation) -> Iterator[Run]:
         home = base / "home" / "user"
         place = Place(program, home, home / "project", model.root_url, receiver.url)
         place.project.mkdir(parents=True)
+        (base / "tmp").mkdir()
         for name, text in FILES.items():
             (place.project / name).write_text(text)
         shutil.copy(mcp_server.__file__, home)
@@ -124,6 +125,7 @@ def _environment(place: Place) -> dict[str, str]:
     return {
         **{name: os.environ[name] for name in names if name in os.environ},
         "HOME": str(place.home),
+        "TMPDIR": str(place.home.parents[1] / "tmp"),
         "USER": "user",
         "LOGNAME": "user",
         "HOSTNAME": "host",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.coding_agents.agent import Agent
 from tests.coding_agents.agents.claude_code import ClaudeCode
+from tests.coding_agents.agents.codex import Codex
 
 __all__ = ["AGENTS"]
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ClaudeCode(),)}
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ClaudeCode(), Codex())}
