@@ -58,7 +58,6 @@ class Agent(ABC):
     name: ClassVar[str]
     executable: ClassVar[str]
     """Name of the program in `node_modules/.bin`."""
-    model: ClassVar[str]
     call_prefix: ClassVar[str] = "call_"
     """Beginning of the ids of tool calls, as the model's API has it."""
     session_folder: ClassVar[str]
@@ -92,6 +91,10 @@ class Agent(ABC):
     @abstractmethod
     def call(self, action: Action, place: Place) -> Call:
         """Return an action as a call of one of the agent's tools."""
+
+    def report(self, text: str) -> Call | None:
+        """Return the call by which a sub-agent ends, if its answer is no text."""
+        return None
 
     def own_request(self, request: Request) -> Turn | None:
         """Return the answer to a request that the agent makes for itself, e.g. for a title."""

@@ -54,8 +54,15 @@ class Player:
             custom = isinstance(call.arguments, str)
             calls.append(ToolCall(call.tool, call.arguments, call_id, call.namespace, custom))
             self._note(call, call_id, type(action).__name__, position)
+        text = answer.text
+        if part.prompt is not None and text is not None and not calls:
+            report = self._agent.report(text)
+            if report is not None:
+                text, call_id = None, f"{self._agent.call_prefix}{len(self.calls) + 1:06d}"
+                calls.append(ToolCall(report.tool, report.arguments, call_id))
+                self._note(report, call_id, "Report", position)
         turn = Turn(
-            text=answer.text,
+            text=text,
             tool_calls=tuple(calls),
             reasoning=answer.reasoning,
             phase="commentary" if calls else "final_answer",

@@ -154,7 +154,7 @@ def _cut_otlp(agent: Agent, export: Json) -> Json:
 
 def _cut_text(text: str, is_harness: bool) -> str:
     """Cut a text, which may be JSON and stays so."""
-    if text.lstrip()[:1] in ("[", "{"):
+    if text.lstrip()[:1] in ("[", "{", '"'):
         try:
             value = json.loads(text)
         except ValueError:
@@ -179,11 +179,18 @@ def _cut(value: Any) -> Any:
 
 
 _SCHEMAS = frozenset(
-    {"input_schema", "inputSchema", "parameters", "parametersJsonSchema", "outputSchema"}
+    {
+        "input_schema",
+        "inputSchema",
+        "parameters",
+        "parametersJsonSchema",
+        "parameterSchema",
+        "outputSchema",
+    }
 )
 _HARNESS = frozenset(
     {"system", "systemInstruction", "system_instruction", "systemPrompt", "system_instructions",
-     "tools", "tool_definitions", "toolDefinitions", "base_instructions", "user_instructions",
+     "tool", "tools", "tool_definitions", "toolDefinitions", "base_instructions", "user_instructions",
      "developer_instructions", "instructions", "dynamic_tools"}
 )  # fmt: skip
 """Members that have system prompts or tool definitions."""
@@ -316,6 +323,6 @@ def _replacing(run: Run) -> Callable[[str], str]:
     def replace(text: str) -> str:
         for old, new in texts.items():
             text = text.replace(old, new)
-        return text
+        return re.sub(r"(PGID: )\d+", r"\g<1>1", text)
 
     return replace

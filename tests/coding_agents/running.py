@@ -28,8 +28,8 @@ __all__ = ["VERSIONS", "Run", "Version", "installed", "play", "versions"]
 ROOT = Path(__file__).parents[2]
 VERSIONS = Path(__file__).with_name("versions.json")
 _TIMEOUT_S = 150.0
-_FLUSH_S = 3.0
-"""Seconds after the last output of a process in which exports arrive."""
+_FLUSH_S = 7.0
+"""Seconds that a process lives on before it is killed, in which it exports."""
 
 
 @dataclass(frozen=True)
