@@ -190,8 +190,8 @@ _SCHEMAS = frozenset(
 )
 _HARNESS = frozenset(
     {"system", "systemInstruction", "system_instruction", "systemPrompt", "system_instructions",
-     "tool", "tools", "tool_definitions", "toolDefinitions", "base_instructions", "user_instructions",
-     "developer_instructions", "instructions", "dynamic_tools"}
+     "tool", "tools", "tool_definitions", "toolDefinitions", "base_instructions",
+     "user_instructions", "developer_instructions", "instructions", "dynamic_tools"}
 )  # fmt: skip
 """Members that have system prompts or tool definitions."""
 _HARNESS_ROLES = ("system", "developer")
@@ -266,6 +266,7 @@ _NAMES: dict[str, str | int] = {
     "process.pid": 1,
     "process.parent_pid": 1,
     "pid": 1,
+    "server.port": 4000,
 }
 """What replaces the value of a member or an attribute."""
 
@@ -323,6 +324,6 @@ def _replacing(run: Run) -> Callable[[str], str]:
     def replace(text: str) -> str:
         for old, new in texts.items():
             text = text.replace(old, new)
-        return re.sub(r"(PGID: )\d+", r"\g<1>1", text)
+        return re.sub(r"(PGID: |copilot-otel-)\d+", r"\g<1>1", text)
 
     return replace

@@ -30,6 +30,8 @@ VERSIONS = Path(__file__).with_name("versions.json")
 _TIMEOUT_S = 150.0
 _FLUSH_S = 7.0
 """Seconds that a process lives on before it is killed, in which it exports."""
+_DELAYS = ("OTEL_BSP_SCHEDULE_DELAY", "OTEL_BLRP_SCHEDULE_DELAY")
+"""Variables of milliseconds between two exports."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def play(agent: Agent, situation: Situation) -> Iterator[Run]:
         agent.prepare(place, situation)
         player = Player(agent, situation, place)
         model.rules.append(player)
-        environment = _environment(place) | agent.environment(place, situation)
+        environment = _environment(place, situation.kill) | agent.environment(place, situation)
         exit_codes: list[int] = []
         output = ""
         for number, prompt in enumerate(situation.prompts):
@@ -119,7 +121,7 @@ def play(agent: Agent, situation: Situation) -> Iterator[Run]:
             receiver.stop()
 
 
-def _environment(place: Place) -> dict[str, str]:
+def _environment(place: Place, kill: bool) -> dict[str, str]:
     """Return the variables of every agent; nothing of the user's own configuration is in them."""
     names = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT")
     return {
@@ -133,6 +135,7 @@ def _environment(place: Place) -> dict[str, str]:
         "TERM": "dumb",
         "NO_COLOR": "1",
         "CI": "",
+        **(dict.fromkeys(_DELAYS, "1000") if kill else {}),
     }
 
 
