@@ -187,16 +187,19 @@ def _items(turn: Turn, new_id: NewId) -> list[Json]:
         if turn.why == "refusal":
             part = {"type": "refusal", "refusal": turn.answer_text}
         message = {"type": "message", "id": new_id("msg_"), "role": "assistant"}
+        if turn.phase is not None:
+            message["phase"] = turn.phase
         items.append(message | {"status": "completed", "content": [part]})
     for tool_call in turn.tool_calls:
-        call = {
-            "type": "function_call",
-            "id": new_id("fc_"),
+        text = "input" if tool_call.custom else "arguments"
+        call: Json = {
+            "type": "custom_tool_call" if tool_call.custom else "function_call",
+            "id": new_id("ctc_" if tool_call.custom else "fc_"),
             "call_id": tool_call.id or new_id("call_"),
         }
-        items.append(
-            call | {"name": tool_call.name, "arguments": tool_call.text, "status": "completed"}
-        )
+        if tool_call.namespace is not None:
+            call["namespace"] = tool_call.namespace
+        items.append(call | {"name": tool_call.name, text: tool_call.text, "status": "completed"})
     return items
 
 
@@ -226,6 +229,9 @@ def _item_events(event: Callable[..., Event], index: int, item: Json, size: int)
     if item["type"] == "function_call":
         yield added(arguments="")
         stem, field, text = "response.function_call_arguments", "arguments", item["arguments"]
+    elif item["type"] == "custom_tool_call":
+        yield added(input="")
+        stem, field, text = "response.custom_tool_call_input", "input", item["input"]
     elif item["type"] == "reasoning":
         yield added(summary=[])
         at |= {"summary_index": 0}

@@ -30,6 +30,10 @@ class ToolCall:
     name: str
     arguments: Json | str = field(default_factory=dict[str, Any])
     id: str | None = None
+    namespace: str | None = None
+    """Namespace of the tool; the Responses API alone has it."""
+    custom: bool = False
+    """Whether `arguments` is a free text for a custom tool; the Responses API alone has it."""
 
     @property
     def text(self) -> str:
@@ -43,6 +47,8 @@ class Turn:
     text: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
+    phase: Literal["commentary", "final_answer"] | None = None
+    """What the text is; the Responses API alone has it."""
     stop: Stop | None = None
     """Why the model stopped; by default `tool` with tool calls and `stop` without."""
 

@@ -1,0 +1,59 @@
+"""Record the agents, or pin their newest versions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+
+from tests.coding_agents.agents import AGENTS
+from tests.coding_agents.recordings import record
+from tests.coding_agents.running import VERSIONS, versions
+from tests.coding_agents.situations import NOT_RECORDED, SITUATIONS
+
+
+def _upgrade() -> int:
+    rows = {}
+    for name, pinned in versions().items():
+        view = ["npm", "view", pinned.package, "version"]
+        newest = subprocess.run(view, capture_output=True, text=True, check=True).stdout.strip()
+        rows[name] = {"package": pinned.package, "version": newest}
+        print(f"{name}: {pinned.version} -> {newest}", file=sys.stderr)
+    VERSIONS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _record(wanted: list[str]) -> int:
+    every = [f"{agent}/{situation}" for agent in AGENTS for situation in SITUATIONS]
+    names = [name for name in every if not wanted or {name, name.partition("/")[0]} & set(wanted)]
+    unknown = [
+        item for item in wanted if not any(f"{name}/".startswith(f"{item}/") for name in every)
+    ]
+    if unknown:
+        print(f"error: unknown recording {unknown[0]!r}", file=sys.stderr)
+        return 1
+    for name in names:
+        if name in NOT_RECORDED and name not in wanted:
+            continue
+        agent, _, situation = name.partition("/")
+        folder = record(AGENTS[agent], situation)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        answers = json.loads((folder / "facts.json").read_text(encoding="utf-8"))["requests"]
+        told = ", ".join(str(request["answer"]) for request in answers)
+        print(f"{name}: {size:,} bytes; {told}", file=sys.stderr)
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.coding_agents", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("upgrade", help="pin the newest versions of the registry")
+    recording = commands.add_parser("record", help="play situations and write what is recorded")
+    recording.add_argument("names", nargs="*", metavar="AGENT[/SITUATION]")
+    args = parser.parse_args(argv)
+    return _upgrade() if args.command == "upgrade" else _record(args.names)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
