@@ -1,0 +1,43 @@
+"""What each channel of an agent cannot have: the fields of a story that it may lack."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["MISSING", "Missing"]
+
+
+class Missing(NamedTuple):
+    """Fields by channel, and by situation in a channel."""
+
+    always: dict[str, frozenset[str]]
+    content_off: dict[str, frozenset[str]]
+    """Besides, where content is switched off."""
+    more: dict[tuple[str, str], frozenset[str]] = {}
+    """Besides, by channel and situation."""
+
+    def fields(self, channel: str, situation: str) -> frozenset[str]:
+        """Return the fields that a channel may lack in a situation."""
+        off = self.content_off.get(channel, frozenset()) if situation == "content_off" else ()
+        more = self.more.get((channel, situation), ())
+        return self.always.get(channel, frozenset()).union(off, more)
+
+
+def _f(fields: str) -> frozenset[str]:
+    return frozenset(fields.split(", "))
+
+
+MISSING = {
+    "claude-code": Missing(
+        {
+            "spans": _f("output, thoughts, arguments, prompts of sub-agents"),
+            "logs": _f("result, thoughts, prompts of sub-agents"),
+        },
+        {"spans": _f("input, result"), "logs": _f("input, output, arguments")},
+        {
+            ("spans", "killed"): _f("input, calls"),
+            ("logs", "killed"): _f("arguments"),
+            ("logs", "denied"): _f("arguments"),
+        },
+    ),
+}
