@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     SCOPE,
     SPAN_NAME,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -56,6 +57,11 @@ class GeminiCLI:
     """The dialect."""
 
     name = "gemini_cli"
+    agent_tools = AgentTools(
+        commands=(("run_shell_command", "command"),),
+        edits=tuple((name, "file_path") for name in ("replace", "edit", "write_file")),
+        exit_codes=(("run_shell_command", r"^Exit Code: (-?\d+)\b"),),
+    )
     prompt_ids = ("prompt_id",)
     markers = Markers(
         keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
