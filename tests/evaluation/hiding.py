@@ -94,6 +94,7 @@ def _work_on_code(call_id: str, chance: random.Random) -> list[Object]:
         ("exec_command", {"cmd": command}, {"output": f"Process exited with code {code}\n{text}"}),
         ("exec_command", {"cmd": command}, {"output": {"metadata": {"exit_code": code}}}),
         ("run_shell_command", {"command": command}, {"output": f"{text}\nExit Code: {code}\n."}),
+        ("run_shell_command", {"command": command}, {"output": f"{text}\nProcess Group PGID: 7"}),
         ("bash", {"command": ["bash", "-lc", command]}, {"output": text, "exit_code": code}),
         ("bash", {"command": command}, {"output": f"{text}\n<exited with exit code {code}>"}),
         ("Edit", {"file_path": path, "new_string": text}, {"output": "done"}),

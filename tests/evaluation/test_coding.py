@@ -37,7 +37,7 @@ def bash(command: str, code: int = 0) -> tuple[str, Object, Object]:
 EDIT = "Edit", {"file_path": "/home/ida/shop/src/price.py"}
 PASSES, FAILS = bash("pytest -q"), bash("pytest -q", 1)
 UNKNOWN = "exec_command", {"cmd": "pytest"}, {"output": "12 passed"}
-UNNAMED = "[masked]", {}
+UNNAMED: tuple[str, Object] = ("[masked]", {})
 
 
 def exit_code_of(name: str, arguments: Any, result: Object) -> int | None:
@@ -109,6 +109,10 @@ def test_a_good_call_passes_whatever_else_is_hidden() -> None:
         ("exec_command", {"output": [{"type": "text", "text": "Process exited with code 3"}]}, 3),
         ("exec_command", {"output": "Process running with session ID 7"}, None),
         ("run_shell_command", {"output": "Output: Exit Code: 4\nExit Code: 3\nSignal: 0"}, 3),
+        ("run_shell_command", {"output": "Output: x\nExit Code: 3\nProcess Group PGID: 7"}, 3),
+        ("run_shell_command", {"output": "Output: x\nProcess Group PGID: 7"}, 0),
+        ("run_shell_command", {"output": "Output: x\nSignal: 9\nProcess Group PGID: 7"}, None),
+        ("run_shell_command", {"output": "Output: x"}, None),
         ("Bash", {"error": "Exit code 3\nno such file"}, 3),
         ("Bash", {"error": "the user stopped it"}, None),
         ("Bash", {"output": "Exit code 3"}, 0),

@@ -155,8 +155,8 @@ class AgentTools(NamedTuple):
     changes nothing."""
     exit_codes: tuple[tuple[str, str], ...] = ()
     """Tools that run a command, each with a regular expression for the text of its result, whose
-    group is the exit code. One that begins with `\\A` is tried at the start of the text; of others
-    the last match counts."""
+    group is the exit code; an empty one is 0. They are tried in order, those that begin with `\\A`
+    at the start of the text; of the others the last match counts."""
     zero_without_error: tuple[tuple[str, str], ...] = ()
     """Tools whose call ends in an error unless the exit code is 0, each with the argument that is
     true where the call does not wait for the command."""

@@ -183,13 +183,15 @@ def _codes_in_text(pattern: str, text: str, is_open: bool) -> Iterator[int | Non
     parts = [*visible_parts(text), *([""] if is_open else [])]
     at_start = pattern.startswith(r"\A")
     part = parts[0] if at_start else parts[-1]
-    found = list(re.compile(pattern, re.MULTILINE).finditer(part))
-    if len(parts) == 1:
-        if found:
-            yield int(found[-1][1])
-        return
-    is_whole = found and (found[-1].end() < len(part) if at_start else found[-1].start() > 0)
-    yield int(found[-1][1]) if is_whole else None
+    found = [*re.compile(pattern, re.MULTILINE).finditer(part)][-1:]
+    has_gap = len(parts) > 1
+    if has_gap:  # the match may have gone on, or have another one behind it
+        found = [
+            match for match in found if (match.end() < len(part) if at_start else match.start() > 0)
+        ]
+    yield from (int(match[1] or 0) for match in found)
+    if has_gap:
+        yield None
 
 
 class _Tools(NamedTuple):

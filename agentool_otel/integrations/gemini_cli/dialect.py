@@ -53,6 +53,14 @@ _NAMES = {
 }
 
 
+_EXIT_CODES = (
+    r"^Exit Code: (-?\d+)\b",
+    r"^(?!Error: |Exit Code: |Signal: |Background PIDs: ).*\nProcess Group PGID: \d+()$",
+)
+"""An exit code of 0 has no line of its own in recent versions. That the text is whole shows in its
+last line. Source: `packages/core/src/tools/shell.ts`."""
+
+
 class GeminiCLI:
     """The dialect."""
 
@@ -60,7 +68,7 @@ class GeminiCLI:
     agent_tools = AgentTools(
         commands=(("run_shell_command", "command"),),
         edits=tuple((name, "file_path") for name in ("replace", "edit", "write_file")),
-        exit_codes=(("run_shell_command", r"^Exit Code: (-?\d+)\b"),),
+        exit_codes=tuple(("run_shell_command", pattern) for pattern in _EXIT_CODES),
     )
     prompt_ids = ("prompt_id",)
     markers = Markers(
