@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 __all__ = ["MISSING", "Missing"]
@@ -13,7 +15,7 @@ class Missing(NamedTuple):
     always: dict[str, frozenset[str]]
     content_off: dict[str, frozenset[str]]
     """Besides, where content is switched off."""
-    more: dict[tuple[str, str], frozenset[str]] = {}
+    more: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
     """Besides, by channel and situation."""
 
     def fields(self, channel: str, situation: str) -> frozenset[str]:
