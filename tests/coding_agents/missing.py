@@ -42,4 +42,9 @@ MISSING = {
             ("logs", "denied"): _f("arguments"),
         },
     ),
+    "copilot": Missing(
+        {},
+        {"spans": _f("input, output, thoughts, arguments, result")},
+        {("spans", "killed"): _f("calls, thoughts, tokens")},
+    ),
 }

@@ -172,7 +172,8 @@ def _call(call: dict[str, Any], result: dict[str, Any] | None) -> Call:
     if result is not None:
         error, output = result.get("error"), result.get("output")
         told.result = output if isinstance(output, str) or output is None else json.dumps(output)
-        told.outcome = "ok" if error is None else "failed"
+        succeeded = error is None and not result.get("exit_code")
+        told.outcome = "ok" if succeeded else "failed"
         if isinstance(error, str) and error.startswith(_DENIED):
             told.outcome = "denied"
     return told
@@ -204,6 +205,8 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
             wanted, got = getattr(story, name), getattr(run, name)
             if name == "input" and "prompts of sub-agents" in missing and story.is_sub_agent:
                 wanted = got
+            if name == "tokens" in missing and got is not None and wanted > got:
+                wanted = got  # those of some model calls
             compare(where, name, wanted, got, wanted == got)
         compare(where, "session", "one", run.session, run.session == found[0].session is not None)
         said = [text for text in story.thoughts if text not in run.thoughts]
