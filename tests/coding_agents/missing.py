@@ -42,4 +42,12 @@ MISSING = {
             ("logs", "denied"): _f("arguments"),
         },
     ),
+    "codex": Missing(
+        {
+            "spans": _f("input, output, thoughts, arguments, result, outcome"),
+            "logs": _f("thoughts"),
+        },
+        {"logs": _f("input, output")},
+        {("spans", "killed"): _f("calls, some tokens"), ("logs", "killed"): _f("arguments")},
+    ),
 }
