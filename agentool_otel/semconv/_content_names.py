@@ -200,6 +200,7 @@ ATTRIBUTES = (
     "gen_ai.workflow.output",
     "genkit:input",
     "genkit:output",
+    "github.copilot.tool.parameters.",
     "haystack.agent.input",
     "haystack.agent.output",
     "haystack.agent.step.llm.input",

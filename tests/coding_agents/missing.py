@@ -42,9 +42,17 @@ MISSING = {
             ("logs", "denied"): _f("arguments"),
         },
     ),
+    "codex": Missing(
+        {
+            "spans": _f("input, output, thoughts, arguments, result, outcome"),
+            "logs": _f("thoughts"),
+        },
+        {"logs": _f("input, output")},
+        {("spans", "killed"): _f("calls, some tokens"), ("logs", "killed"): _f("arguments")},
+    ),
     "copilot": Missing(
         {},
         {"spans": _f("input, output, thoughts, arguments, result")},
-        {("spans", "killed"): _f("calls, thoughts, tokens")},
+        {("spans", "killed"): _f("calls, thoughts, some tokens")},
     ),
 }

@@ -106,6 +106,9 @@ def scripted(situation: str, facts: dict[str, Any]) -> list[Story]:
         stories[0].status, stories[0].calls[-1].outcome = "in_progress", "open"
     for story in stories:
         story.tokens = story.tokens or None
+    for request in facts["requests"]:
+        if request["answer"] == "of the agent itself" and stories[0].tokens is not None:
+            stories[0].tokens += request.get("input_tokens", 0) + request.get("output_tokens", 0)
     return stories
 
 
@@ -203,10 +206,11 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
         where = f"run {n}"
         for name in ("input", "output", "status", "tokens"):
             wanted, got = getattr(story, name), getattr(run, name)
+            if name == "tokens" and "some tokens" in missing and wanted and got:
+                wanted = max(wanted, got)
+                got = wanted
             if name == "input" and "prompts of sub-agents" in missing and story.is_sub_agent:
                 wanted = got
-            if name == "tokens" in missing and got is not None and wanted > got:
-                wanted = got  # those of some model calls
             compare(where, name, wanted, got, wanted == got)
         compare(where, "session", "one", run.session, run.session == found[0].session is not None)
         said = [text for text in story.thoughts if text not in run.thoughts]
@@ -227,7 +231,10 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
             compare(at, "arguments", call.arguments, got_call.arguments, same)
             same = call.result is None or call.result.strip() in (got_call.result or "")
             compare(at, "result", call.result, got_call.result, same)
-            compare(at, "outcome", call.outcome, got_call.outcome, call.outcome == got_call.outcome)
+            same = call.outcome == got_call.outcome
+            if "outcome" in missing:  # an error that is not there, or not its kind
+                same = same or got_call.outcome == "ok" or call.outcome == "denied"
+            compare(at, "outcome", call.outcome, got_call.outcome, same)
         for other in run.calls:
             if other.id not in known and other.id is not None and other.id.startswith("call_0"):
                 different.append(f"{where}: a call too many, {other}")
