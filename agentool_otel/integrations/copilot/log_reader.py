@@ -116,7 +116,7 @@ class CopilotSession:
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""
-        for event, usage in self._usage.values():
+        for event, usage in [*self._usage.values()]:
             yield self._model_call(event, {"apiCallId": usage.get("apiCallId")})
         for call, event, turn in self._calls.values():
             yield self._span(call, event, turn, call.call_id or "", _time_ns(event), None)
