@@ -112,7 +112,7 @@ class Agent(ABC):
         """Return whether a line of a session file has nothing but long texts of the agent."""
         return False
 
-    def sessions(self, place: Place) -> Iterable[tuple[str, str]]:
+    def sessions(self, place: Place, environment: dict[str, str]) -> Iterable[tuple[str, str]]:
         """Yield the session files: their names below `session_folder`, and their texts."""
         folder = place.home / self.session_folder
         for pattern in self.session_files:
