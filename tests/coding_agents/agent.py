@@ -60,6 +60,8 @@ class Agent(ABC):
     """Name of the program in `node_modules/.bin`."""
     call_prefix: ClassVar[str] = "call_"
     """Beginning of the ids of tool calls, as the model's API has it."""
+    model_delay_s: ClassVar[float] = 0.0
+    """Seconds that the model takes to answer by the script."""
     session_folder: ClassVar[str]
     """Folder of the session files below the home folder."""
     session_files: ClassVar[tuple[str, ...]] = ("**/*.jsonl",)

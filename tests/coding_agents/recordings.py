@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tests.coding_agents.agent import Agent, Json
 from tests.coding_agents.running import ROOT, Run, play, versions
@@ -117,6 +118,7 @@ def _kept_spans(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
 
 
 def _kept_logs(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
+    """Keep the log records of the events that matter, and a few of each other event."""
     names = agent.log_events
     if names is None:
         return lambda record: True
@@ -197,6 +199,7 @@ _SCHEMAS = frozenset(
     {
         "input_schema",
         "inputSchema",
+        "schema",
         "parameters",
         "parametersJsonSchema",
         "parameterSchema",
@@ -321,6 +324,7 @@ def _replacing(run: Run) -> Callable[[str], str]:
         sha256(str(place.project).encode()).hexdigest(): sha256(PROJECT.encode()).hexdigest(),
         base: "",
         f"{base.strip('/')}/": "",
+        quote(base, safe=""): "",
         dashed: "",
         dashed.strip("-"): "",
         str(place.program.parents[2]): "/opt/agent",

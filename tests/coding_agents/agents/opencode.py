@@ -20,6 +20,7 @@ class OpenCode(Agent):
 
     name = "opencode"
     executable = "opencode"
+    model_delay_s = 2.0  # spans wait in a queue that the end of the process does not flush
     session_folder = ".local/share/opencode"
     spans = frozenset({"ai.streamText", "ai.streamText.doStream", "ai.toolCall", "Tool.execute"})
     log_events = frozenset[str]()
@@ -51,6 +52,7 @@ class OpenCode(Agent):
     def environment(self, place: Place, situation: Situation) -> dict[str, str]:
         return {
             "OTEL_EXPORTER_OTLP_ENDPOINT": place.otlp_url,
+            "OTEL_BSP_SCHEDULE_DELAY": "500",
             "OPENCODE_DISABLE_AUTOUPDATE": "true",
             "OPENCODE_DISABLE_MODELS_FETCH": "true",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
