@@ -64,6 +64,10 @@ class Event:
                 return max(known)
         return None
 
+    def _latest_first(self, entry: Entry) -> tuple[int, int]:
+        at_ns = entry.span.end_ns or entry.span.start_ns or 0
+        return self._values_from.index(entry.channel), -at_ns
+
     @cached_property
     def operation(self) -> Operation:
         """What all entries have together."""
