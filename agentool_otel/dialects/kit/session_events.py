@@ -80,8 +80,9 @@ class Event:
             name = field.encode_name
             if name in ("extra", "error_type", "error_message"):
                 continue
+            ordered = sorted(alike, key=self._latest_first) if name == "output" else alike
             has = [
-                entry for entry in alike if _is_set(field.default, getattr(entry.operation, name))
+                entry for entry in ordered if _is_set(field.default, getattr(entry.operation, name))
             ]
             whole = [entry for entry in has if name not in entry.partial]
             if not has:
