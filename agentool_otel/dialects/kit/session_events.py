@@ -64,6 +64,10 @@ class Event:
                 return max(known)
         return None
 
+    def _latest_first(self, entry: Entry) -> tuple[int, int]:
+        at_ns = entry.span.end_ns or entry.span.start_ns or 0
+        return self._values_from.index(entry.channel), -at_ns
+
     @cached_property
     def operation(self) -> Operation:
         """What all entries have together."""
@@ -76,8 +80,9 @@ class Event:
             name = field.encode_name
             if name in ("extra", "error_type", "error_message"):
                 continue
+            ordered = sorted(alike, key=self._latest_first) if name == "output" else alike
             has = [
-                entry for entry in alike if _is_set(field.default, getattr(entry.operation, name))
+                entry for entry in ordered if _is_set(field.default, getattr(entry.operation, name))
             ]
             whole = [entry for entry in has if name not in entry.partial]
             if not has:
