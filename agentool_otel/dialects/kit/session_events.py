@@ -37,6 +37,10 @@ class Event:
     def keys(self) -> Iterator[str]:
         return (key for entry in self.entries for key in entry.keys)
 
+    @property
+    def aside(self) -> bool:
+        return all(entry.aside for entry in self.entries)
+
     def first(self, name: str) -> Any:
         """Return a member of the first entry that has it."""
         return next((v for e in self.entries if (v := getattr(e, name)) is not None), None)

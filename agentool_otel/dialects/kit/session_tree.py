@@ -251,7 +251,8 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     if operation.agent_id is not None:  # of this one run, where others have the name of the agent
         extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
         operation = replace(operation, agent_id=None, extra=extra)
-    own = sorted((child for child in event.children if child.kind != "agent"), key=_last_time)
+    steps = (child for child in event.children if child.kind != "agent" and not child.aside)
+    own = sorted(steps, key=_last_time)
     calls = [child.operation for child in own if isinstance(child.operation, Inference)]
     said = [call for call in calls if call.output]
     if operation.output is None and said and not _asks_for_tools(said[-1]):

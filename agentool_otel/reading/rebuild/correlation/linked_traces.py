@@ -43,7 +43,12 @@ def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part
         roots: its runs.
     """
     known = linking_dialects()
-    named = {node.dialect for node in (first, *roots) if node.dialect in known}
+    nodes = (first, *roots)
+    named = {node.dialect for node in nodes if node.dialect in known}
+    for name, dialect in known.items():  # its agent may write spans that another dialect reads
+        owns = getattr(dialect, "owns", None)
+        if owns is not None and any(owns(node.span) for node in nodes):
+            named.add(name)
     linked = [
         (name, links)
         for name in sorted(filter(None, named))
