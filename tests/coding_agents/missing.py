@@ -55,4 +55,17 @@ MISSING = {
         {"spans": _f("input, output, thoughts, arguments, result")},
         {("spans", "killed"): _f("calls, thoughts, some tokens")},
     ),
+    "opencode": Missing(
+        {
+            "spans": _f("output, status, thoughts, arguments, result, calls, some tokens"),
+            "logs": _f("all"),
+            "file": _f("some tokens"),
+        },
+        {},
+        {
+            ("spans", "answer"): _f("all"),
+            ("spans", "content_off"): _f("input, tokens"),
+            ("spans", "second_turn"): _f("all"),
+        },
+    ),
 }

@@ -104,11 +104,12 @@ def scripted(situation: str, facts: dict[str, Any]) -> list[Story]:
         play(prompt.text, prompt.answers, False)
     if script.kill:
         stories[0].status, stories[0].calls[-1].outcome = "in_progress", "open"
+    for request in facts["requests"]:
+        if request["answer"] == "of the agent itself":
+            own = request.get("input_tokens", 0) + request.get("output_tokens", 0)
+            stories[0].tokens = (stories[0].tokens or 0) + own
     for story in stories:
         story.tokens = story.tokens or None
-    for request in facts["requests"]:
-        if request["answer"] == "of the agent itself" and stories[0].tokens is not None:
-            stories[0].tokens += request.get("input_tokens", 0) + request.get("output_tokens", 0)
     return stories
 
 
@@ -206,9 +207,10 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
         where = f"run {n}"
         for name in ("input", "output", "status", "tokens"):
             wanted, got = getattr(story, name), getattr(run, name)
-            if name == "tokens" and "some tokens" in missing and wanted and got:
-                wanted = max(wanted, got)
-                got = wanted
+            if name == "tokens" and "some tokens" in missing and wanted:
+                got = max(wanted, got or 0)
+            if name == "status" and "status" in missing and got == "in_progress":
+                got = wanted  # its end is not there
             if name == "input" and "prompts of sub-agents" in missing and story.is_sub_agent:
                 wanted = got
             compare(where, name, wanted, got, wanted == got)

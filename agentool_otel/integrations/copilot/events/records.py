@@ -183,8 +183,11 @@ def _killed_turn(record: SpanRecord, operation: Operation, keys: tuple[str, ...]
 
 
 def _task(arguments: object) -> list[Message] | None:
-    words = arguments.get("prompt") if isinstance(arguments, dict) else None
-    return [message("user", [text(words)])] if isinstance(words, str) else None
+    match arguments:
+        case {"prompt": str(words)}:
+            return [message("user", [text(words)])]
+        case _:
+            return None
 
 
 def _keys(*ids: str | None) -> tuple[str, ...]:
