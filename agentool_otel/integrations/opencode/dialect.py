@@ -12,6 +12,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     Confidence,
+    Content,
     Markers,
     TraceLinks,
 )
@@ -41,6 +42,8 @@ class OpenCode:
     name = "opencode"
     agent_tools = TOOLS._replace(delegations=("task",), agent_arguments=("subagent_type",))
     markers = Markers(scopes=(SCOPE,))
+    content = Content()
+    """None of its own: all of it has the names of the Vercel AI SDK."""
 
     values_from = (Channel.FILE, Channel.SPAN, Channel.LOG)
     makes_spans = True

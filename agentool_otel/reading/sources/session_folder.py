@@ -10,7 +10,7 @@ Files are read and nothing else: no file is written, and nothing is sent anywher
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -22,7 +22,8 @@ from agentool_otel.ground.urls import printable_place
 from agentool_otel.model.times import from_ns, parse_time
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 
-__all__ = ["SessionFolder", "SessionQuery", "parse_session_query"]
+__all__ = ["SessionFolder", "SessionQuery", "is_in_project", "no_session",
+           "parse_session_query"]  # fmt: skip
 
 _PARAMETERS = ("since", "project", "session")
 _CWD = re.compile(rb'"cwd"\s*:\s*"((?:[^"\\]|\\.)*)"')
@@ -105,7 +106,9 @@ class SessionFolder(SpanFiles):
             )
         files = [file for file in every if _is_asked_for(file, query, self.session_of(file))]
         if not files:
-            raise SourceUnreachable(_nothing(self.product, scheme, query, every))
+            newest_ns = max(map(_changed_ns, every))
+            there = f"{len(every):,} session file{'s' * (len(every) != 1)}"
+            raise no_session(self.product, scheme, query, there, newest_ns)
         super().__init__(files, f"{scheme}://")
 
     @classmethod
@@ -147,21 +150,35 @@ def _is_of_project(file: Path, project: str) -> bool:
             found = _CWD.search(stream.read(_HEAD))
     except OSError:
         return False
-    wanted = project.rstrip("/")
     if found is None:
-        return wanted.rpartition("/")[2] in file.parts
-    cwd = found[1].decode("utf-8", "replace").replace("\\\\", "\\").rstrip("/")
-    return cwd == wanted or cwd.endswith(("/" + wanted, "\\" + wanted))
+        return project.rstrip("/").rpartition("/")[2] in file.parts
+    return is_in_project(found[1].decode("utf-8", "replace").replace("\\\\", "\\"), project)
 
 
-def _nothing(product: str, scheme: str, query: SessionQuery, every: Sequence[Path]) -> str:
-    count = f"{len(every):,} session file{'s' * (len(every) != 1)}"
-    newest = from_ns(max(map(_changed_ns, every)))
+def is_in_project(folder: str, project: str) -> bool:
+    """Return whether a folder is a project's, which is given by its path or the end of it."""
+    own, wanted = folder.rstrip("/"), project.rstrip("/")
+    return own == wanted or own.endswith(("/" + wanted, "\\" + wanted))
+
+
+def no_session(
+    product: str, scheme: str, query: SessionQuery, there: str, newest_ns: int
+) -> SourceUnreachable:
+    """Return the error that no session is asked for.
+
+    Args:
+        product: the agent.
+        scheme: of the URL.
+        query: what was asked for.
+        there: all sessions, counted.
+        newest_ns: when the newest of them was written to.
+    """
     if query.session is not None:
-        return f"no session of {product} has the id {query.session!r}; there are {count}"
+        words = f"no session of {product} has the id {query.session!r}; there are {there}"
+        return SourceUnreachable(words)
     of_project = f" of project {query.project!r}" if query.project else ""
     when = "today" if query.is_default else f"since {from_ns(query.since_ns)}"
-    return (
-        f"no session of {product}{of_project} {when}; the newest of {count} is of {newest}"
-        f"; hint: {scheme}://?since=30d"
+    return SourceUnreachable(
+        f"no session of {product}{of_project} {when}; the newest of {there} is of "
+        f"{from_ns(newest_ns)}; hint: {scheme}://?since=30d"
     )

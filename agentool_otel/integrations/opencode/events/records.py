@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.dialect import classify
@@ -65,8 +64,26 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
             entries += session.of_span(record)
         elif PLUMBING_SPANS.fullmatch(record.name) is None:
             unknown.append(record)
+    entries = [*_before_tools(entries)]
     entries.sort(key=lambda entry: entry.span.start_ns or 0)
     return [*numbered(entries, _content)], unknown
+
+
+def _before_tools(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries, those of model calls with an end before the tools that they asked for: both
+    channels have the end of all work on the answer."""
+    starts = {
+        (entry.channel, f"asks {entry.operation.call_id}"): entry.span.start_ns
+        for entry in entries
+        if isinstance(entry.operation, ToolExecution)
+    }
+    for entry in entries:
+        asked = [starts.get((entry.channel, key)) for key in entry.keys]
+        known = [start for start in asked if start is not None]
+        if isinstance(entry.operation, Inference) and known:
+            end_ns = min(filter(None, (*known, entry.span.end_ns)))
+            entry = entry._replace(span=replace(entry.span, end_ns=end_ns))
+        yield entry
 
 
 def typed(words: str) -> str:

@@ -1,0 +1,169 @@
+"""opencode's sessions on this machine: `opencode://`.
+
+They are in a database, which is read without the program: `opencode session list` knows those of
+one project alone, takes seconds a session, and writes files. A session is read as
+`opencode export` prints it.
+
+Source: opencode 1.18.33, `packages/opencode/src/storage/db.ts` as released.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from agentool_otel.errors import SourceError, SourceUnreachable
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.urls import printable_place
+from agentool_otel.reading.sources.files.remote_files import RemoteFile
+from agentool_otel.reading.sources.files.span_files import SpanFiles
+from agentool_otel.reading.sources.session_folder import (
+    SessionQuery,
+    is_in_project,
+    no_session,
+    parse_session_query,
+)
+
+__all__ = ["OpenCodeSessions"]
+
+_MS = 1_000_000
+_SESSIONS = "SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created, id"
+_INFO = (
+    "SELECT id, parent_id, project_id, directory, title, agent, version, time_created,"
+    " time_updated FROM session WHERE id = ?"
+)
+_MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
+
+
+class _Session(NamedTuple):
+    """A row of the table of sessions."""
+
+    id: str
+    parent: str | None
+    folder: str
+    changed_ns: int
+
+
+class OpenCodeSessions(SpanFiles):
+    """The source."""
+
+    def __init__(self, where: str):
+        query = parse_session_query(where)
+        scheme = where.partition("://")[0]
+        database = _database()
+        every = _sessions(database) if database.is_file() else []
+        if not every:
+            raise SourceUnreachable(
+                f"opencode has no sessions here (looked in {printable_place(database)})"
+            )
+        asked = [*_asked_for(every, query)]
+        if not asked:
+            newest_ns = max(session.changed_ns for session in every)
+            there = f"{len(every):,} session{'s' * (len(every) != 1)}"
+            raise no_session("opencode", scheme, query, there, newest_ns)
+        place = printable_place(database)
+        files = [
+            RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
+            for session in asked
+        ]
+        super().__init__(files, f"{scheme}://")
+
+
+def _database() -> Path:
+    """Return the file of the database, which may not exist."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
+    folder = Path(data) / "opencode"
+    return folder / (os.environ.get("OPENCODE_DB") or "opencode.db")
+
+
+@contextmanager
+def _reading(database: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database without writing to its folder.
+
+    Raises:
+        SourceError: it cannot be read, or has other tables.
+    """
+    is_in_use = database.with_name(database.name + "-wal").exists()
+    mode = "mode=ro" if is_in_use else "mode=ro&immutable=1"
+    try:
+        url = f"file:{quote(str(database.absolute()))}?{mode}"
+        with closing(sqlite3.connect(url, uri=True)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise SourceError(
+            f"{printable_place(database)} cannot be read: {error}"
+            "; hint: opencode export ID > session.json, and name that file"
+        ) from None
+
+
+def _sessions(database: Path) -> list[_Session]:
+    with _reading(database) as connection:
+        return [
+            _Session(own, parent, folder, changed * _MS)
+            for own, parent, folder, changed in connection.execute(_SESSIONS)
+        ]
+
+
+def _asked_for(every: Sequence[_Session], query: SessionQuery) -> Iterator[_Session]:
+    """Yield the sessions that a query is for, each with all of its sub-agents."""
+    parents = {session.id: session.parent for session in every}
+    asked = {_main(session.id, parents) for session in every if _is_asked_for(session, query)}
+    yield from (session for session in every if _main(session.id, parents) in asked)
+
+
+def _is_asked_for(session: _Session, query: SessionQuery) -> bool:
+    if query.session is not None:
+        if query.session not in session.id:
+            return False
+    elif session.changed_ns < query.since_ns:
+        return False
+    return query.project is None or is_in_project(session.folder, query.project)
+
+
+def _main(session: str, parents: dict[str, str | None]) -> str:
+    """Return the session that a sub-agent's session works for."""
+    seen: set[str] = set()
+    while session not in seen and (parent := parents.get(session)) in parents:
+        seen.add(session)
+        session = parent or session
+    return session
+
+
+def _open(database: Path, session: str) -> BytesIO:
+    """Return the document that `opencode export` prints of a session."""
+    with _reading(database) as connection:
+        own, parent, project, folder, title, agent, version, created, updated = next(
+            connection.execute(_INFO, (session,))
+        )
+        info = {
+            "id": own, "projectID": project, "directory": folder, "title": title, "agent": agent,
+            "version": version, "time": {"created": created, "updated": updated},
+        }  # fmt: skip
+        if parent is not None:
+            info["parentID"] = parent
+        messages: dict[str, dict[str, Any]] = {
+            message: {"info": {**_object(data), "id": message}, "parts": []}
+            for message, data in connection.execute(_MESSAGES, (session,))
+        }
+        for message, part, data in connection.execute(_PARTS, (session,)):
+            if message in messages:
+                messages[message]["parts"].append({**_object(data), "id": part})
+    document = {"info": info, "messages": [*messages.values()]}
+    return BytesIO(json_codec.dumps(document).encode("utf-8", "surrogatepass"))
+
+
+def _object(data: Any) -> dict[str, Any]:
+    """Return the object of a column; an empty one if the column is damaged."""
+    try:
+        read = json_codec.loads(data)
+    except (ValueError, TypeError):
+        return {}
+    return read if isinstance(read, dict) else {}
