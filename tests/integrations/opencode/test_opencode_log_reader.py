@@ -118,8 +118,8 @@ def test_a_sub_agent_of_a_sub_agent_is_in_the_users_session(tmp_path: Path) -> N
 
     places = [
         export(tmp_path, user(text("Go on.")), starts("ses_2", "c1")),
-        export(tmp_path, user(text("A part."), own="msg_5"), starts("ses_3", "c2", "msg_5"), id="ses_2",
-               parentID="ses_1", agent="general"),
+        export(tmp_path, user(text("A part."), own="msg_5"), starts("ses_3", "c2", "msg_5"),
+               id="ses_2", parentID="ses_1", agent="general"),
         export(tmp_path, user(text("Less."), own="msg_6"), answer(text("4"), to="msg_6"),
                id="ses_3", parentID="ses_2", agent="explore"),
     ]  # fmt: skip
