@@ -31,7 +31,10 @@ class Event:
         self.children: list[Event] = []
 
     def add(self, other: Event) -> None:
+        """Take the entries of another event, which is the same."""
         self.entries += other.entries
+        for name in ("base", "start_ns", "end_ns", "operation"):
+            self.__dict__.pop(name, None)
 
     @property
     def keys(self) -> Iterator[str]:

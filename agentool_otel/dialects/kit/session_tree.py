@@ -12,6 +12,7 @@ of the same event become one span, and the spans one tree:
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
@@ -67,6 +68,8 @@ class _Session:
         self._tools = {key: e for e in events if e.kind == "tool" for key in e.keys}
         self._others = [event for event in events if event.kind in ("model", "tool")]
         self._turn_of: dict[str, Event] = {}
+        self._joined: dict[Event, Event] = {}
+        """Turns that are part of another."""
         self._add_missing_agents()
         self._join_turns()
         self._place()
@@ -119,11 +122,15 @@ class _Session:
                 self._turn_of.setdefault(key, known[0])
             for other in known[1:]:
                 self._join(known[0], other)
-        self.turns.sort(key=_start)
-        for turn in self.turns[:]:
-            if turn in self.turns and (twin := self._twin(turn)) is not None:
+        self._sort_turns()
+        for turn in self.turns:
+            if turn not in self._joined and (twin := self._twin(turn)) is not None:
                 self._join(twin, turn)
-        self.turns.sort(key=_start)
+        self._sort_turns()
+
+    def _sort_turns(self) -> None:
+        self.turns = sorted((t for t in self.turns if t not in self._joined), key=_start)
+        self._starts = list(map(_start, self.turns))
 
     def _missing_turn(self, event: Event, key: str) -> Event:
         """Return a turn of which only events are known: the agent was killed before it ended."""
@@ -138,32 +145,34 @@ class _Session:
 
     def _join(self, into: Event, other: Event) -> None:
         into, other = self._current(into), self._current(other)
-        if into is other:
-            return
-        into.add(other)
-        self.turns.remove(other)
-        for key, turn in self._turn_of.items():
-            if turn is other:
-                self._turn_of[key] = into
+        if into is not other:
+            into.add(other)
+            self._joined[other] = into
 
     def _current(self, turn: Event) -> Event:
-        return self._turn_of.get(next(turn.keys, ""), turn)
+        """Return the turn that a turn has been joined to, or itself."""
+        while turn in self._joined:
+            turn = self._joined[turn]
+        return turn
 
     def _twin(self, turn: Event) -> Event | None:
-        """Return the turn before that is the same in other channels."""
+        """Return the nearest turn that is the same in other channels."""
         channels = {entry.channel for entry in turn.entries}
         prompt, start = _prompt(turn), _start(turn)
-        twins: list[tuple[int, Event]] = []
-        for other in self.turns:
-            if other is turn or not channels.isdisjoint(e.channel for e in other.entries):
+        first = bisect_left(self._starts, start - _SAME_PROMPT_NS)
+        last = bisect_right(self._starts, start + _SAME_PROMPT_NS)
+        twins: list[tuple[int, int, Event]] = []
+        for place in range(first, last):
+            other = self.turns[place]
+            if other is turn or other in self._joined:
                 continue
-            apart = abs(_start(other) - start)
-            said = _prompt(other)
-            if apart <= (_SAME_PROMPT_NS if prompt == said is not None else _SAME_TIME_NS) and (
-                prompt == said or None in (prompt, said)
-            ):
-                twins.append((apart, other))
-        return min(twins, key=lambda twin: twin[0])[1] if twins else None
+            if not channels.isdisjoint(entry.channel for entry in other.entries):
+                continue
+            apart, said = abs(_start(other) - start), _prompt(other)
+            is_same = prompt == said is not None
+            if is_same or (None in (prompt, said) and apart <= _SAME_TIME_NS):
+                twins.append((apart, place, other))
+        return min(twins)[2] if twins else None
 
     # ------------------------------------------------------------------------------------ tree
 
@@ -191,11 +200,10 @@ class _Session:
         """Return the turn that an event is part of: the one it names, else the latest before it."""
         key = event.first("turn")
         if key is not None and (turn := self._turn_of.get(key)) is not None:
-            return turn
+            return self._current(turn)
         if not self.turns:
             return None
-        before = [turn for turn in self.turns if _start(turn) <= _start(event)]
-        return before[-1] if before else self.turns[0]
+        return self.turns[max(bisect_right(self._starts, _start(event)) - 1, 0)]
 
     def spans(self, scope: str) -> Iterator[SpanRecord]:
         """Yield the span of every event."""
