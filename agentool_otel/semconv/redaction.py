@@ -100,9 +100,10 @@ MARKERS: tuple[Marker, ...] = (
         ("REDACTED",),
     ),
     # opentelemetry-collector-contrib, redaction processor (****); pydantic, SecretStr (ten);
-    # Datadog, Sensitive Data Redaction (****); logs of CI systems (***)
+    # Datadog, Sensitive Data Redaction (****); logs of CI systems (***). Not a line of a patch in
+    # the form of Codex: *** Update File: a.py
     Marker(
-        r"\*{3,}",
+        r"\*{3,}(?! (?:(?:Begin|End) Patch|(?:Add|Delete|Update) File:|Move to:|End of File))",
         ("***",),
         tuple("*" * length for length in range(3, 65)),
     ),
