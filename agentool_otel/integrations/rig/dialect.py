@@ -10,6 +10,7 @@ from __future__ import annotations
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.model.denials import DENIED
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -37,5 +38,5 @@ class Rig:
         if outcome in ("error", "denied"):
             result = span.rest.get(gen_ai.TOOL_CALL_RESULT)
             onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else outcome)
-            onto.put(span, core.ERROR_TYPE, kind or outcome)
+            onto.put(span, core.ERROR_TYPE, DENIED if outcome == "denied" else kind or outcome)
         return onto.as_operation(span)

@@ -13,7 +13,7 @@ from tests.integrations.claude_agent_sdk.conftest import DONE, SEARCH, TOOL, Sce
 AGENT = {"description": "Write it", "prompt": "Write about it.", "subagent_type": "writer"}
 
 
-def test_a_call_that_the_program_denies_is_rejected(scene: Scene) -> None:
+def test_a_call_that_the_program_denies_has_that_error(scene: Scene) -> None:
     asked: list[Any] = []
 
     async def deny(name: str, arguments: dict[str, Any], context: Any) -> Any:
@@ -24,16 +24,16 @@ def test_a_call_that_the_program_denies_is_rejected(scene: Scene) -> None:
     scene.query(prompts("Q"), scene.options(allowed_tools=[], can_use_tool=deny))
     assert asked == [(TOOL, {"query": "OTel"})]
     (tool,) = scene.tools()
-    assert tool["error.type"] == "rejected"
+    assert tool["error.type"] == "permission_denied"
     assert "not today" in scene.all("chat")[1]["gen_ai.input.messages"]
     (run,) = scene.all("invoke_agent")
     assert run["agentool.status"] == "success"
 
 
-def test_a_call_that_the_rules_deny_is_rejected(scene: Scene) -> None:
+def test_a_call_that_the_rules_deny_has_that_error(scene: Scene) -> None:
     scene.push(SEARCH, DONE)
     scene.query(options=scene.options(allowed_tools=[], permission_mode="dontAsk"))
-    assert [tool["error.type"] for tool in scene.tools()] == ["rejected"]
+    assert [tool["error.type"] for tool in scene.tools()] == ["permission_denied"]
 
 
 def test_hooks_of_the_program_are_called_and_may_refuse(scene: Scene) -> None:
@@ -53,7 +53,7 @@ def test_hooks_of_the_program_are_called_and_may_refuse(scene: Scene) -> None:
     matcher = scene.sdk.HookMatcher(hooks=[refuse])
     scene.query(options=scene.options(hooks={"PreToolUse": [matcher]}))
     assert events == ["PreToolUse"]
-    assert [tool["error.type"] for tool in scene.tools()] in (["rejected"], ["tool_error"])
+    assert [tool["error.type"] for tool in scene.tools()] in (["permission_denied"], ["tool_error"])
 
 
 def test_what_a_tool_does_is_below_its_call(scene: Scene) -> None:

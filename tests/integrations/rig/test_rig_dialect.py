@@ -29,5 +29,5 @@ def test_a_tool_without_content_failed_all_the_same() -> None:
 
 
 def test_a_denied_call_is_an_error_and_a_skipped_one_is_not() -> None:
-    assert ended("denied") == ("denied", "denied")
+    assert ended("denied") == ("permission_denied", "denied")
     assert ended("skipped", **{"gen_ai.tool.call.result": "not now"}) == (None, None)

@@ -10,7 +10,8 @@ are read where they arrive (`sessions`), and the steps are made of them (`agents
     tool               execute_tool, built-in and MCP, under the id of the model's request
     Agent, Task        execute_tool, with the invoke_agent of the sub-agent inside it
 
-The conversation is the id of the session. A call that is not permitted has failed with `rejected`.
+The conversation is the id of the session. A call that is not permitted has failed with
+`permission_denied`.
 
 Two options of the SDK are switched on: `include_partial_messages`, because only the events of a
 stream have the number of output tokens and the reason to stop, and `forward_subagent_text`, without

@@ -13,6 +13,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.integrations.claude_agent_sdk.instrumentor import values
 from agentool_otel.integrations.claude_agent_sdk.instrumentor.agents import Agent, Tool
+from agentool_otel.model.denials import DENIED
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.providers.fields import get, items, plain_text, record, string
 from agentool_otel.tracing.capture.context import inject
@@ -27,8 +28,6 @@ _ENDED = {"completed": None, "failed": "failed", "stopped": "stopped", "killed":
 """By the status of a task that is over, what is wrong with it."""
 _SYNTHETIC = "<synthetic>"
 """Model of a message that the CLI has written itself."""
-_REJECTED = "rejected"
-"""`error.type` of a tool call that was not permitted."""
 _READING = "reading a frame of the Claude Code CLI"
 
 
@@ -276,7 +275,7 @@ class Session:
         rejected = tool.call_id in self._rejected or (failed and values.is_refusal(result))
         if failed or rejected:
             self._rejected.discard(tool.call_id)
-            tool.step.set(error_type=_REJECTED if rejected else "tool_error")
+            tool.step.set(error_type=DENIED if rejected else "tool_error")
             tool.step.add(lambda: {"error_message": plain_text(result)})
         else:
             tool.step.add(result=result)

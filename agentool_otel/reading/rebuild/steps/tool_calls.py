@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from agentool_otel.ground.json_codec import loads
+from agentool_otel.model.denials import DENIALS, denial_text
 from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import (
     Inference,
@@ -468,6 +469,8 @@ def tool_error(operation: Operation) -> str | None:
     if kind is None:
         return words
     words = words or operation.error_message
+    if kind in DENIALS:
+        return denial_text(kind, words)
     if not words:
         return kind
     name = kind.rpartition(".")[2]
