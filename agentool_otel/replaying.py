@@ -23,6 +23,7 @@ from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.codec import decode
+from agentool_otel.model.denials import DENIED
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
@@ -431,15 +432,18 @@ def _exception_attributes(error: dict[str, Any]) -> Attributes:
 
 def _result(result: dict[str, Any]) -> dict[str, Any]:
     """The fields of a tool execution that come from its result."""
-    error = result.get("error")
+    error = _plain(result.get("error"))
     tokens, duration = result.get("cost_tokens"), result.get("duration_ms")
     fields: dict[str, Any] = {"result": result.get("output", UNSET)}
-    if _plain(error) is not None:
-        fields |= {"tool_error": error, "error_type": "tool_error", "error_message": error}
+    if error is not None:
+        kind = DENIED if error.startswith(DENIED) else "tool_error"
+        fields |= {"tool_error": error, "error_type": kind, "error_message": error}
     if _is_number(duration):
         fields["duration_ms"] = duration
     if _is_number(tokens) and isinstance(tokens, int):
         fields["cost_tokens"] = tokens
+    if _is_number(code := result.get("exit_code")) and isinstance(code, int):
+        fields["exit_code"] = code
     return fields
 
 

@@ -60,7 +60,8 @@ tool_results = with_unknown(
         optional={
             **maybe(call_id=ids, duration_ms=numbers, cost_tokens=numbers),
             "output": values,
-            "error": values,
+            "error": values | st.sampled_from(["permission_denied", "permission_denied: no"]),
+            "exit_code": numbers | values,
         },
     )
 )

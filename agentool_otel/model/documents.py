@@ -242,14 +242,15 @@ class ToolCall(Document, frozen=True, kw_only=True):
 
 
 class ToolResult(Document, frozen=True, kw_only=True):
-    """Result of a tool."""
+    """Result of a tool. The unknown member `exit_code` is that of the command that it ran."""
 
     call_id: Maybe[str] = UNSET
     """The `id` of the call this answers."""
     output: Json = UNSET
     """Any JSON value."""
     error: Json = UNSET
-    """Error of the tool, as text; null or absent without an error."""
+    """Error of the tool, as text; null or absent without an error. That of a call that the user, a
+    policy or a hook denied begins with `permission_denied`."""
     duration_ms: Maybe[Number] = UNSET
     """As the tool's caller measured it, in milliseconds."""
     cost_tokens: Maybe[Number] = UNSET

@@ -187,6 +187,8 @@ class ToolExecution(_Common, frozen=True, kw_only=True):
     duration_ms: float | None = None
     """As reported, which may differ from the span's length."""
     cost_tokens: int | None = None
+    exit_code: int | None = None
+    """Exit code of the command that the tool ran."""
 
 
 class AgentInvocation(_Common, frozen=True, kw_only=True):

@@ -180,6 +180,7 @@ _OTHERS = {
     core.SERVICE_INSTANCE_ID: Attribute("s", "core"),
     core.SESSION_ID: Attribute("s", "core"),
     core.USER_ID: Attribute("s", "core"),
+    core.PROCESS_EXIT_CODE: Attribute("i", "core"),
     core.EXCEPTION_TYPE: Attribute("s", "core"),
     core.EXCEPTION_MESSAGE: Attribute("s", "core"),
     core.EXCEPTION_STACKTRACE: Attribute("s", "core"),

@@ -26,6 +26,9 @@ SESSION_ID = "session.id"
 USER_ID = "user.id"
 """Unique identifier of the user. Spec: attribute registry, user (development)."""
 
+PROCESS_EXIT_CODE = "process.exit.code"
+"""Exit code of a process. Spec: attribute registry, process (development)."""
+
 EXCEPTION_EVENT = "exception"
 EXCEPTION_TYPE = "exception.type"
 EXCEPTION_MESSAGE = "exception.message"

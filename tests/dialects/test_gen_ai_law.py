@@ -100,6 +100,7 @@ without_content = st.one_of(
             tool_error=st.text(),
             duration_ms=doubles | counts,
             cost_tokens=counts,
+            exit_code=counts,
         ),
     ),
     st.builds(

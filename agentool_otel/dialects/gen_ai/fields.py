@@ -167,6 +167,7 @@ FIELDS: dict[type, tuple[Field, ...]] = {
         _text("tool_error", agentool.TOOL_ERROR),
         Field("duration_ms", agentool.TOOL_DURATION_MS, Reader.number),
         _int("cost_tokens", agentool.TOOL_COST_TOKENS),
+        _int("exit_code", core.PROCESS_EXIT_CODE),
     ),
     AgentInvocation: (
         _PROVIDER,

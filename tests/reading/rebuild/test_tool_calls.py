@@ -4,6 +4,8 @@ servers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentool_otel.model.messages import message, text, tool_call, tool_response
@@ -85,6 +87,40 @@ def test_the_error_of_an_mcp_server_is_the_tools() -> None:
     failed = McpRequest(side="server", tool_name="t", error_type="tool_error")
     spans.add(failed, parent=client)
     assert shape(spans.rebuilt()[0])[1].endswith(" tool_error")
+
+
+def result_of(tool: ToolExecution, *below: ToolExecution) -> dict[str, Any]:
+    """The result of the one call of a run, without the time that it took."""
+    spans = Collected()
+    parent = spans.add(agent(), seconds=9)
+    for operation in (tool, *below):
+        parent = spans.add(operation, parent=parent)
+    result: dict[str, Any] = spans.rebuilt()[0]["steps"][1]["tool_result"]
+    return {key: value for key, value in result.items() if key not in ("call_id", "duration_ms")}
+
+
+def test_the_exit_code_of_a_span_is_that_of_the_result() -> None:
+    assert result_of(ToolExecution(name="bash", result="x", exit_code=2)) == {
+        "output": "x",
+        "exit_code": 2,
+    }
+    inner = ToolExecution(name="", exit_code=0)
+    assert result_of(ToolExecution(name="bash"), inner) == {"exit_code": 0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "error"),
+    [
+        ("permission_denied", None, "permission_denied"),
+        ("permission_denied", "not today", "permission_denied: not today"),
+        ("permission_denied", "permission_denied: no", "permission_denied: no"),
+        ("policy_blocked", None, "permission_denied: policy_blocked"),
+        ("hook_blocked", "a rule", "permission_denied: a rule"),
+        ("tool_error", "denied", "denied"),
+    ],
+)
+def test_the_error_of_a_denied_call_says_so_first(kind: str, words: str | None, error: str) -> None:
+    assert result_of(ToolExecution(name="t", error_type=kind, tool_error=words)) == {"error": error}
 
 
 def test_a_failed_tools_error_is_its_result() -> None:

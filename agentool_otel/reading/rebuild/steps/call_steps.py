@@ -84,6 +84,8 @@ class CallSteps:
             result["duration_ms"] = duration_ms
         if isinstance(operation, ToolExecution) and operation.cost_tokens is not None:
             result["cost_tokens"] = operation.cost_tokens
+        if (exit_code := _exit_code_of(call, operation)) is not None:
+            result["exit_code"] = exit_code
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.note("not_captured", "tool_result.output")
@@ -117,6 +119,12 @@ def _error_of(call: ToolCall, operation: ToolExecution | McpRequest) -> str | No
     if error is None and call.repeats:  # a server knows whether the tool failed
         return next(filter(None, map(tool_error, call.repeats)), None)
     return error
+
+
+def _exit_code_of(call: ToolCall, operation: ToolExecution | McpRequest) -> int | None:
+    """Return the exit code of the command that a tool ran, of any span of the call."""
+    executions = (item for item in (operation, *call.repeats) if isinstance(item, ToolExecution))
+    return next((item.exit_code for item in executions if item.exit_code is not None), None)
 
 
 def _duration_ms(node: Node, operation: ToolExecution | McpRequest) -> int | float | None:
