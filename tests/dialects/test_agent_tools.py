@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from agentool_otel.dialects.kit import dialect as kit
 from agentool_otel.dialects.kit.dialect import AgentTools
+from agentool_otel.integrations.opencode.tools import TOOLS as OPENCODE
+from agentool_otel.integrations.qwen_code.tools import TOOLS as QWEN_CODE
 from agentool_otel.reading.rebuild.steps.delegation import delegate, may_delegate
 from agentool_otel.reading.rebuild.steps.handoff_rules import transfer_target, transfers
 
@@ -89,3 +92,32 @@ def test_a_delegation_names_its_agent(
 ) -> None:
     assert may_delegate(name)
     assert delegate(name, arguments) == agent
+
+
+CLIENTS = ["claude_code", "codex", "copilot", "gemini_cli"]
+
+
+def test_dialects_of_coding_agents_declare_their_tools() -> None:
+    tools = kit.agent_tools()
+    for dialect in kit.dialects():
+        if dialect.name in CLIENTS:
+            declared = dialect.agent_tools
+            assert declared.commands
+            assert declared.edits
+            assert {*declared.commands, *declared.exit_codes} <= {
+                *tools.commands,
+                *tools.exit_codes,
+            }
+            assert {name for name, _ in declared.exit_codes} <= {name for name, _ in tools.commands}
+
+
+@pytest.mark.parametrize("tools", [OPENCODE, QWEN_CODE])
+def test_clients_without_a_dialect_have_their_tools(tools: AgentTools) -> None:
+    assert tools.commands
+    assert tools.edits
+
+
+def test_each_pattern_of_an_exit_code_has_one_group() -> None:
+    declared = [kit.agent_tools(), OPENCODE, QWEN_CODE]
+    patterns = [pattern for tools in declared for _, pattern in tools.exit_codes]
+    assert {re.compile(pattern).groups for pattern in patterns} == {1}

@@ -131,9 +131,9 @@ class Content(NamedTuple):
 
 
 class AgentTools(NamedTuple):
-    """Tools by which the agents of a framework pass work to each other.
+    """Tools by which agents pass work to each other, and those by which they work on code.
 
-    A name that ends in an underscore or a space is a prefix.
+    Of the former, a name that ends in an underscore or a space is a prefix.
     """
 
     handoffs: tuple[str, ...] = ()
@@ -144,6 +144,22 @@ class AgentTools(NamedTuple):
     agent_arguments: tuple[str, ...] = ()
     """Arguments of such tools that name the agent, besides those with an ordinary name. Of a
     delegating tool with a whole name, no other argument names it."""
+    commands: tuple[tuple[str, str], ...] = ()
+    """Tools that run a shell command, each with the argument that holds the command: a text, or a
+    list of words."""
+    edits: tuple[tuple[str, str], ...] = ()
+    """Tools that change files, each with the argument that holds the path, or the text of a patch
+    that names the paths."""
+    views: tuple[tuple[str, str, str], ...] = ()
+    """Of these tools those that can also read, each with an argument and its value where the call
+    changes nothing."""
+    exit_codes: tuple[tuple[str, str], ...] = ()
+    """Tools that run a command, each with a regular expression for the text of its result, whose
+    group is the exit code; an empty one is 0. They are tried in order, those that begin with `\\A`
+    at the start of the text; of the others the last match counts."""
+    zero_without_error: tuple[tuple[str, str], ...] = ()
+    """Tools whose call ends in an error unless the exit code is 0, each with the argument that is
+    true where the call does not wait for the command."""
 
 
 class WrittenSpan(NamedTuple):
@@ -171,7 +187,7 @@ class Dialect(Protocol):
 
     @property
     def agent_tools(self) -> AgentTools:
-        """The tools of handoffs and delegations; without this property there are none."""
+        """The tools of handoffs, delegations and coding; without this property there are none."""
         ...
 
     @property
@@ -272,8 +288,8 @@ def agent_tools() -> AgentTools:
     declared: list[AgentTools] = [
         getattr(dialect, "agent_tools", AgentTools()) for dialect in dialects()
     ]
-    return AgentTools(
-        *(tuple(dict.fromkeys(chain(*names))) for names in zip(*declared, strict=True))
+    return AgentTools._make(
+        tuple(dict.fromkeys(chain(*entries))) for entries in zip(*declared, strict=True)
     )
 
 

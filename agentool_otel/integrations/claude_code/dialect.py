@@ -53,7 +53,15 @@ class ClaudeCode:
 
     name = "claude_code"
     agent_tools = AgentTools(
-        delegations=("Agent", "Task", "task"), agent_arguments=("subagent_type",)
+        delegations=("Agent", "Task", "task"),
+        agent_arguments=("subagent_type",),
+        commands=(("Bash", "command"),),
+        edits=(
+            *((name, "file_path") for name in ("Edit", "MultiEdit", "Write")),
+            ("NotebookEdit", "notebook_path"),
+        ),
+        exit_codes=(("Bash", r"\AExit code (-?\d+)"),),
+        zero_without_error=(("Bash", "run_in_background"),),
     )
     """`Task` is the earlier name of `Agent`. deepagents has the same tool under the name `task`."""
     prompt_ids = ("prompt.id",)

@@ -12,6 +12,7 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     SPAN_NAME,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -53,10 +54,19 @@ _NAMES = {
 }
 
 
+_COMMANDS = (("exec_command", "cmd"), ("shell", "command"), ("local_shell", "command"))
+_EXIT_CODES = (r"\A(?:.*\n){0,5}?Process exited with code (-?\d+)", r"\AExit code: (-?\d+)")
+
+
 class Codex:
     """The dialect."""
 
     name = "codex"
+    agent_tools = AgentTools(
+        commands=_COMMANDS,
+        edits=(("apply_patch", "input"), ("apply_patch", "patch")),
+        exit_codes=tuple((name, words) for name, _ in _COMMANDS for words in _EXIT_CODES),
+    )
     prompt_ids = ("turn.id",)
     markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
     content = Content(attributes=("prompt", "arguments", "output"), events=(_ANSWER,))

@@ -11,6 +11,7 @@ from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -30,6 +31,12 @@ class Copilot:
     """The dialect."""
 
     name = "copilot"
+    agent_tools = AgentTools(
+        commands=(("bash", "command"),),
+        edits=tuple((name, "path") for name in ("edit", "create", "str_replace_editor")),
+        views=(("str_replace_editor", "command", "view"),),
+        exit_codes=(("bash", r"<exited with exit code (-?\d+)>"),),
+    )
     markers = Markers(keys=("github.copilot.",), scopes=_SCOPES)
     content = Content(events=("github.copilot.user.message",))
 

@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     SCOPE,
     SPAN_NAME,
+    AgentTools,
     Confidence,
     Content,
     Markers,
@@ -52,10 +53,23 @@ _NAMES = {
 }
 
 
+_EXIT_CODES = (
+    r"^Exit Code: (-?\d+)\b",
+    r"^(?!Error: |Exit Code: |Signal: |Background PIDs: ).*\nProcess Group PGID: \d+()$",
+)
+"""An exit code of 0 has no line of its own in recent versions. That the text is whole shows in its
+last line. Source: `packages/core/src/tools/shell.ts`."""
+
+
 class GeminiCLI:
     """The dialect."""
 
     name = "gemini_cli"
+    agent_tools = AgentTools(
+        commands=(("run_shell_command", "command"),),
+        edits=tuple((name, "file_path") for name in ("replace", "edit", "write_file")),
+        exit_codes=tuple(("run_shell_command", pattern) for pattern in _EXIT_CODES),
+    )
     prompt_ids = ("prompt_id",)
     markers = Markers(
         keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
