@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.facets import started_ns
-from agentool_otel.evaluation.scopes import Unit
+from agentool_otel.evaluation.scopes import Unit, parent_of
 from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
@@ -214,6 +214,18 @@ class UnitTrace(TraceView):
         return self._absent or next(
             (why for member in self._members if (why := member.unseen_calls)), None
         )
+
+    @property
+    def turns(self) -> int:
+        """Number of the outermost runs. Runs inside the same run, which is missing, count once."""
+        return len({parent_of(top.trace) or top.trace.trace_id for top in self._tops})
+
+    @property
+    def uncounted_turns(self) -> str | None:
+        """Why there may be more outermost runs, by any of those that are there."""
+        self.looked_for_more = True
+        reasons = (top.reason_with_name(top.judged.unfinished) for top in self._tops)
+        return next((why for why in reasons if why), None)
 
     def unmatched_call(self, tool_name: str | None) -> str | None:
         """Return why a tool may have ended in another way than its result shows, in any of the

@@ -177,6 +177,16 @@ class TraceView:
             return "the run has not ended"
         return None
 
+    @property
+    def turns(self) -> int:
+        """Number of the runs that no other run is around."""
+        return 1
+
+    @property
+    def uncounted_turns(self) -> str | None:
+        """Why there may be more such runs; None without a sign of it."""
+        return self.unfinished
+
     def uncounted(self, member: str) -> str | None:
         """Return why a total may be more than its metrics have; None without a sign of it.
 

@@ -1,6 +1,7 @@
 """The sections of docs/reference/assertions.md: each type, its parameters and examples.
 
-The examples are in docs/reference/assertions.yaml, and the run in trip.json beside it.
+The examples are in docs/reference/assertions.yaml, and their runs in trip.json, coding.json and
+session.jsonl beside it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import yaml
 import agentool_otel
 from agentool_otel.evaluation.cases.schema import shipped_schema as cases_schema
 
-__all__ = ["EXAMPLES", "RUN", "TYPES", "Example", "evaluated", "sections"]
+__all__ = ["EXAMPLES", "TYPES", "Example", "evaluated", "sections"]
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 EXAMPLES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     (_FOLDER / "assertions.yaml").read_text(encoding="utf-8")
 )
-RUN = agentool_otel.ReasoningTrace.from_json((_FOLDER / "trip.json").read_text(encoding="utf-8"))
+_RUN = "trip.json"
+_NOT_PARAMETERS = ("judge", "run")
 TYPES = {
     point.name: point.load()
     for point in sorted(
@@ -39,6 +41,8 @@ class Example(NamedTuple):
     """An assertion, and the verdict on the run of the examples."""
 
     check: dict[str, Any]
+    run: str | None
+    """The file of the run, unless it is that of most examples."""
     judge: dict[str, Any] | None
     """The answer of the judge, of a type that needs one."""
     verdict: str
@@ -48,12 +52,13 @@ class Example(NamedTuple):
 def evaluated(name: str) -> Iterator[Example]:
     """Yield the examples of an assertion type with their verdicts."""
     for entry in EXAMPLES[name]:
-        check = {"type": name, **{key: entry[key] for key in entry if key != "judge"}}
+        check = {"type": name, **{key: entry[key] for key in entry if key not in _NOT_PARAMETERS}}
         answer = entry.get("judge")
         checks = [agentool_otel.Assertion.from_dict(check)]
-        (result,) = agentool_otel.evaluate(checks, [RUN], judge=_judge(answer))
+        runs = agentool_otel.load(_FOLDER / entry.get("run", _RUN))
+        (result,) = agentool_otel.evaluate(checks, runs, judge=_judge(answer), scope="session")
         (outcome,) = result.to_dict()["assertion_results"]
-        yield Example(check, answer, _WORDS[outcome["passed"]], outcome["reason"])
+        yield Example(check, entry.get("run"), answer, _WORDS[outcome["passed"]], outcome["reason"])
 
 
 def _judge(answer: Any) -> Callable[[Any], Any]:
@@ -74,7 +79,8 @@ def _section(name: str) -> str:
     for example in evaluated(name):
         if example.judge is not None:
             lines += _comment(f"the judge answers {_flow(example.judge)}")
-        lines += _comment(f"{example.verdict}: {example.reason}")
+        where = f" on {example.run}" if example.run else ""
+        lines += _comment(f"{example.verdict}{where}: {example.reason}")
         members = [f"{key}: {_flow(value)}" for key, value in example.check.items()]
         lines += [f"- {members[0]}", *(f"  {member}" for member in members[1:])]
     return "\n".join([*lines, "```", ""])

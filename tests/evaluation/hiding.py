@@ -56,6 +56,8 @@ def run_of(chance: random.Random) -> Object:
             result["output"] = _value(chance)
         steps.append({"type": "tool_call", "tool_call": call})
         steps.append({"type": "tool_result", "tool_result": result})
+    for n in range(chance.choice([0, 0, 1, 2, 4])):
+        steps += _work_on_code(f"w{n}", chance)
     if chance.random() < 0.3:
         steps.append({"type": "handoff", "to_agent": chance.choice(["writer", "clerk"])})
     for n, step in enumerate(steps, 1):
@@ -80,6 +82,37 @@ def run_of(chance: random.Random) -> Object:
     else:
         run["output"] = {"a": _text(chance), "n": 7} if chance.random() < 0.3 else _text(chance)
     return run
+
+
+def _work_on_code(call_id: str, chance: random.Random) -> list[Object]:
+    """Return the two steps of a call that runs a command or changes a file."""
+    code, text = chance.choice([0, 0, 1, 12]), _text(chance)
+    command, path = chance.choice(_COMMANDS), chance.choice(_PATHS)
+    kinds: list[tuple[str, Object, Object]] = [
+        ("Bash", {"command": command}, {"error": f"Exit code {code}\n{text}"} if code else {}),
+        ("Bash", {"command": command, "run_in_background": True}, {"output": text}),
+        ("exec_command", {"cmd": command}, {"output": f"Process exited with code {code}\n{text}"}),
+        ("exec_command", {"cmd": command}, {"output": {"metadata": {"exit_code": code}}}),
+        ("run_shell_command", {"command": command}, {"output": f"{text}\nExit Code: {code}\n."}),
+        ("run_shell_command", {"command": command}, {"output": f"{text}\nProcess Group PGID: 7"}),
+        ("bash", {"command": ["bash", "-lc", command]}, {"output": text, "exit_code": code}),
+        ("bash", {"command": command}, {"output": f"{text}\n<exited with exit code {code}>"}),
+        ("Edit", {"file_path": path, "new_string": text}, {"output": "done"}),
+        ("apply_patch", {"input": f"*** Update File: {path}\n+{text}\n"}, {"output": "Done!"}),
+        ("str_replace_editor", {"command": chance.choice(["view", "create"]), "path": path}, {}),
+    ]
+    name, arguments, result = chance.choice(kinds)
+    if chance.random() < 0.15:
+        result = {"error": chance.choice(["permission_denied", f"permission_denied: {text}", text])}
+    call = {"id": call_id, "name": name, "arguments": arguments}
+    return [
+        {"type": "tool_call", "tool_call": call},
+        {"type": "tool_result", "tool_result": {"call_id": call_id, **(result or {"output": "7"})}},
+    ]
+
+
+_COMMANDS = ("pytest -q tests/green", "cd app && npm test", "ls green", "python -m unittest red")
+_PATHS = ("src/green/a.py", "/home/red/src/b.py", "docs/zebra.md")
 
 
 def _value(chance: random.Random) -> Any:
@@ -129,6 +162,14 @@ def assertions_on(run: Object, chance: random.Random) -> list[Object]:
         {"type": "no_loop", "max_repeats": 1},
         {"type": "no_tool_error"},
         {"type": "no_tool_error", "tool_name": tool},
+        {"type": "ran_command", "pattern": chance.choice(["pytest", "green", "npm test$"])},
+        {"type": "ran_command", "pattern": "test", "exit_code": chance.choice([0, 1, 12])},
+        {"type": "changed_file", "path": chance.choice(["src/**/*.py", "*.md", "/home/**"])},
+        {"type": "tests_after_last_change"},
+        {"type": "tests_after_last_change", "passed": False, "pattern": "green"},
+        {"type": "no_denied_tool"},
+        {"type": "no_denied_tool", "tool_name": chance.choice([tool, "Bash", "Edit"])},
+        {"type": "max_turns", "max_turns": 1},
         {"type": "output_equals", "value": chance.choice([output, "green"])},
         {"type": "output_contains", "text": chance.choice([*_WORDS, "e", "mask", "*"])},
         {"type": "output_contains", "text": ["red", "green"], "ignore_case": True},

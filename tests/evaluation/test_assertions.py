@@ -39,6 +39,24 @@ def looping(arguments: Any) -> Object:
     return changed(steps=steps)
 
 
+def coding(command: str) -> Object:
+    """Return a run that edits a file and runs a command, which fails."""
+    calls: list[Object] = [
+        {"id": "e", "name": "Edit", "arguments": {"file_path": "/home/ida/src/price.py"}},
+        {"id": "b", "name": "Bash", "arguments": {"command": command}},
+    ]
+    results: list[Object] = [
+        {"call_id": "e", "output": "done"},
+        {"call_id": "b", "error": "Exit code 1\n1 failed"},
+    ]
+    steps: list[Object] = []
+    for call, result in zip(calls, results, strict=True):
+        steps.append({"type": "tool_call", "tool_call": call})
+        steps.append({"type": "tool_result", "tool_result": result})
+    return changed(steps=[{**step, "step_id": f"w{n}"} for n, step in enumerate(steps, 1)])
+
+
+CODING = coding("pytest -q")
 PASS: list[tuple[Object, Object]] = [
     (SEARCH, RUN),
     ({**SEARCH, "tool_args": {"limit": 3}}, RUN),
@@ -69,6 +87,13 @@ PASS: list[tuple[Object, Object]] = [
     ({"type": "no_loop", "max_repeats": 5}, looping({"q": 1})),
     ({"type": "no_tool_error"}, RUN),
     ({"type": "no_tool_error", "tool_name": "search_web"}, with_error("timeout")),
+    ({"type": "ran_command", "pattern": "^pytest", "exit_code": 1}, CODING),
+    ({"type": "changed_file", "path": "src/**/*.py"}, CODING),
+    ({"type": "tests_after_last_change", "passed": False}, CODING),
+    ({"type": "tests_after_last_change"}, RUN),
+    ({"type": "no_denied_tool"}, with_error("timeout")),
+    ({"type": "no_denied_tool", "tool_name": "search_web"}, with_error("permission_denied")),
+    ({"type": "max_turns", "max_turns": 1}, RUN),
     ({"type": "output_equals", "value": RUN["output"]}, RUN),
     ({"type": "output_equals", "value": None}, changed(output=None)),
     (OUTPUT, RUN),
@@ -185,6 +210,27 @@ FAIL: list[tuple[Object, Object, str]] = [
     ({"type": "no_loop"}, changed(status="loop_detected"), 'ended with "loop_detected"'),
     ({"type": "no_tool_error"}, with_error("timeout"), 'read_page failed at step_004: "timeout"'),
     ({"type": "no_tool_error"}, with_error(MASKED), "read_page failed at step_004"),
+    (
+        {"type": "ran_command", "pattern": "pytest", "exit_code": 0},
+        CODING,
+        'was run with exit code 0; Bash at w3: "pytest -q" with exit code 1',
+    ),
+    ({"type": "changed_file", "path": "*.md"}, CODING, 'Edit at w1: "/home/ida/src/price.py"'),
+    (
+        {"type": "tests_after_last_change"},
+        CODING,
+        "the last change, at w1, was tested, and the last test run did not succeed",
+    ),
+    (
+        {"type": "tests_after_last_change", "pattern": "npm"},
+        CODING,
+        "no test was run after the last change, at w1",
+    ),
+    (
+        {"type": "no_denied_tool"},
+        with_error("permission_denied: no"),
+        "read_page was denied at step_004",
+    ),
     ({"type": "output_equals", "value": "42"}, RUN, 'expected "42"'),
     ({"type": "output_contains", "text": "Phoenix"}, RUN, '"Phoenix" is not in the output'),
     (OUTPUT, changed(output=None), "not in the output null"),
@@ -218,6 +264,15 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     ({"type": "status"}, NEVER_SEEN, "the run has not ended"),
     ({"type": "no_loop"}, without_calls(), "its metrics count 2 tool calls"),
     ({"type": "no_tool_error"}, changed(steps=RUN["steps"][:3]), "no result of the calls at"),
+    (
+        {"type": "no_denied_tool"},
+        changed(steps=RUN["steps"][:3]),
+        "no result of the calls at step_003 was recorded",
+    ),
+    ({"type": "ran_command", "pattern": "ls"}, without_calls(), "its metrics count 2 tool calls"),
+    ({"type": "changed_file", "path": "*.md"}, {**CODING, "status": "in_progress"}, "not ended"),
+    ({"type": "tests_after_last_change"}, NEVER_SEEN, "may be missing: the run has not ended"),
+    ({"type": "max_turns", "max_turns": 1}, NEVER_SEEN, "there may be more: the run has not ended"),
     ({"type": "output_equals", "value": "x"}, changed(output=...), "was not recorded"),
     (OUTPUT, changed(output=...), "was not recorded"),
     ({"type": "output_matches", "pattern": "x"}, changed(output=...), "was not recorded"),
@@ -258,7 +313,10 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     (OUTPUT, changed(output=MASKED), "is redacted"),
     ({"type": "output_matches", "pattern": "^Brain"}, changed(output=MASKED), "is redacted"),
     ({"type": "response_format", "schema": SCHEMA}, changed(output=MASKED), "is redacted"),
+    ({"type": "ran_command", "pattern": "ls"}, coding(MASKED), "which is redacted: masked"),
+    ({"type": "no_denied_tool"}, with_error("[masked]"), "the error at step_004 cannot be seen"),
     # Truncated.
+    ({"type": "ran_command", "pattern": "test"}, coding(CUT), "which is truncated"),
     ({**SEARCH, "tool_args": {"query": "LangSmith"}}, each_argument(CUT), "is truncated"),
     ({**ARGS, "arg_patterns": {"query": "Smith$"}}, each_argument(CUT), "is truncated"),
     ({"type": "no_loop"}, looping({"q": CUT}), "arguments that cannot all be seen"),

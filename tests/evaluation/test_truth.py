@@ -64,7 +64,8 @@ def test_verdict(row: Row, tmp_path: Path) -> None:
 def _evaluate_by_command(row: Row, source: Path, folder: Path) -> list[dict[str, Any]]:
     checks, results = folder / "checks.json", folder / "results.jsonl"
     checks.write_text(json.dumps([row["check"]]), encoding="utf-8")
-    _command("eval", checks, source, "-o", results, "--fail-on", "never")
+    scope = row.get("scope", "tree")
+    _command("eval", checks, source, "-o", results, "--fail-on", "never", "--scope", scope)
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
 
 

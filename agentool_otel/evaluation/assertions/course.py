@@ -9,6 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from agentool_otel.evaluation.assertions._results import all_answered, named_results
 from agentool_otel.evaluation.check import Check, Word, count_text, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
@@ -148,18 +149,14 @@ class NoToolError(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
-        results = [(call.result_step_id, call.result, call.name) for call in calls if call.result]
-        if self.tool_name is None:
-            results += [
-                (*lone_result, "a call that is not shown") for lone_result in trace.lone_results
-            ]
-        errors = [result for result in results if or_none(result[1].error) is not None]
+        results = named_results(trace, self.tool_name)
+        errors = [item for item in results if or_none(item.result.error) is not None]
         if errors:
             words = (f"{name} failed at {at}: {short(item.error)}" for at, item, name in errors)
             where = list_words(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
         silent = [call.step_id for call in calls if call.result is None]
-        if silent and not _all_answered(trace):
+        if silent and not all_answered(trace):
             reason = f"no result of the calls at {list_words(silent)} was recorded"
             return not_evaluated(reason, silent)
         unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
@@ -196,11 +193,3 @@ def _equal(calls: list[Call]) -> Iterator[list[Call]]:
 def _unclear(call: Call) -> bool:
     hidden = call.gap or call.name_gap or gap_in(call.arguments)
     return call.arguments is UNSET or hidden is not None
-
-
-def _all_answered(trace: TraceView) -> bool:
-    """Return whether there is a result without an id, and without an error, for every call that has
-    none of its own."""
-    nameless = [item for _, item in trace.lone_results if not isinstance(item.call_id, str)]
-    waiting = sum(call.result is None for call in trace.calls)
-    return len(nameless) >= waiting and all(or_none(item.error) is None for item in nameless)

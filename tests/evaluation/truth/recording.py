@@ -34,8 +34,10 @@ def write_run(run: dict[str, Any], folder: Path) -> Path:
 
 
 def _linked(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the documents of a run and of the run inside it."""
+    """Return the documents of a run and of the run inside it, or of the session's next run."""
     outer = document(run)
+    if "then" in run:
+        return [outer, document(run["then"])]
     if "inner" not in run:
         return [outer]
     inner = document(run["inner"])
