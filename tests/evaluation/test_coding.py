@@ -12,6 +12,7 @@ from agentool_otel.evaluation.assertions import _commands as commands
 from agentool_otel.evaluation.assertions._edits import path_matches
 from agentool_otel.evaluation.assertions._test_commands import TEST_COMMANDS
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.semconv.redaction import has_marker
 from tests.evaluation.runs import Object, verdict
 
 TESTED: Object = {"type": "tests_after_last_change"}
@@ -175,6 +176,12 @@ def test_a_patch_names_its_files(arguments: Any) -> None:
     for path in ("src/*.py", "b.md"):
         assert verdict({"type": "changed_file", "path": path}, run).passed is True
     assert verdict({"type": "changed_file", "path": "no.py"}, run).passed is False
+
+
+def test_the_lines_of_a_patch_are_no_redaction_markers() -> None:
+    assert not any(has_marker(line) for line in PATCH.splitlines())
+    assert has_marker("*** Update")
+    assert has_marker("**** Update File: a.py")
 
 
 def test_of_a_patch_with_gaps_only_whole_lines_count() -> None:
