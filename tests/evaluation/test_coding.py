@@ -32,7 +32,11 @@ def work(*calls: tuple[str, Any] | tuple[str, Any, Object | None]) -> Object:
 
 
 def bash(command: str, code: int = 0) -> tuple[str, Object, Object]:
-    return "Bash", {"command": command}, {"error": f"Exit code {code}"} if code else {}
+    return (
+        "Bash",
+        {"command": command},
+        {"error": f"Exit code {code}"} if code else {"output": "ok"},
+    )
 
 
 EDIT = "Edit", {"file_path": "/home/ida/shop/src/price.py"}
@@ -115,9 +119,11 @@ def test_a_good_call_passes_whatever_else_is_hidden() -> None:
         ("run_shell_command", {"output": "Output: x\nSignal: 9\nProcess Group PGID: 7"}, None),
         ("run_shell_command", {"output": "Output: x"}, None),
         ("Bash", {"error": "Exit code 3\nno such file"}, 3),
+        ("Bash", {"error": "ShellError: Exit code 3"}, 3),
         ("Bash", {"error": "the user stopped it"}, None),
         ("Bash", {"output": "Exit code 3"}, 0),
         ("Bash", {"output": "[masked]"}, 0),
+        ("Bash", {}, None),
     ],
 )
 def test_the_exit_code_is_where_each_agent_puts_it(
@@ -139,8 +145,9 @@ def test_a_code_beside_a_gap_is_unknown(text: str) -> None:
 
 
 def test_a_command_in_the_background_has_no_exit_code() -> None:
-    assert exit_code_of("Bash", {"command": "x", "run_in_background": True}, {}) is None
-    assert exit_code_of("Bash", {"command": "x", "run_in_background": False}, {}) == 0
+    for background, code in ((True, None), (False, 0)):
+        arguments = {"command": "x", "run_in_background": background}
+        assert exit_code_of("Bash", arguments, {"output": "x"}) == code
 
 
 # --------------------------------------------------------------------------------------- files
@@ -246,7 +253,7 @@ def test_the_last_change_has_to_be_tested(calls: list[Any], passed: bool | None)
 
 
 def test_the_reason_names_what_is_not_known() -> None:
-    hidden = "Bash", {"command": "[masked]"}, {}
+    hidden: tuple[str, Object, Object] = ("Bash", {"command": "[masked]"}, {})
     assert verdict(TESTED, work(EDIT, UNKNOWN, hidden)).reason == (
         "the exit code of the tests at s1 is not known; what Bash did at s2 is not known"
     )

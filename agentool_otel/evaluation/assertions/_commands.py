@@ -132,8 +132,8 @@ def _codes(trace: TraceView, call: Call) -> Iterator[int | None]:
     result, output = call.result, or_none(call.result.output)
     if "exit_code" in result.extra:
         yield _number(result.extra["exit_code"])
-    if has_failed(trace, call) is False and _waits(call):
-        yield 0
+    if result.output is not UNSET and has_failed(trace, call) is False and _waits(call):
+        yield 0  # without an output nobody knows whether it ran
     if trace.replaced(result.output, RESULT, call.result_step_id) is not None:
         yield None
     yield from _codes_in_object(output)
