@@ -191,7 +191,8 @@ class _Session:
                     ToolExecution(name="", call_id=keys[0] if keys else None),
                     UNSET, None, _boolean(event.attributes.get("success")),
                 )  # fmt: skip
-                yield self._entry("tool", outcome, record, Channel.SPAN, keys, conversation, turn)
+                of_event = _text(event.attributes.get(_CONVERSATION)) or conversation
+                yield self._entry("tool", outcome, record, Channel.SPAN, keys, of_event, turn)
 
     def _below(self, record: SpanRecord) -> str | None:
         """Return the conversation of a turn whose spans around it never came."""
