@@ -29,10 +29,13 @@ class Event:
         self.kind = entries[0].kind
         self.parent: Event | None = None
         self.children: list[Event] = []
+        self.goes_on = False
+        """Whether no record shows its end though one would if it had come to an end."""
 
     def add(self, other: Event) -> None:
         """Take the entries of another event, which is the same."""
         self.entries += other.entries
+        self.goes_on = self.goes_on and other.goes_on
         for name in ("base", "start_ns", "end_ns", "operation"):
             self.__dict__.pop(name, None)
 

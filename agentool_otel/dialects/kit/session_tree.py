@@ -114,7 +114,10 @@ class _Session:
             for key in turn.keys:
                 self._turn_of[key] = turn
         for event in (*self._others, *self.agents.values()):
-            named = dict.fromkeys(entry.turn for entry in event.entries if entry.turn is not None)
+            related = (event, *self._requested(event))
+            named = dict.fromkeys(
+                entry.turn for one in related for entry in one.entries if entry.turn is not None
+            )
             known = [self._turn_of[key] for key in named if key in self._turn_of]
             if not known and named:
                 known = [self._missing_turn(event, next(iter(named)))]
@@ -128,6 +131,14 @@ class _Session:
                 self._join(twin, turn)
         self._sort_turns()
 
+    def _requested(self, event: Event) -> Iterator[Event]:
+        """Yield the tool calls that a model call asks for."""
+        if isinstance(event.operation, Inference):
+            for call_id in _requested_ids(event.operation):
+                tool = self._tools.get(call_id)
+                if tool is not None and tool.first("agent") == event.first("agent"):
+                    yield tool
+
     def _sort_turns(self) -> None:
         self.turns = sorted((t for t in self.turns if t not in self._joined), key=_start)
         self._starts = list(map(_start, self.turns))
@@ -140,6 +151,7 @@ class _Session:
             entry.span, span_id=_made_id(entry.span.span_id, key), parent_id=None, end_ns=None
         )
         turn = Event([Entry("turn", operation, span, entry.channel, (key,))], self._values_from)
+        turn.goes_on = entry.channel is Channel.SPAN  # a span comes when it has ended
         self.turns.append(turn)
         return turn
 
@@ -268,7 +280,7 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         return operation, event.end_ns
     if last.error_type is not None and operation.error_type is None:
         operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
-    if event.end_ns is not None:
+    if event.end_ns is not None or event.goes_on:
         return operation, event.end_ns
     asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
     goes_on = asks and last.error_type is None
@@ -278,8 +290,15 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
 
 
 def _asks_for_tools(call: Inference) -> bool:
-    messages = call.output or ()
-    return any(part.get("type") == "tool_call" for item in messages for part in parts_of(item))
+    return next(_requested_ids(call), None) is not None
+
+
+def _requested_ids(call: Inference) -> Iterator[str]:
+    """Yield the ids of the tool calls that a model asks for; "" for one without."""
+    for item in call.output or ():
+        for part in parts_of(item):
+            if part.get("type") == "tool_call":
+                yield str(part.get("id") or "")
 
 
 def _last_time(event: Event) -> tuple[int, int]:
