@@ -50,7 +50,8 @@ def combined(spans: list[SpanRecord], dialect: SessionDialect, scope: str) -> li
     others = [span for span in spans if not dialect.owns(span)]
     entries, unknown = dialect.entries(records)
     session = _Session(entries, dialect.values_from, {span.span_id for span in others})
-    return [*others, *unknown, *session.spans(scope)]
+    spans_made = list(session.spans(scope))
+    return [*others, *spans_made, *session.adopted(unknown, {s.span_id for s in spans_made})]
 
 
 class _Session:
@@ -226,6 +227,23 @@ class _Session:
                 if event.parent is None:
                     yield from self._tree(event, scope)
 
+    def adopted(self, unknown: list[SpanRecord], known: set[str]) -> Iterator[SpanRecord]:
+        """Yield records of unknown names, those without a parent below the turn that they came in.
+
+        Args:
+            unknown: the records.
+            known: ids of the spans of events.
+        """
+        known = known | {record.span_id for record in unknown}
+        for record in unknown:
+            if record.parent_id not in known and self.turns:
+                at_ns = record.start_ns or 0
+                turn = self.turns[max(bisect_right(self._starts, at_ns) - 1, 0)]
+                parent_id, trace_id = _span_id(turn.base), turn.base.trace_id
+                record = replace(record, parent_id=parent_id, trace_id=trace_id)
+            span_id = _span_id(record)
+            yield record if span_id == record.span_id else replace(record, span_id=span_id)
+
     def _tree(self, event: Event, scope: str) -> Iterator[SpanRecord]:
         """Yield the span of an event, and those of all below it, in one trace."""
         trace_id = event.base.trace_id
@@ -253,11 +271,8 @@ def _span(event: Event, trace_id: str, scope: str) -> SpanRecord:
         operation, end_ns = _ended(event, operation)
     name, kind, attributes = _WRITER.draft(operation)
     base = event.base
-    span_id = base.span_id
-    if not _is_id(span_id):
-        span_id = _made_id(trace_id, span_id)
     span = SpanRecord(
-        trace_id, span_id, None, name, kind, event.start_ns, end_ns, attributes,
+        trace_id, _span_id(base), None, name, kind, event.start_ns, end_ns, attributes,
         scope=scope, resource=base.resource, links=base.links,
     )  # fmt: skip
     if operation.error_type is not None:
@@ -317,8 +332,11 @@ def _prompt(turn: Event) -> str | None:
     return "\n".join(texts).strip()
 
 
-def _is_id(text: str) -> bool:
-    return len(text) == 16 and not text.strip("0123456789abcdef")
+def _span_id(record: SpanRecord) -> str:
+    """Return the id of a record; one of a log record in a span is made."""
+    span_id = record.span_id
+    is_id = len(span_id) == 16 and not span_id.strip("0123456789abcdef")
+    return span_id if is_id else _made_id(record.trace_id, span_id)
 
 
 def _made_id(*parts: str) -> str:
