@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["MISSING", "Missing"]
+__all__ = ["CHANNEL_TITLES", "MISSING", "Missing"]
+
+CHANNEL_TITLES = {"spans": "spans", "logs": "log records", "file": "session file"}
 
 
 class Missing(NamedTuple):
@@ -18,6 +20,20 @@ class Missing(NamedTuple):
     more: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
     """Besides, by channel and situation."""
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Return the channels of the agent."""
+        return (*self.always, *(name for name in ("file",) if name not in self.always))
+
+    def of_channel(self, channel: str) -> tuple[frozenset[str], frozenset[str], list[str]]:
+        """Return what a channel never has, what not without content, and what not sometimes."""
+        more = [
+            f"{situation.replace('_', ' ')}: {', '.join(sorted(fields))}"
+            for (name, situation), fields in self.more.items()
+            if name == channel
+        ]
+        return self.always.get(channel, _f("")), self.content_off.get(channel, _f("")), more
+
     def fields(self, channel: str, situation: str) -> frozenset[str]:
         """Return the fields that a channel may lack in a situation."""
         off = self.content_off.get(channel, frozenset()) if situation == "content_off" else ()
@@ -26,7 +42,7 @@ class Missing(NamedTuple):
 
 
 def _f(fields: str) -> frozenset[str]:
-    return frozenset(fields.split(", "))
+    return frozenset(filter(None, fields.split(", ")))
 
 
 MISSING = {

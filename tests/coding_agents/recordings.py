@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import shutil
@@ -20,7 +21,8 @@ from tests.coding_agents.situations import SITUATIONS
 
 __all__ = ["FOLDER", "record"]
 
-FOLDER = ROOT / "tests" / "fixtures" / "coding_agents"
+FOLDER = Path(os.environ.get("CODING_AGENTS") or ROOT / "tests" / "fixtures" / "coding_agents")
+"""The recordings: those of the repository, or new ones that are to be compared with the script."""
 PROJECT = "/home/user/project"
 _LONGEST = 300
 _PLUMBING = 2

@@ -1,4 +1,4 @@
-"""Codex' sessions on this machine: `codex://`.
+"""Codex' sessions on this machine.
 
 Source: Codex 0.171.0; `CODEX_HOME` from its documentation of environment variables.
 """
@@ -17,6 +17,7 @@ __all__ = ["CodexSessions"]
 class CodexSessions(SessionFolder):
     """The source."""
 
+    place = "~/.codex/sessions/Y/M/D/rollout-*.jsonl"
     product = "Codex"
 
     @classmethod

@@ -16,12 +16,15 @@ PLUMBING_SPANS = frozenset({
     "auth", "codex.exec", "codex.turn_input", "fs.get_metadata", "fs.read_file",
     "handle_output_item_done", "handle_tool_call_with_source", "load_with_cli_overrides",
     "mcp.tools.call",
-    "op.dispatch.turn_input", "receiving_stream", "run_sampling_request", "run_turn",
+    "op.dispatch.turn_input", "receiving_stream", "run_sampling_request",
     "session_task.run", "try_run_sampling_request", "turn/start",
 })  # fmt: skip
-"""Spans that are of no event. Those of events are `session_task.turn`; `handle_responses` with the
-usage of a model call; and any span with a `call_id`, below which is one with an event about the
-outcome, `dispatch_tool_call_with_state`."""
+"""Spans that are of no event.
+
+Those of events are `session_task.turn` and `run_turn`; `handle_responses` with the usage of a model
+call; and any span with a `call_id`, below which is one with an event about the outcome,
+`dispatch_tool_call_with_state`.
+"""
 
 LOGS = {
     "codex.user_prompt": "turn",

@@ -18,6 +18,7 @@ from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind, numbered
 from agentool_otel.integrations.codex.events.names import (
+    AGENT,
     FILE,
     LOGS,
     PLUMBING_LOGS,
@@ -174,6 +175,10 @@ class _Session:
             yield self._entry(
                 "turn", self._read(Reader(record)), record, Channel.SPAN, keys, conversation, None
             )
+        elif record.name == "run_turn":  # the span around it may be lost when the process ends
+            ran = AgentInvocation(agent_name=AGENT)
+            keys = _keys(turn, in_trace)
+            yield self._entry("turn", ran, record, Channel.SPAN, keys, conversation, None)
         elif record.name.startswith("handle_responses"):
             if _USAGE in record.attributes:
                 call = self._read(Reader(record))
@@ -191,7 +196,8 @@ class _Session:
                     ToolExecution(name="", call_id=keys[0] if keys else None),
                     UNSET, None, _boolean(event.attributes.get("success")),
                 )  # fmt: skip
-                yield self._entry("tool", outcome, record, Channel.SPAN, keys, conversation, turn)
+                of_event = _text(event.attributes.get(_CONVERSATION)) or conversation
+                yield self._entry("tool", outcome, record, Channel.SPAN, keys, of_event, turn)
 
     def _below(self, record: SpanRecord) -> str | None:
         """Return the conversation of a turn whose spans around it never came."""
