@@ -69,19 +69,17 @@ MISSING = {
     "copilot": Missing(
         {},
         {"spans": _f("input, output, thoughts, arguments, result")},
-        {("spans", "killed"): _f("calls, thoughts, some tokens")},
+        {("spans", "killed"): _f("calls, some thoughts, some tokens")},
     ),
     "opencode": Missing(
         {
-            "spans": _f("output, status, thoughts, arguments, result, calls, some tokens"),
+            "spans": _f(  # the process ends before all are sent
+                "some runs, some tokens, some thoughts, input, output, status, arguments, result, "
+                "calls"
+            ),
             "logs": _f("all"),
-            "file": _f("some tokens"),
+            "file": _f("some tokens"),  # not those of the title
         },
         {},
-        {
-            ("spans", "answer"): _f("all"),
-            ("spans", "content_off"): _f("input, tokens"),
-            ("spans", "second_turn"): _f("all"),
-        },
     ),
 }

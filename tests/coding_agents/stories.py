@@ -194,6 +194,8 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
         found: the rebuilt runs.
         missing: fields that the channel does not have; where one is there, it has to be right.
     """
+    if "some runs" in missing:
+        expected = expected[: len(found)]
     if [story.is_sub_agent for story in expected] != [story.is_sub_agent for story in found]:
         return [f"{len(expected)} runs expected, got {found}"]
     different: list[str] = []
@@ -216,7 +218,7 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
             compare(where, name, wanted, got, wanted == got)
         compare(where, "session", "one", run.session, run.session == found[0].session is not None)
         said = [text for text in story.thoughts if text not in run.thoughts]
-        compare(where, "thoughts", story.thoughts, run.thoughts, not said)
+        compare(where, "thoughts", said, run.thoughts, not said or "some thoughts" in missing)
         by_id = {call.id: call for call in run.calls}
         known = {call.id for call in story.calls}
         for call in story.calls:

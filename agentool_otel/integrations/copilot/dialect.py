@@ -81,7 +81,8 @@ class Copilot:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        if span.span.name.startswith("permission") or _PERMISSION in span.rest:
+        of_cli = span.span.scope == SCOPE
+        if _PERMISSION in span.rest or (of_cli and gen_ai.OPERATION_NAME not in span.rest):
             return onto.unclassified(span)
         for event in span.span.events:
             if event.name == "github.copilot.user.message":

@@ -11,10 +11,12 @@ import pytest
 
 from agentool_otel.errors import DecodeError, SourceError, SourceUnreachable
 from agentool_otel.loading import rebuild
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.opening import open_spans
 from tests.coding_agents.recordings import FOLDER
 
 Json = dict[str, Any]
+START_NS = 1795824500 * 10**9
 
 
 def runs(*places: str) -> list[Any]:
@@ -135,10 +137,16 @@ def test_a_sub_agent_of_a_sub_agent_is_in_the_users_session(tmp_path: Path) -> N
 
 
 def test_a_request_that_may_be_sent_again_fails_no_turn() -> None:
-    (run,) = runs(str(recorded("retried") / "spans.jsonl"))
-    assert run["status"] == "in_progress"
-    (run,) = runs(str(recorded("refused") / "spans.jsonl"))
-    assert run["status"] == "error"
+    asks = {"ai.operationId": "ai.streamText.doStream", "session.id": "ses_1"}
+    call = SpanRecord("1" * 32, "2" * 16, None, "ai.streamText.doStream", start_ns=START_NS,
+                      end_ns=START_NS + 5, attributes=asks, status="ERROR",
+                      status_message="Too many requests", scope="opencode")  # fmt: skip
+    turn = SpanRecord("1" * 32, "3" * 16, None, "SessionPrompt.prompt", start_ns=START_NS,
+                      end_ns=START_NS + 9, scope="opencode")  # fmt: skip
+    (run,) = rebuild([call])
+    assert run.document["status"] == "in_progress"
+    (run,) = rebuild([call, turn])
+    assert run.document["status"] == "error"
 
 
 # ------------------------------------------------------------------------------ the database
@@ -192,8 +200,9 @@ def test_sessions_of_the_database_are_those_of_the_exports(home: Path) -> None:
 
 
 def test_a_session_is_asked_for_by_its_id_with_its_sub_agents(home: Path) -> None:
-    database(home, *(recorded("sub_agent") / "session").iterdir())
-    assert len(runs("opencode://?session=ses_de084d")) == 2
+    files = [*(recorded("sub_agent") / "session").iterdir()]
+    database(home, *files)
+    assert len(runs(f"opencode://?session={files[0].stem}")) == 2
     with pytest.raises(SourceUnreachable, match="there are 2 sessions"):
         runs("opencode://?session=ses_0")
 

@@ -54,7 +54,29 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
             entries += spans.entries(record)
         elif record.name.partition(" ")[0] not in PLUMBING_SPANS:
             unknown.append(record)
-    return entries, unknown
+    return [*_with_asking(entries)], unknown
+
+
+def _with_asking(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries, each tool call's of the sub-agent whose model asked for it: where the span of
+    a sub-agent is missing, its key in spans is another than in files."""
+    asking = {
+        part.get("id"): entry.agent
+        for entry in entries
+        if isinstance(entry.operation, Inference) and entry.agent is not None
+        for item in entry.operation.output or ()
+        for part in parts_of(item)
+        if part.get("type") == "tool_call"
+    }
+    for entry in entries:
+        call = entry.operation
+        asked_by = asking.get(call.call_id) if isinstance(call, ToolExecution) else None
+        if asked_by is not None and entry.agent not in (None, asked_by):
+            span = replace(entry.span, span_id=f"{entry.span.span_id}/agent", start_ns=None,
+                           end_ns=None)  # fmt: skip
+            keys = _keys(entry.agent, asked_by)
+            yield Entry("agent", AgentInvocation(), span, Channel.LOG, keys, turn=entry.turn)
+        yield entry._replace(agent=entry.agent or asked_by)
 
 
 def without_time(messages: list[Message]) -> list[Message]:
