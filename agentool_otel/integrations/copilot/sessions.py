@@ -1,4 +1,4 @@
-"""Copilot CLI's sessions on this machine: `copilot://`.
+"""Copilot CLI's sessions on this machine.
 
 Source: Copilot CLI 1.0.102; `COPILOT_HOME` from microsoft/vscode pull request 314917.
 """
@@ -17,6 +17,7 @@ __all__ = ["CopilotSessions"]
 class CopilotSessions(SessionFolder):
     """The source."""
 
+    place = "~/.copilot/session-state/*/events.jsonl"
     product = "Copilot CLI"
 
     @classmethod

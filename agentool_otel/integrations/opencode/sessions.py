@@ -1,4 +1,4 @@
-"""opencode's sessions on this machine: `opencode://`.
+"""opencode's sessions on this machine.
 
 They are in a database, which is read without the program: `opencode session list` knows those of
 one project alone, takes seconds a session, and writes files. A session is read as
@@ -54,6 +54,8 @@ class _Session(NamedTuple):
 
 class OpenCodeSessions(SpanFiles):
     """The source."""
+
+    place = "~/.local/share/opencode/opencode.db"
 
     def __init__(self, where: str):
         query = parse_session_query(where)
