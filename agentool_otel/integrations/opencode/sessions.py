@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from io import BytesIO
@@ -87,7 +87,7 @@ def _database() -> Path:
 
 
 @contextmanager
-def _reading(database: Path) -> Iterator[sqlite3.Connection]:
+def _reading(database: Path) -> Generator[sqlite3.Connection]:
     """Open the database without writing to its folder.
 
     Raises:

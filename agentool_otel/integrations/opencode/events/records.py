@@ -150,6 +150,8 @@ class _Session:
                 name = arguments.get("subagent_type") if isinstance(arguments, dict) else None
                 call = _text(attributes.get("ai.toolCall.id"))
                 self._start(started, _Started(own, call, _text(name)))
+            case _:
+                pass
         above = self._tool_around(record)
         of = _text(above.attributes.get(SESSION)) if above is not None else None
         if above is not None and of not in (own, None):
