@@ -27,7 +27,9 @@ def span(number: int, parent: int | None, name: str, scope: str, **attributes: A
 def test_the_run_of_the_cli_inside_ours_is_the_same_run() -> None:
     ours = span(1, None, "invoke_agent", OURS, gen_ai__operation__name="invoke_agent",
                 gen_ai__input__messages=json.dumps(MESSAGES))  # fmt: skip
-    ours.events = [SpanEvent("agentool.step", 10**18 + 3, {"agentool.step.type": "tool_call"})]
+    step = {"agentool.step.index": 0, "agentool.step.type": "tool_call",
+            "gen_ai.tool.name": "Bash", "gen_ai.tool.call.id": "t1"}  # fmt: skip
+    ours.events = [SpanEvent("agentool.step", 10**18 + 2, step)]
     call = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__call__id": "t1"}
     theirs = {"span__type": "interaction", "session__id": "s1"}
     spans = [
@@ -42,5 +44,4 @@ def test_the_run_of_the_cli_inside_ours_is_the_same_run() -> None:
     [run] = rebuild(spans)
     assert run.document["agent_id"] == "claude-code"
     assert run.document["session_id"] == "s1"
-    calls = [step["tool_call"] for step in run.document["steps"] if step["type"] == "tool_call"]
-    assert [call["id"] for call in calls if "id" in call] == ["t1"]
+    assert [step["type"] for step in run.document["steps"]] == ["tool_call", "tool_result"]
