@@ -27,9 +27,15 @@ def span(number: int, parent: int | None, name: str, scope: str, **attributes: A
 def test_the_run_of_the_cli_inside_ours_is_the_same_run() -> None:
     ours = span(1, None, "invoke_agent", OURS, gen_ai__operation__name="invoke_agent",
                 gen_ai__input__messages=json.dumps(MESSAGES))  # fmt: skip
-    step = {"agentool.step.index": 0, "agentool.step.type": "tool_call",
-            "gen_ai.tool.name": "Bash", "gen_ai.tool.call.id": "t1"}  # fmt: skip
-    ours.events = [SpanEvent("agentool.step", 10**18 + 2, step)]
+    tool = {"gen_ai.tool.name": "Bash", "gen_ai.tool.call.id": "t1"}
+    ours.events = [
+        SpanEvent(
+            "agentool.step",
+            10**18 + at,
+            {"agentool.step.index": n, "agentool.step.type": kind, **tool},
+        )
+        for n, (at, kind) in enumerate(((2, "tool_call"), (98, "tool_result")))
+    ]
     call = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__call__id": "t1"}
     theirs = {"span__type": "interaction", "session__id": "s1"}
     spans = [
