@@ -27,15 +27,7 @@ def span(number: int, parent: int | None, name: str, scope: str, **attributes: A
 def test_the_run_of_the_cli_inside_ours_is_the_same_run() -> None:
     ours = span(1, None, "invoke_agent", OURS, gen_ai__operation__name="invoke_agent",
                 gen_ai__input__messages=json.dumps(MESSAGES))  # fmt: skip
-    tool = {"gen_ai.tool.name": "Bash", "gen_ai.tool.call.id": "t1"}
-    ours.events = [
-        SpanEvent(
-            "agentool.step",
-            10**18 + at,
-            {"agentool.step.index": n, "agentool.step.type": kind, **tool},
-        )
-        for n, (at, kind) in enumerate(((2, "tool_call"), (98, "tool_result")))
-    ]
+    ours.events = [SpanEvent("agentool.step", 10**18 + 3, {"agentool.step.type": "reasoning"})]
     call = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__call__id": "t1"}
     theirs = {"span__type": "interaction", "session__id": "s1"}
     spans = [
@@ -50,4 +42,5 @@ def test_the_run_of_the_cli_inside_ours_is_the_same_run() -> None:
     [run] = rebuild(spans)
     assert run.document["agent_id"] == "claude-code"
     assert run.document["session_id"] == "s1"
-    assert [step["type"] for step in run.document["steps"]] == ["tool_call", "tool_result"]
+    kinds = [step["type"] for step in run.document["steps"]]
+    assert kinds == ["tool_call", "reasoning", "tool_result"]
