@@ -9,6 +9,8 @@
     stores/     JSON in which stores keep and export spans
     recorded_steps  keeps steps as span records, for logs that are read afterwards
     log_readers logs of agents, whose events become spans
+    session_spans   spans of what a coding agent keeps in its session file
+    session_folder  the session files of a coding agent on this machine
     grouping/   spans in any order to whole traces
     offloaded   texts that were stored apart from their span
 

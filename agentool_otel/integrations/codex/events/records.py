@@ -153,7 +153,8 @@ class _Session:
     ) -> Entry:  # fmt: skip
         """Return an entry; a turn of a sub-agent's conversation is the sub-agent's."""
         agent = self._agent(conversation)
-        operation = replace(operation, conversation_id=self._root(conversation))
+        if (root := self._root(conversation)) is not None:
+            operation = replace(operation, conversation_id=root)
         if kind != "turn" or agent is None:
             of_turn = turn if agent is None else None
             return Entry(kind, operation, record, channel, keys, agent, of_turn)

@@ -34,20 +34,19 @@ class Part(NamedTuple):
     """Ids of runs; parts of the same id that overlap in time belong together."""
 
 
-def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
+def part_of(spans: list[SpanRecord], nodes: Iterable[Node]) -> Part | None:
     """Return a trace as a part of a run; None if it stands for itself.
 
     Args:
         spans: all of the trace.
-        first: the one that starts first.
-        roots: its runs.
+        nodes: their nodes.
     """
     known = linking_dialects()
-    nodes = (first, *roots)
     named = {node.dialect for node in nodes if node.dialect in known}
+    scopes = {span.scope: span for span in spans}
     for name, dialect in known.items():  # its agent may write spans that another dialect reads
         owns = getattr(dialect, "owns", None)
-        if owns is not None and any(owns(node.span) for node in nodes):
+        if owns is not None and any(map(owns, scopes.values())):
             named.add(name)
     linked = [
         (name, links)

@@ -1,0 +1,69 @@
+"""Session files of Claude Code: cut, of unknown lines, and of the lines of earlier versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.loading import rebuild
+from agentool_otel.reading.sources.opening import open_source
+from tests.coding_agents.recordings import FOLDER
+
+EDITED = FOLDER / "claude-code" / "read_edit_shell" / "session"
+
+
+def lines() -> list[str]:
+    (file,) = EDITED.glob("*/*.jsonl")
+    return file.read_text().splitlines()
+
+
+def read(tmp_path: Path, text: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the documents and the problems of a file."""
+    file = tmp_path / "session.jsonl"
+    file.write_text(text)
+    source = open_source(file)
+    documents = [run.document for run in rebuild(source.spans())]
+    return documents, [str(problem) for problem in source.problems]
+
+
+def test_a_session_that_is_still_running_is_read_to_its_last_whole_line(tmp_path: Path) -> None:
+    text = "\n".join(lines())
+    cut = text[: text.rindex('"toolu_000003"')]
+    [document], problems = read(tmp_path, cut)
+    assert document["status"] == "in_progress"
+    calls = [s["tool_call"]["name"] for s in document["steps"] if s["type"] == "tool_call"]
+    assert calls == ["Read", "Edit", "Bash"]
+    assert len(problems) <= 1
+
+
+def test_lines_of_unknown_types_are_passed_over(tmp_path: Path) -> None:
+    session = json.loads(lines()[0])["sessionId"]
+    new = json.dumps({"type": "mood-ring", "sessionId": session, "mood": {"colour": "green"}})
+    [document], problems = read(tmp_path, "\n".join([new, *lines(), new]))
+    assert document["status"] == "success"
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "AGENT", "sessionId": "s", "traceId": "t", "id": "1"},
+        {"type": "user", "uuid": "1", "sessionId": "s", "message": {"role": "user", "parts": []}},
+        {"sessionId": "s", "projectHash": "p", "kind": "main"},
+        {"type": "session_meta", "payload": {"sessionId": "s"}},
+    ],
+)
+def test_lines_of_others_are_not_recognised(event: dict[str, Any]) -> None:
+    from agentool_otel.integrations.claude_code.log_reader import ClaudeCodeSession
+
+    assert not ClaudeCodeSession.recognises(event)
+
+
+def test_the_usage_of_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None:
+    messages = [line for line in lines() if '"type": "assistant"' in line or '"assistant"' in line]
+    [document], _ = read(tmp_path, "\n".join(lines()))
+    assert len(messages) > 4
+    assert document["metrics"]["total_tokens"] == 5090

@@ -1,0 +1,66 @@
+"""Session files of Codex: cut, of unknown lines, and of the lines of earlier versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agentool_otel.loading import rebuild
+from agentool_otel.reading.sources.opening import open_source
+from tests.coding_agents.recordings import FOLDER
+
+EDITED = FOLDER / "codex" / "read_edit_shell" / "session"
+
+
+def lines() -> list[dict[str, Any]]:
+    (file,) = EDITED.rglob("rollout-*.jsonl")
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def read(tmp_path: Path, events: list[dict[str, Any]], end: str = "") -> dict[str, Any]:
+    """Return the document of the one run in a file, which has no problems."""
+    file = tmp_path / "rollout-1.jsonl"
+    file.write_text("\n".join(map(json.dumps, events)) + "\n" + end)
+    source = open_source(file)
+    [run] = rebuild(source.spans())
+    assert len(source.problems) == bool(end)
+    return run.document
+
+
+def test_a_session_that_is_still_running_is_read_to_its_last_whole_line(tmp_path: Path) -> None:
+    events = lines()
+    running = next(
+        n for n, e in enumerate(events) if e["payload"].get("type") == "custom_tool_call_output"
+    )
+    document = read(tmp_path, events[:running], '{"timestamp": "2026-11-27T23:50:40.3')
+    assert document["status"] == "in_progress"
+    calls = [s["tool_call"]["name"] for s in document["steps"] if s["type"] == "tool_call"]
+    assert calls == ["exec_command", "apply_patch"]
+
+
+def test_lines_of_unknown_types_are_passed_over(tmp_path: Path) -> None:
+    new = {"timestamp": "2026-11-27T23:50:40Z", "ordinal": 1, "type": "mood", "payload": {"a": 1}}
+    document = read(tmp_path, [new, *lines(), new])
+    assert (document["status"], document["metrics"]["total_tokens"]) == ("success", 5090)
+
+
+def test_a_file_of_an_earlier_version_has_other_events(tmp_path: Path) -> None:
+    """Prompts in `user_message`, and tokens in `token_count` alone."""
+    older: list[dict[str, Any]] = []
+    for event in lines():
+        payload = event["payload"]
+        if event["type"] == "token_usage_record":
+            counts = {"type": "token_count", "info": {"last_token_usage": payload["usage"]}}
+            older.append({**event, "type": "event_msg", "payload": counts})
+        elif payload.get("type") == "item_completed":
+            if payload["item"]["type"] == "UserMessage":
+                words = payload["item"]["content"][0]["text"]
+                said = {"type": "user_message", "message": words}
+                older.append({**event, "payload": said})
+        elif payload.get("type") not in ("token_count", "task_started"):
+            older.append(event)
+    document = read(tmp_path, older)
+    assert document["input"].startswith("Read notes.txt")
+    assert document["metrics"]["total_tokens"] == 5090
+    assert document["output"] == "The colour is blue now, and the file has 2 lines."
