@@ -36,7 +36,7 @@ class Event:
         """Take the entries of another event, which is the same."""
         self.entries += other.entries
         self.goes_on = self.goes_on and other.goes_on
-        for name in ("base", "start_ns", "end_ns", "operation"):
+        for name in ("agent", "base", "start_ns", "end_ns", "operation"):
             self.__dict__.pop(name, None)
 
     @property
@@ -46,6 +46,12 @@ class Event:
     @property
     def aside(self) -> bool:
         return all(entry.aside for entry in self.entries)
+
+    @cached_property
+    def agent(self) -> str | None:
+        """Key of the sub-agent that the event is part of."""
+        key: str | None = self.first("agent")
+        return key
 
     def first(self, name: str) -> Any:
         """Return a member of the first entry that has it."""

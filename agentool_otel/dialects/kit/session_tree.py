@@ -71,7 +71,9 @@ class _Session:
         self._turn_of: dict[str, Event] = {}
         self._joined: dict[Event, Event] = {}
         """Turns that are part of another."""
+        self._share_agents()
         self._add_missing_agents()
+        self._join_agents()
         self._join_turns()
         self._place()
 
@@ -96,16 +98,39 @@ class _Session:
 
     # ------------------------------------------------------------------------------ sub-agents
 
+    def _share_agents(self) -> None:
+        """Give a model call and the tools that it asks for the same sub-agent, where one of them is
+        known to be of any."""
+        pairs = [(event, tool) for event in self._others for tool in self._requested(event)]
+        for event, tool in pairs:
+            tool.agent = tool.agent or event.agent
+        for event, tool in pairs:
+            event.agent = event.agent or tool.agent
+        for event, tool in pairs:
+            tool.agent = tool.agent or event.agent
+
     def _add_missing_agents(self) -> None:
         """Add the sub-agents of which only events are known."""
         for event in self._others:
-            key = event.first("agent")
+            key = event.agent
             if key is not None and key not in self.agents:
                 entry = event.entries[0]
                 operation = AgentInvocation(conversation_id=entry.operation.conversation_id)
                 span = replace(entry.span, span_id=_made_id(entry.span.span_id, key), end_ns=None)
                 agent = Entry("agent", operation, span, entry.channel, (key,), turn=entry.turn)
                 self.agents[key] = Event([agent], self._values_from)
+
+    def _join_agents(self) -> None:
+        """Join sub-agents that have an event in common: one channel has another key of them."""
+        for event in self._others:
+            named = [entry.agent for entry in event.entries]
+            named += [event.agent, *(tool.agent for tool in self._requested(event))]
+            keys = [key for key in dict.fromkeys(named) if key is not None and key in self.agents]
+            for key in keys[1:]:
+                into, other = self.agents[keys[0]], self.agents[key]
+                if into is not other:
+                    into.add(other)
+                    self.agents.update(dict.fromkeys((*other.keys, key), into))
 
     # ----------------------------------------------------------------------------------- turns
 
@@ -137,7 +162,7 @@ class _Session:
         if isinstance(event.operation, Inference):
             for call_id in _requested_ids(event.operation):
                 tool = self._tools.get(call_id)
-                if tool is not None and tool.first("agent") == event.first("agent"):
+                if tool is not None:
                     yield tool
 
     def _sort_turns(self) -> None:
@@ -205,7 +230,7 @@ class _Session:
             started_by = event.first("started_by")
             if started_by is not None and (tool := self._tools.get(started_by)) is not None:
                 return tool
-        key = event.first("agent")
+        key = event.agent
         agent = self.agents.get(key) if key is not None else None
         return self._turn(event) if agent is None or agent is event else agent
 
