@@ -162,7 +162,11 @@ def _cut_text(text: str, is_harness: bool) -> str:
         else:
             shorter = _cut(value) if is_harness else _cut_harness(value)
             return text if shorter == value else json.dumps(shorter, ensure_ascii=False)
-    return text[:_LONGEST] if is_harness else text
+    return text[:_LONGEST] if is_harness else _REMINDER.sub(r"\1\2", text)
+
+
+_REMINDER = re.compile(rf"(<system-reminder>.{{{_LONGEST}}}).*?(</system-reminder>)", re.DOTALL)
+"""Texts of the agent inside a message of the user."""
 
 
 def _cut(value: Any) -> Any:
@@ -209,7 +213,7 @@ def _cut_harness(value: Any) -> Any:
                 key: _cut(item) if key in _HARNESS and _is_long(item) else _cut_harness(item)
                 for key, item in value.items()
             }
-        case str() if len(value) > _LONGEST and value[:1] in ("[", "{"):
+        case str() if len(value) > _LONGEST:
             return _cut_text(value, is_harness=False)
         case _:
             return value
