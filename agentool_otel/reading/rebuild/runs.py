@@ -275,7 +275,9 @@ def _weight(span: SpanRecord) -> int:
 def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
     if not ordered:
         return None
-    return part_of(spans, ordered[0], [run.root for run in runs if run.root is not None])
+    # Events of the conventions whose span is not there have no start.
+    first = next((node for node in ordered if node.start_ns is not None), ordered[0])
+    return part_of(spans, first, [run.root for run in runs if run.root is not None])
 
 
 def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
