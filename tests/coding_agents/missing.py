@@ -10,7 +10,11 @@ __all__ = ["MISSING", "Missing"]
 
 
 class Missing(NamedTuple):
-    """Fields by channel, and by situation in a channel."""
+    """Fields by channel, and by situation in a channel.
+
+    `some tokens`: the count may lack some. `false status`: the channel is the same whether the
+    agent ended or was killed.
+    """
 
     always: dict[str, frozenset[str]]
     content_off: dict[str, frozenset[str]]
@@ -40,6 +44,17 @@ MISSING = {
             ("spans", "killed"): _f("input, calls"),
             ("logs", "killed"): _f("arguments"),
             ("logs", "denied"): _f("arguments"),
+        },
+    ),
+    "gemini-cli": Missing(
+        {},
+        {
+            "spans": _f("input, output, tokens, arguments, result, thoughts"),
+            "logs": _f("input, output, arguments, result, thoughts, calls"),
+        },
+        {
+            ("spans", "thinking"): _f("some tokens"),
+            ("file", "killed"): _f("calls, thoughts, false status, false output"),
         },
     ),
 }
