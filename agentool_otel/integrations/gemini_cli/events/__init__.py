@@ -3,5 +3,5 @@
 names    names of spans, log records and lines of session files
 calls    tool calls and model calls as Gemini CLI writes them
 records  which event a record is of
-pairs    model calls and tool calls without an id in one of the channels
+turns    which turn a record is of
 """

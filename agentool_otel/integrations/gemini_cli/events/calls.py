@@ -7,14 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.dialects.kit.session_entries import DENIED
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, message, parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.providers.google import GenerateContentReading, join_texts
 
-__all__ = ["SHELL", "answer_in", "call_id_of", "described", "ended_call", "joined", "plain",
+__all__ = ["SHELL", "answer_in", "call_id_of", "described", "ended_call", "joined",
            "prompt_in", "response_in", "with_response"]  # fmt: skip
 
 SHELL = "run_shell_command"
@@ -46,11 +45,6 @@ def _with_id(part: dict[str, Any]) -> dict[str, Any]:
     if part.get("type") != "tool_call" or not isinstance(name, str) or not isinstance(call_id, str):
         return part
     return {**part, "id": call_id_of(name, call_id)}
-
-
-def plain(value: Any) -> Any:
-    """Return a value that may not have been parsed yet."""
-    return value.value if isinstance(value, LazyJson) else value
 
 
 def answer_in(chunks: Any) -> list[Message]:

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind
+from agentool_otel.dialects.kit.session_pairs import plain, with_calls, with_message_keys
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
     ended_call,
-    plain,
     with_response,
 )
 from agentool_otel.integrations.gemini_cli.events.names import (
@@ -33,7 +33,6 @@ from agentool_otel.integrations.gemini_cli.events.names import (
     PREFIX,
     SPANS,
 )
-from agentool_otel.integrations.gemini_cli.events.pairs import with_calls, with_message_keys
 from agentool_otel.integrations.gemini_cli.events.turns import with_turns
 from agentool_otel.model.messages import message, parts_of, text
 from agentool_otel.model.operations import (
@@ -67,7 +66,7 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
     ordered = sorted(records, key=lambda record: (record.start_ns or 0, record.end_ns or 0))
     files, logs, spans, unknown = _assigned(ordered)
     entries = [*_of_spans(spans, read), *_of_logs(logs, read), *(_of_file(f, read) for f in files)]
-    entries = with_turns(with_message_keys(with_calls(entries)))
+    entries = with_turns(_with_whole_counts(with_message_keys(with_calls(entries))))
     entries += [answer for entry in entries if (answer := _report_of(entry)) is not None]
     return list(_with_session(entries)), unknown
 
@@ -122,6 +121,30 @@ def _report_of(entry: Entry) -> Entry | None:
     told = AgentInvocation(output=[message("assistant", [text(words)])])
     span = replace(entry.span, span_id=f"{entry.span.span_id}/report")
     return Entry("agent", told, span, entry.channel, (entry.agent,), turn=entry.turn)
+
+
+def _with_whole_counts(entries: list[Entry]) -> list[Entry]:
+    """Return entries with one source of token counts for each model call: those of spans lack the
+    thoughts and the cached ones."""
+    counted = {
+        key
+        for entry in entries
+        if isinstance(entry.operation, Inference) and entry.operation.usage is not None
+        if entry.channel is not Channel.SPAN
+        for key in entry.keys
+    }
+    return [_with_whole_count(entry, counted) for entry in entries]
+
+
+def _with_whole_count(entry: Entry, counted: set[str]) -> Entry:
+    call = entry.operation
+    if not isinstance(call, Inference) or entry.channel is not Channel.SPAN or call.usage is None:
+        return entry
+    if not counted.isdisjoint(entry.keys):
+        return entry._replace(operation=replace(call, usage=None))
+    parts = (part for item in call.output or () for part in parts_of(item))
+    thinks = any(part.get("type") == "reasoning" for part in parts)
+    return entry._replace(partial=entry.partial | {"usage"}) if thinks else entry
 
 
 def _with_session(entries: list[Entry]) -> Iterator[Entry]:

@@ -1,7 +1,7 @@
-"""Ids for the model calls and the tool calls that have none in one of the channels.
+"""Ids for the model calls and the tool calls of a session that have none in one of the channels.
 
-A tool call's log record has its name and arguments, and a session file the model calls without
-any id of other channels. All of them have times of one clock.
+Where a log record has a tool's name and arguments, and a session file an answer of the model, both
+without an id, content and time tell which call they are of: all channels have one clock.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
+from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.dialects.kit.session_entries import Channel, Entry
 from agentool_otel.ground import json_codec
-from agentool_otel.integrations.gemini_cli.events.calls import plain
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
 
-__all__ = ["with_calls", "with_message_keys"]
+__all__ = ["plain", "with_calls", "with_message_keys"]
 
 _SECOND = 10**9
 _SURE_NS = 60 * _SECOND
 """Longest time between two records of a call with the same content."""
 _LIKELY_NS = 2 * _SECOND
 """The same, where the content is not known."""
+
+
+def plain(value: Any) -> Any:
+    """Return a value that may not have been parsed yet."""
+    return value.value if isinstance(value, LazyJson) else value
 
 
 class _Known:
@@ -72,42 +76,22 @@ def with_calls(entries: list[Entry]) -> list[Entry]:
 
 
 def with_message_keys(entries: list[Entry]) -> list[Entry]:
-    """Return entries with the ids of the requests that the messages of session files answer."""
+    """Return entries with the ids of the requests that the messages of session files answer. A
+    message has one key of its own; a request is of another channel, or has more of them."""
     requests = _Known(
-        [entry for entry in entries if entry.kind == "model" and entry.channel is not Channel.FILE]
+        [entry for entry in entries if entry.kind == "model" and not _is_message(entry)]
     )
     completed: list[Entry] = []
     for entry in entries:
-        if entry.kind == "model" and entry.channel is Channel.FILE:
+        if entry.kind == "model" and _is_message(entry):
             key = requests.take(entry, _between_messages)
             entry = entry._replace(keys=(*entry.keys, *([key] if key is not None else [])))
         completed.append(entry)
-    return _without_partial_counts(completed)
+    return completed
 
 
-def _without_partial_counts(entries: list[Entry]) -> list[Entry]:
-    """Return entries with one source of token counts for each model call: those of spans lack the
-    thoughts and the cached ones."""
-    counted = {
-        key
-        for entry in entries
-        if isinstance(entry.operation, Inference) and entry.channel is not Channel.SPAN
-        if entry.operation.usage is not None
-        for key in entry.keys
-    }
-    return [_without_usage(entry, counted) for entry in entries]
-
-
-def _without_usage(entry: Entry, counted: set[str]) -> Entry:
-    call = entry.operation
-    if not isinstance(call, Inference) or entry.channel is not Channel.SPAN or call.usage is None:
-        return entry
-    if not counted.isdisjoint(entry.keys):
-        return entry._replace(operation=replace(call, usage=None))
-    thinks = any(
-        part.get("type") == "reasoning" for item in call.output or () for part in parts_of(item)
-    )
-    return entry._replace(partial=entry.partial | {"usage"}) if thinks else entry
+def _is_message(entry: Entry) -> bool:
+    return entry.channel is Channel.FILE and len(entry.keys) == 1
 
 
 def _between_tools(entry: Entry, known: list[Entry]) -> int | None:
