@@ -76,17 +76,17 @@ class _Session:
         of_key: dict[tuple[Kind, str], list[Entry]] = {}
         groups: dict[int, list[Entry]] = {}
         for entry in entries:
-            group = [entry]
+            keys = [(entry.kind, key) for key in entry.keys]
+            same = {id(found): found for key in keys if (found := of_key.get(key)) is not None}
+            group = max(same.values(), key=len, default=[])
             groups[id(group)] = group
-            for key in entry.keys:
-                other = of_key.get((entry.kind, key), group)
+            group.append(entry)
+            for other in same.values():
                 if other is not group:
-                    group, smaller = (other, group) if len(other) >= len(group) else (group, other)
-                    group += smaller
-                    del groups[id(smaller)]
-                    for item in smaller:
-                        of_key.update(((item.kind, own), group) for own in item.keys)
-                of_key[entry.kind, key] = group
+                    group += other
+                    del groups[id(other)]
+                    of_key.update(((item.kind, key), group) for item in other for key in item.keys)
+            of_key.update((key, group) for key in keys)
         for group in groups.values():
             yield Event(group, self._values_from)
 
