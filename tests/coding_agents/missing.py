@@ -57,4 +57,12 @@ MISSING = {
             ("file", "killed"): _f("calls, thoughts, false status, false output"),
         },
     ),
+    "qwen-code": Missing(
+        {"logs": _f("thoughts")},
+        {
+            "spans": _f("input, output, arguments, result, thoughts"),
+            "logs": _f("input, output, result"),
+        },
+        {("logs", "killed"): _f("calls, false status, false output")},
+    ),
 }

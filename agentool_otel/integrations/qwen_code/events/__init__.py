@@ -1,0 +1,6 @@
+"""The events of a session, and the records of them.
+
+names    names of spans, log records and lines of session files
+calls    tool calls as Qwen Code writes them
+records  which event a record is of
+"""
