@@ -104,7 +104,7 @@ def _read_model_call(span: Reader) -> Operation:
     onto.rename(span, {"response_id": gen_ai.RESPONSE_ID})
     onto.drop(span, agentool.TOOL_DURATION_MS)
     onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", "response_text")
-    counts = usage_of(*(span.integer(f"{name}_token_count") for name in _COUNTS))
+    counts = [span.integer(f"{name}_token_count") for name in _COUNTS]
     status, words = span.integer("error_status_code"), span.text("error_message")
     status = status or span.integer("status_code")
     kind = span.text("error_type")
@@ -112,17 +112,20 @@ def _read_model_call(span: Reader) -> Operation:
     if not isinstance(read, Inference):
         return read
     output = [_without_empty(item) for item in read.output] if read.output else None
-    usage = _with_thoughts(read.usage, counts)
-    read = replace(read, output=output, usage=usage)
+    read = replace(read, output=output, usage=_usage(read.usage, counts))
     if kind is None and words is None and read.error_type is None:
         return read
     error = str(status) if status is not None else kind or read.error_type
     return replace(read, error_type=error, error_message=words or read.error_message)
 
 
-def _with_thoughts(own: Usage | None, counts: Usage | None) -> Usage | None:
-    """Return the counts of a span with the thoughts, which have a name of Qwen Code's."""
-    return own if own is not None and counts is None else counts if own is None else own
+def _usage(own: Usage | None, counts: list[int | None]) -> Usage | None:
+    """Return token counts: those of the conventions with the thoughts, which have a name of Qwen
+    Code's there, too; else those of a log record."""
+    asked, answered, cached, thoughts, total = counts
+    if own is None or own.output_tokens is None:
+        return usage_of(asked, answered, cached, thoughts, total) or own
+    return own if own.reasoning_tokens is not None else replace(own, reasoning_tokens=thoughts)
 
 
 def _without_empty(item: Message) -> Message:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from agentool_otel.dialects import classify
+from agentool_otel.integrations.gemini_cli.dialect import GeminiCLI
+from agentool_otel.model.messages import message
 from tests.dialects.spelled import coverage, event, span, spelled, text
 from tests.dialects.traces import load
 
@@ -105,3 +108,18 @@ def test_a_detected_loop_is_the_outcome_of_the_run_it_happened_in() -> None:
         scope="gemini-cli",
     )
     assert classify(record)[1].error_type == "loop_detected"
+
+
+def test_an_unknown_record_stays_in_the_tree() -> None:
+    known = span({"gen_ai.operation.name": "llm_call"}, name="llm_call", scope="gemini-cli")
+    other = span({"session.id": "s1"}, name="gemini_cli.novelty", scope="gemini-cli")
+    config = span({"session.id": "s1"}, name="gemini_cli.config", scope="gemini-cli")
+    _, unknown = GeminiCLI().entries([known, other, config])
+    assert unknown == [other]
+
+
+def test_an_answer_in_pieces_is_one_message() -> None:
+    pieces = [{"role": "model", "parts": [{"text": words}]} for words in ("Par", "is.")]
+    attributes = {"gen_ai.operation.name": "llm_call", "gen_ai.output.messages": json.dumps(pieces)}
+    operation: Any = classify(span(attributes, scope="gemini-cli"))[1]
+    assert operation.output == [message("assistant", [{"type": "text", "content": "Paris."}])]
