@@ -123,3 +123,21 @@ def test_an_answer_in_pieces_is_one_message() -> None:
     attributes = {"gen_ai.operation.name": "llm_call", "gen_ai.output.messages": json.dumps(pieces)}
     operation: Any = classify(span(attributes, scope="gemini-cli"))[1]
     assert operation.output == [message("assistant", [{"type": "text", "content": "Paris."}])]
+
+
+def test_a_running_sub_agent_is_below_the_call_that_started_it() -> None:
+    asked = {"functionCall": {"name": "invoke_agent", "args": {"agent_name": "miner"}, "id": "c1"}}
+    response = {"candidates": [{"content": {"role": "model", "parts": [asked]}}]}
+    names = {"session.id": "s1", "prompt_id": "s1", "response_text": json.dumps([response])}
+    started = {"session.id": "s1", "agent_id": "a1", "agent_name": "miner"}
+    records = [
+        span(
+            {"event.name": f"gemini_cli.{name}", **attributes},
+            name=f"gemini_cli.{name}", scope="gemini-cli", start_ns=n, end_ns=n,
+        )
+        for n, (name, attributes) in enumerate(
+            [("api_response", names), ("agent.start", started)], 1
+        )
+    ]  # fmt: skip
+    entries, _ = GeminiCLI().entries(records)
+    assert [entry.started_by for entry in entries if entry.kind == "agent"] == ["c1"]

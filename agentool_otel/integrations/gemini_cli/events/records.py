@@ -50,6 +50,7 @@ _MS = 1_000_000
 _PROMPT = "gen_ai.prompt.name"
 _KINDS: dict[str, Kind] = {"invoke_agent": "turn", "chat": "model", "execute_tool": "tool"}
 _OF_SUB_AGENT = re.compile(r"(.*[^#])#\d+")
+_DELEGATION = "invoke_agent"
 _REPORT = "complete_task"
 """The tool by which a sub-agent answers."""
 
@@ -293,12 +294,16 @@ def _agent_call(record: SpanRecord, key: str, caller: str | None, tool: SpanReco
 
 def _of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Entry]:
     requests: dict[tuple[object, ...], list[SpanRecord]] = defaultdict(list)
+    delegated: list[tuple[str | None, str]] = []
+    """Calls that start a sub-agent, each with the name of that."""
     for name, record in logs:
         attributes = record.attributes
         agent = sub_agent_of(attributes.get("prompt_id"))
         if name in ("api_request", "api_response", "api_error"):
             place = tuple(map(attributes.get, ("prompt_id", "model", "role")))
-            yield from _of_model(name, record, agent, read, requests[place])
+            entries = list(_of_model(name, record, agent, read, requests[place]))
+            delegated += filter(None, map(_delegated, entries))
+            yield from entries
         elif name == "tool_call":
             yield Entry("tool", read(Reader(record)), _begun(record), Channel.LOG, (), agent)
             yield from _started(record)
@@ -306,7 +311,8 @@ def _of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Ent
             told = AgentInvocation(agent_name=_text(attributes.get("agent_name")))
             span = record if name == "agent.finish" else replace(record, end_ns=None)
             keys = _keys(attributes.get("agent_id"))
-            yield Entry("agent", told, _begun(span), Channel.LOG, keys)
+            started_by = _taken(delegated, told.agent_name) if name == "agent.start" else None
+            yield Entry("agent", told, _begun(span), Channel.LOG, keys, started_by=started_by)
         elif name == "user_prompt":
             span = replace(record, end_ns=None)
             keys = (f"log {record.span_id}",)
@@ -314,6 +320,26 @@ def _of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Ent
         else:
             found = AgentInvocation(error_type=name, agent_name=AGENT)
             yield Entry("turn", found, replace(record, end_ns=None), Channel.LOG)
+
+
+def _delegated(entry: Entry) -> tuple[str | None, str] | None:
+    """Return the name of the sub-agent that a call starts, and the id of the call."""
+    call = entry.operation
+    if not isinstance(call, ToolExecution) or call.name != _DELEGATION or entry.span.end_ns:
+        return None
+    arguments = plain(call.arguments)
+    if call.call_id is None or not isinstance(arguments, dict):
+        return None
+    return _text(arguments.get("agent_name")), call.call_id
+
+
+def _taken(delegated: list[tuple[str | None, str]], name: str | None) -> str | None:
+    """Return the id of the first call that started a sub-agent of a name, and forget it."""
+    found = next((item for item in delegated if item[0] == name), None)
+    if found is None:
+        return None
+    delegated.remove(found)
+    return found[1]
 
 
 def _of_model(
