@@ -252,6 +252,8 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
         operation = replace(operation, agent_id=None, extra=extra)
     own = sorted((child for child in event.children if child.kind != "agent"), key=_last_time)
+    while len(own) > 1 and _is_answer(own[-2]) and _is_afterthought(own[-1]):
+        own.pop()
     calls = [child.operation for child in own if isinstance(child.operation, Inference)]
     said = [call for call in calls if call.output]
     if operation.output is None and said and not _asks_for_tools(said[-1]):
@@ -267,6 +269,22 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     if goes_on or any(child.end_ns is None for child in own):
         return operation, None
     return operation, own[-1].end_ns
+
+
+def _is_answer(event: Event) -> bool:
+    call = event.operation
+    return isinstance(call, Inference) and bool(call.output) and not _asks_for_tools(call)
+
+
+def _is_afterthought(event: Event) -> bool:
+    """Return whether an event is a request of the agent for itself, such as for a title."""
+    call = event.operation
+    return (
+        isinstance(call, Inference)
+        and not call.output
+        and call.error_type is None
+        and event.end_ns is not None
+    )
 
 
 def _asks_for_tools(call: Inference) -> bool:

@@ -141,3 +141,23 @@ def test_a_running_sub_agent_is_below_the_call_that_started_it() -> None:
     ]  # fmt: skip
     entries, _ = GeminiCLI().entries(records)
     assert [entry.started_by for entry in entries if entry.kind == "agent"] == ["c1"]
+
+
+def test_without_content_each_prompt_of_a_session_is_a_turn() -> None:
+    records = [
+        span(
+            {"gen_ai.operation.name": kind, "gen_ai.conversation.id": "s1", **prompt},
+            name=kind, scope="gemini-cli", start_ns=n, end_ns=n,
+        )
+        for n, (kind, prompt) in enumerate(
+            [
+                ("llm_call", {"gen_ai.prompt.name": "s1########0"}),
+                ("tool_call", {"gen_ai.tool.name": "glob"}),
+                ("llm_call", {"gen_ai.prompt.name": "s1########1"}),
+            ],
+            1,
+        )
+    ]  # fmt: skip
+    entries, _ = GeminiCLI().entries(records)
+    turns = [entry.turn for entry in entries]
+    assert turns == ["prompt s1########0", "prompt s1########0", "prompt s1########1"]

@@ -37,6 +37,8 @@ class _Turns:
             if entry.kind == "turn" and entry.keys:
                 start = entry.span.start_ns or 0
                 self._starts[entry.channel].append((start, entry.keys[0]))
+        if not any(self._starts.values()):
+            self._starts[Channel.SPAN] += _named_prompts(entries)
         for starts in self._starts.values():
             starts.sort()
 
@@ -58,6 +60,17 @@ class _Turns:
                     at += _ROUTING_NS
                 return starts[max(bisect_right(starts, (at, "\U0010ffff")) - 1, 0)][1]
         return f"session {entry.operation.conversation_id}"
+
+
+def _named_prompts(entries: list[Entry]) -> Iterator[tuple[int, str]]:
+    """Yield the first request of each prompt, by its id, which is that of the session where a
+    process has one prompt only."""
+    known: set[str] = set()
+    for entry in entries:
+        name = entry.span.attributes.get("gen_ai.prompt.name")
+        if entry.agent is None and isinstance(name, str) and name not in known:
+            known.add(name)
+            yield entry.span.start_ns or 0, f"prompt {name}"
 
 
 def _is_own(entry: Entry) -> bool:
