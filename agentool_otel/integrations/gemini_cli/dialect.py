@@ -35,8 +35,9 @@ from agentool_otel.integrations.gemini_cli.events.calls import (
     described,
     ended_call,
     joined,
+    sub_agent_of,
 )
-from agentool_otel.integrations.gemini_cli.events.records import entries_of, sub_agent_of
+from agentool_otel.integrations.gemini_cli.events.records import entries_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     Operation,

@@ -8,13 +8,27 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.session_entries import DENIED
+from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, message, parts_of
-from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.model.operations import Inference, Operation, ToolExecution
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.google import GenerateContentReading, join_texts
+from agentool_otel.semconv import gen_ai
 
-__all__ = ["SHELL", "answer_in", "call_id_of", "described", "ended_call", "joined",
-           "prompt_in", "response_in", "with_response"]  # fmt: skip
+__all__ = [
+    "SHELL",
+    "answer_in",
+    "call_id_of",
+    "described",
+    "ended_call",
+    "joined",
+    "prompt_in",
+    "response_in",
+    "sub_agent_of",
+    "with_response",
+    "without_answer",
+]
 
 SHELL = "run_shell_command"
 _DENIALS = re.compile(r"denied by policy|[Uu]ser (?:did not allow|denied|cancelled)")
@@ -22,8 +36,16 @@ _DENIED_TYPES = frozenset({"policy_violation"})
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _IS_WHOLE = re.compile(r"^Process Group PGID: \d+$", re.MULTILINE)
 _HIDES_CODE = re.compile(r"^(?:Error|Signal|Background PIDs): ", re.MULTILINE)
+_OF_SUB_AGENT = re.compile(r"(.*[^#])#\d+")
 _CONTEXT = ("<session_context>",)
 """Beginnings of what Gemini CLI adds to a prompt."""
+
+
+def sub_agent_of(prompt: object) -> str | None:
+    """Return the id of the sub-agent in the id of a prompt; None for the session's own, which is
+    its id, or that with `########` and a number."""
+    found = _OF_SUB_AGENT.fullmatch(prompt) if isinstance(prompt, str) else None
+    return None if found is None else found[1]
 
 
 def call_id_of(name: str | None, call_id: str) -> str:
@@ -129,3 +151,17 @@ def _exit_code(text: str) -> int | None:
     if found := _EXIT_CODE.search(text):
         return int(found[1])
     return 0 if _IS_WHOLE.search(text) and not _HIDES_CODE.search(text) else None
+
+
+def without_answer(record: SpanRecord, call: Operation) -> Operation:
+    """Return a model call without an answer, where Gemini CLI asked for itself: which model to use,
+    for example. Such a request offers no tools."""
+    attributes = record.attributes
+    role = attributes.get("role")
+    is_own = role is None and attributes.get(gen_ai.TOOL_DEFINITIONS) == "[]"
+    if not is_own and not str(role or "").startswith("utility"):
+        return call
+    if not isinstance(call, Inference) or not call.output:
+        return call
+    extra = {**call.extra, "response_text": json_codec.dumps(call.output)}
+    return replace(call, output=None, extra=extra)
