@@ -76,7 +76,7 @@ class _Session:
         of_key: dict[tuple[Kind, str], list[Entry]] = {}
         groups: dict[int, list[Entry]] = {}
         for entry in entries:
-            keys = [(entry.kind, key) for key in entry.keys]
+            keys: list[tuple[Kind, str]] = [(entry.kind, key) for key in entry.keys]
             same = {id(found): found for key in keys if (found := of_key.get(key)) is not None}
             group = max(same.values(), key=len, default=[])
             groups[id(group)] = group
@@ -85,7 +85,8 @@ class _Session:
                 if other is not group:
                     group += other
                     del groups[id(other)]
-                    of_key.update(((item.kind, key), group) for item in other for key in item.keys)
+                    for item in other:
+                        of_key.update({(item.kind, key): group for key in item.keys})
             of_key.update((key, group) for key in keys)
         for group in groups.values():
             yield Event(group, self._values_from)

@@ -37,6 +37,7 @@ Read = Callable[[Reader], Operation]
 
 
 def of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Entry]:
+    """Yield the entries of log records, each with its name, in order of time."""
     requests: dict[tuple[object, ...], list[SpanRecord]] = defaultdict(list)
     delegated: list[tuple[str | None, str]] = []
     """Calls that start a sub-agent, each with the name of that."""

@@ -23,10 +23,12 @@ __all__ = ["agent_entry", "asked_for", "last_parts", "name_of", "named"]
 
 
 def name_of(record: SpanRecord) -> str:
+    """Return the name of a span or a log record without the prefix."""
     return str(record.attributes.get("event.name") or record.name).removeprefix(PREFIX)
 
 
 def named(kind: str, key: object) -> str | None:
+    """Return a key of one kind of ids, which are not unique among all kinds."""
     return f"{kind} {key}" if isinstance(key, str) and key else None
 
 

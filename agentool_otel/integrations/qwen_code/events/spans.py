@@ -75,6 +75,7 @@ class Spans:
 
 
 def of_span(record: SpanRecord, name: str, read: Read, spans: Spans) -> Iterator[Entry]:
+    """Yield the entries of a span."""
     attributes = record.attributes
     operation = read(Reader(record))
     if name == "interaction":
