@@ -50,10 +50,11 @@ MISSING = {
         {},
         {
             "spans": _f("input, output, tokens, arguments, result, thoughts"),
-            "logs": _f("input, output, arguments, result, thoughts, calls"),
+            "logs": _f("input, output, thoughts, calls"),  # calls have no ids
         },
         {
-            ("spans", "thinking"): _f("some tokens"),
+            ("spans", "thinking"): _f("some tokens"),  # output tokens are without thoughts
+            # The calls of a message are written when all of them have ended.
             ("file", "killed"): _f("calls, thoughts, false status, false output"),
         },
     ),
@@ -63,6 +64,7 @@ MISSING = {
             "spans": _f("input, output, arguments, result, thoughts"),
             "logs": _f("input, output, result"),
         },
+        # No log record has a call before it has ended.
         {("logs", "killed"): _f("calls, false status, false output")},
     ),
 }
