@@ -50,7 +50,7 @@ MISSING = {
         {},
         {
             "spans": _f("input, output, tokens, arguments, result, thoughts"),
-            "logs": _f("input, output, thoughts, calls"),  # calls have no ids
+            "logs": _f("input, output, arguments, result, thoughts, calls"),  # no ids of calls
         },
         {
             ("spans", "thinking"): _f("some tokens"),  # output tokens are without thoughts
