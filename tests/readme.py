@@ -19,11 +19,13 @@ from typing import Any, get_args
 
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground.integrations import integrations
 from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.reading.sources.stores.shapes import containers
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from tests import content_names, versions
+from tests.coding_agents.missing import CHANNEL_TITLES, MISSING
 from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
 
@@ -172,9 +174,41 @@ def _servers() -> str:
                 f"`{environment.token_variable(point.name)}`, "
                 f"`{environment.tenant_variable(point.name)}`",
             )
-            for point in _plugins("sources")
+            for point in _sources("server")
         ),
     )
+
+
+def _sources(role: str) -> list[EntryPoint]:
+    """Return our sources that are in modules of a role."""
+    return [point for point in _plugins("sources") if f".{role}:" in point.value]
+
+
+def _sessions() -> str:
+    return _table(
+        ("scheme", "what", "files"),
+        (
+            (f"`{point.name}://`", _module(point), f"`{point.load().place}`")
+            for point in _sources("sessions")
+        ),
+    )
+
+
+def _channels() -> str:
+    """Of each coding agent, what its channels cannot have (`tests/coding_agents/missing.py`)."""
+    return _table(
+        ("agent", "channel", "never has", "if content is off", "besides"),
+        (
+            (_title(agent), CHANNEL_TITLES[channel], *(", ".join(sorted(part)) for part in parts))
+            for agent, missing in MISSING.items()
+            for channel in missing.channels
+            if (parts := missing.of_channel(channel))
+        ),
+    )
+
+
+def _title(agent: str) -> str:
+    return integrations()[agent.replace("-", "_")].title
 
 
 def _formats() -> str:
@@ -244,7 +278,7 @@ def _families() -> Iterator[tuple[list[str], str]]:
     names = [environment.exporter_variable(signal) for signal in signals]
     yield names, _of_function(environment.exporter_variable)
     for variable in (environment.token_variable, environment.tenant_variable):
-        yield [variable(point.name) for point in _plugins("sources")], _of_function(variable)
+        yield [variable(point.name) for point in _sources("server")], _of_function(variable)
     # `getdoc` removes the indentation; from Python 3.13 on `__doc__` has none.
     settings = str(inspect.getdoc(otlp_settings.variable)).partition("Each setting:\n")[2]
     for setting, text in re.findall(r"^ {4}([A-Z_, ]+): (.+(?:\n {5,}.+)*)$", settings, re.M):
@@ -319,6 +353,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "generations": convention_tables.generations,
     "names": _names,
     "servers": _servers,
+    "sessions": _sessions,
+    "channels": _channels,
     "unsupported": _unsupported,
     "variables": _variables,
     "versions": _versions,

@@ -46,10 +46,6 @@ EXAMPLES = {
 }
 """Command to examples of it, without the name of the program. Tests run them."""
 
-_TOKEN, _TENANT = (
-    " and ".join(map(variable, ("tempo", "jaeger")))
-    for variable in (environment.token_variable, environment.tenant_variable)
-)
 _SOURCE = f"""\
 A SOURCE is a place that commands read runs from.
 
@@ -58,15 +54,14 @@ A SOURCE is a place that commands read runs from.
   tempo://HOST:3200        Grafana Tempo; tempo+https:// over TLS
   jaeger://HOST:16686      Jaeger; jaeger+https:// over TLS
   s3://BUCKET/PREFIX       and other places of fsspec (extra `remote`)
+  AGENT://                 sessions of a coding agent on this machine, of
+    {{agents}}
 
-Servers need the extra `servers`. What to read stands after `?`, joined by `&`:
-  trace=ID                 one trace
-  service=NAME             runs of a service; also attribute=KEY=VALUE
-  since=2h until=TIME      when they started; the last hour by default
+What to read stands after `?`, joined by `&`. Of an agent, else those of today:
+  since=7d project=NAME session=ID
+Of a server (extra `servers`; {{tokens}}):
+  trace=ID service=NAME attribute=KEY=VALUE since=2h until=TIME
   timeout=60s within=1h max_traces=9 max_requests=9 max_services=9
-Credentials: user:password@ in the URL (Basic),
-  {_TOKEN} (Bearer),
-  {_TENANT} (tenant).
 
 Formats, told by their content, plain, gzip or zstd:
   OTLP as JSON or protobuf; trace documents (ReasoningTrace, ATIF);
@@ -76,11 +71,20 @@ Formats, told by their content, plain, gzip or zstd:
 def _source() -> str:
     from textwrap import fill
 
+    from agentool_otel.ground.plugins import plugins
+
+    names = {"server": list[str](), "sessions": list[str]()}
+    for name, point in sorted(plugins("agentool_otel.sources").items()):
+        names["sessions" if ".sessions:" in point.value else "server"].append(name)
+    places = _SOURCE.format(
+        agents=" or ".join(", ".join(names["sessions"]).rsplit(", ", 1)),
+        tokens=", ".join(map(environment.token_variable, names["server"])),
+    )
     stores = ", ".join(_titles("agentool_otel.stores"))
-    logs = " and ".join(_titles("agentool_otel.log_readers"))
+    logs = ", ".join(_titles("agentool_otel.log_readers"))
     formats = f"JSON of OpenTelemetry SDKs, Tempo, column stores, {stores};"
-    text = f"{formats} CSV and TSV tables; logs of {logs}"
-    return f"{_SOURCE}{fill(text, 72, initial_indent='  ', subsequent_indent='  ')}\n"
+    text = f"{formats} CSV and TSV tables; sessions and logs of {logs}"
+    return f"{places}{fill(text, 78, initial_indent='  ', subsequent_indent='  ')}\n"
 
 
 def _titles(group: str) -> list[str]:

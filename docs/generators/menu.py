@@ -16,6 +16,7 @@ _MENU = {
         "guides/servers",
         "guides/rebuild",
         "guides/evaluate",
+        "guides/coding-agents",
         "guides/other-systems",
         "guides/where-it-runs",
         "guides/cost",

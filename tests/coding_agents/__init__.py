@@ -5,5 +5,6 @@
 
     python -m tests.coding_agents record                     every agent in every situation
     python -m tests.coding_agents record codex/killed        one situation of one agent
+    python -m tests.coding_agents check                      record anew, and compare
     python -m tests.coding_agents upgrade                    pin the newest versions
 """

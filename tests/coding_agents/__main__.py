@@ -1,11 +1,13 @@
-"""Record the agents, or pin their newest versions."""
+"""Record the agents, compare new recordings with the scripts, or pin the newest versions."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+from tempfile import TemporaryDirectory
 
 from tests.coding_agents.agents import AGENTS
 from tests.coding_agents.recordings import record
@@ -45,14 +47,30 @@ def _record(wanted: list[str]) -> int:
     return 0
 
 
+def _check(wanted: list[str]) -> int:
+    """Record into a folder of its own, and compare that with the scripts."""
+    with TemporaryDirectory() as folder:
+        environment = {**os.environ, "CODING_AGENTS": folder}
+        again = [sys.executable, "-m", "tests.coding_agents", "record", *wanted]
+        subprocess.run(again, env=environment, check=True)
+        tests = ["tests/coding_agents/test_channels.py", "tests/coding_agents/test_session_laws.py"]
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *tests], check=False, env=environment
+        ).returncode
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.coding_agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("upgrade", help="pin the newest versions of the registry")
     recording = commands.add_parser("record", help="play situations and write what is recorded")
     recording.add_argument("names", nargs="*", metavar="AGENT[/SITUATION]")
+    checking = commands.add_parser("check", help="record anew, and compare with the scripts")
+    checking.add_argument("names", nargs="*", metavar="AGENT[/SITUATION]")
     args = parser.parse_args(argv)
-    return _upgrade() if args.command == "upgrade" else _record(args.names)
+    if args.command == "upgrade":
+        return _upgrade()
+    return (_check if args.command == "check" else _record)(args.names)
 
 
 if __name__ == "__main__":

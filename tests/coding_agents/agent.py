@@ -60,6 +60,8 @@ class Agent(ABC):
     """Name of the program in `node_modules/.bin`."""
     call_prefix: ClassVar[str] = "call_"
     """Beginning of the ids of tool calls, as the model's API has it."""
+    model_delay_s: ClassVar[float] = 0.0
+    """Seconds that the model takes to answer by the script."""
     session_folder: ClassVar[str]
     """Folder of the session files below the home folder."""
     session_files: ClassVar[tuple[str, ...]] = ("**/*.jsonl",)
@@ -112,7 +114,7 @@ class Agent(ABC):
         """Return whether a line of a session file has nothing but long texts of the agent."""
         return False
 
-    def sessions(self, place: Place) -> Iterable[tuple[str, str]]:
+    def sessions(self, place: Place, environment: dict[str, str]) -> Iterable[tuple[str, str]]:
         """Yield the session files: their names below `session_folder`, and their texts."""
         folder = place.home / self.session_folder
         for pattern in self.session_files:

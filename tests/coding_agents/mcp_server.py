@@ -17,7 +17,9 @@ _TOOL = {
 }
 
 
-def _result(method: str, parameters: dict[str, Any], answers: dict[str, str]) -> dict[str, Any]:
+def _result(
+    method: str, parameters: dict[str, Any], answers: dict[str, str]
+) -> dict[str, Any] | None:
     match method:
         case "initialize":
             return {
@@ -31,8 +33,10 @@ def _result(method: str, parameters: dict[str, Any], answers: dict[str, str]) ->
             key = str(parameters.get("arguments", {}).get("key"))
             text = answers.get(key, f"no entry {key!r}")
             return {"content": [{"type": "text", "text": text}], "isError": key not in answers}
-        case _:
+        case "ping":
             return {}
+        case _:
+            return None
 
 
 def main(answers: dict[str, str]) -> None:
@@ -41,7 +45,9 @@ def main(answers: dict[str, str]) -> None:
         if "id" not in request:  # a notification
             continue
         result = _result(request["method"], request.get("params") or {}, answers)
-        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+        unknown = {"code": -32601, "message": "Method not found"}
+        answer = {"error": unknown} if result is None else {"result": result}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["MISSING", "Missing"]
+__all__ = ["CHANNEL_TITLES", "MISSING", "Missing"]
+
+CHANNEL_TITLES = {"spans": "spans", "logs": "log records", "file": "session file"}
 
 
 class Missing(NamedTuple):
@@ -22,6 +24,20 @@ class Missing(NamedTuple):
     more: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
     """Besides, by channel and situation."""
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Return the channels of the agent."""
+        return (*self.always, *(name for name in ("file",) if name not in self.always))
+
+    def of_channel(self, channel: str) -> tuple[frozenset[str], frozenset[str], list[str]]:
+        """Return what a channel never has, what not without content, and what not sometimes."""
+        more = [
+            f"{situation.replace('_', ' ')}: {', '.join(sorted(fields))}"
+            for (name, situation), fields in self.more.items()
+            if name == channel
+        ]
+        return self.always.get(channel, _f("")), self.content_off.get(channel, _f("")), more
+
     def fields(self, channel: str, situation: str) -> frozenset[str]:
         """Return the fields that a channel may lack in a situation."""
         off = self.content_off.get(channel, frozenset()) if situation == "content_off" else ()
@@ -30,7 +46,7 @@ class Missing(NamedTuple):
 
 
 def _f(fields: str) -> frozenset[str]:
-    return frozenset(fields.split(", "))
+    return frozenset(filter(None, fields.split(", ")))
 
 
 MISSING = {
@@ -45,6 +61,14 @@ MISSING = {
             ("logs", "killed"): _f("arguments"),
             ("logs", "denied"): _f("arguments"),
         },
+    ),
+    "codex": Missing(
+        {
+            "spans": _f("input, output, thoughts, arguments, result, outcome"),
+            "logs": _f("thoughts"),
+        },
+        {"logs": _f("input, output")},
+        {("spans", "killed"): _f("calls, some tokens"), ("logs", "killed"): _f("arguments")},
     ),
     "gemini-cli": Missing(
         {},

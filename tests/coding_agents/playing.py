@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -71,6 +70,7 @@ class Player:
             cached_tokens=usage.cached,
             reasoning_tokens=usage.reasoning,
             chunk_size=40,
+            delay_s=self._agent.model_delay_s,
         )
         part.answers.append((f"turn {position}", turn))
         for action in answer.actions:
@@ -117,8 +117,3 @@ def _user_texts(request: Request) -> Iterator[str]:
             content = message.get("content") or message.get("parts")
             blocks = content if isinstance(content, list) else [{"text": content}]
             yield from (str(block["text"]) for block in blocks if "text" in block)
-
-
-def as_line(value: Json) -> str:
-    """Return an object as one short line of JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

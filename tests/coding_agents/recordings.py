@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tests.coding_agents.agent import Agent, Json
 from tests.coding_agents.running import ROOT, Run, play, versions
@@ -19,7 +21,8 @@ from tests.coding_agents.situations import SITUATIONS
 
 __all__ = ["FOLDER", "record"]
 
-FOLDER = ROOT / "tests" / "fixtures" / "coding_agents"
+FOLDER = Path(os.environ.get("CODING_AGENTS") or ROOT / "tests" / "fixtures" / "coding_agents")
+"""The recordings: those of the repository, or new ones that are to be compared with the script."""
 PROJECT = "/home/user/project"
 _LONGEST = 300
 _PLUMBING = 2
@@ -117,6 +120,7 @@ def _kept_spans(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
 
 
 def _kept_logs(agent: Agent, exports: list[Json]) -> Callable[[Json], bool]:
+    """Keep the log records of the events that matter, and a few of each other event."""
     names = agent.log_events
     if names is None:
         return lambda record: True
@@ -145,11 +149,20 @@ def _cut_otlp(agent: Agent, export: Json) -> Json:
                 if not pair["key"].startswith(agent.dropped_attributes)
             ]
             for pair in holder["attributes"]:
+                is_harness = pair["key"] in agent.harness_attributes
+                texts = pair["value"].get("arrayValue", {}).get("values", ())
+                if is_harness and texts:
+                    pair["value"] = {"arrayValue": {"values": _cut_array(texts)}}
                 text = pair["value"].get("stringValue")
                 if isinstance(text, str) and len(text) > _LONGEST:
-                    is_harness = pair["key"] in agent.harness_attributes
                     pair["value"]["stringValue"] = _cut_text(text, is_harness)
     return export
+
+
+def _cut_array(values: list[Json]) -> list[Json]:
+    """Cut an array of texts, each of which may be JSON."""
+    texts = [str(value.get("stringValue")) for value in values[:_PLUMBING]]
+    return [{"stringValue": _cut_text(text, is_harness=True)} for text in texts]
 
 
 def _cut_text(text: str, is_harness: bool) -> str:
@@ -169,15 +182,17 @@ _REMINDER = re.compile(rf"(<system-reminder>.{{{_LONGEST}}}).*?(</system-reminde
 """Texts of the agent inside a message of the user."""
 
 
-def _cut(value: Any) -> Any:
-    """Cut all that is long: texts, lists, and the schemas of tools."""
+def _cut(value: Any, longest: int = _LONGEST) -> Any:
+    """Cut all that is long: texts, those in lists even more, lists, and the schemas of tools."""
     match value:
         case str():
-            return value[:_LONGEST]
+            return value[:longest]
         case list():
-            return [_cut(item) for item in value[:_PLUMBING]]
+            return [_cut(item, _LONGEST // 3) for item in value[:_PLUMBING]]
         case dict():
-            return {key: {} if key in _SCHEMAS else _cut(item) for key, item in value.items()}
+            return {
+                key: {} if key in _SCHEMAS else _cut(item, longest) for key, item in value.items()
+            }
         case _:
             return value
 
@@ -186,6 +201,7 @@ _SCHEMAS = frozenset(
     {
         "input_schema",
         "inputSchema",
+        "schema",
         "parameters",
         "parametersJsonSchema",
         "parameterSchema",
@@ -309,6 +325,8 @@ def _replacing(run: Run) -> Callable[[str], str]:
     texts = {
         sha256(str(place.project).encode()).hexdigest(): sha256(PROJECT.encode()).hexdigest(),
         base: "",
+        f"{base.strip('/')}/": "",
+        quote(base, safe=""): "",
         dashed: "",
         dashed.strip("-"): "",
         str(place.program.parents[2]): "/opt/agent",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,7 +78,7 @@ class Run:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder() -> Generator[Path]:
     """A folder with a name of letters and digits, because agents make file names of the path."""
     base = Path(tempfile.gettempdir()).resolve() / f"run{secrets.token_hex(6)}"
     base.mkdir()
@@ -89,7 +89,7 @@ def _folder() -> Iterator[Path]:
 
 
 @contextmanager
-def play(agent: Agent, situation: Situation) -> Iterator[Run]:
+def play(agent: Agent, situation: Situation) -> Generator[Run]:
     """Run an agent in a situation; its folders exist inside the `with` block."""
     program = installed(agent)
     receiver = Receiver()
@@ -114,7 +114,7 @@ def play(agent: Agent, situation: Situation) -> Iterator[Run]:
             output += text
         run = Run(base, place, exit_codes, output, receiver.spans, receiver.logs,
                   player.requests, player.calls)  # fmt: skip
-        run.sessions = dict(agent.sessions(place))
+        run.sessions = dict(agent.sessions(place, environment))
         try:
             yield run
         finally:

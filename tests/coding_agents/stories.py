@@ -113,7 +113,9 @@ def scripted(situation: str, facts: dict[str, Any]) -> list[Story]:
     own = [row for row in facts["requests"] if row["answer"] == "of the agent itself"]
     for story in stories:
         story.tokens = story.tokens or None
-        story.own_tokens = tuple(row["input_tokens"] + row["output_tokens"] for row in own)
+        story.own_tokens = tuple(
+            row.get("input_tokens", 0) + row.get("output_tokens", 0) for row in own
+        )
     return stories
 
 
@@ -236,7 +238,10 @@ def differences(expected: list[Story], found: list[Story], missing: frozenset[st
             compare(at, "arguments", call.arguments, got_call.arguments, same)
             same = call.result is None or call.result.strip() in (got_call.result or "")
             compare(at, "result", call.result, got_call.result, same)
-            compare(at, "outcome", call.outcome, got_call.outcome, call.outcome == got_call.outcome)
+            same = call.outcome == got_call.outcome
+            if "outcome" in missing:  # an error that is not there, or not its kind
+                same = same or got_call.outcome == "ok" or call.outcome == "denied"
+            compare(at, "outcome", call.outcome, got_call.outcome, same)
         for other in run.calls:
             if other.id not in known and other.id is not None and other.id.startswith("call_0"):
                 different.append(f"{where}: a call too many, {other}")

@@ -27,7 +27,7 @@ def _id(value: str | tuple[str, ...]) -> str:
     return value if isinstance(value, str) else "+".join(value)
 
 
-@pytest.mark.parametrize(("agent", "situation", "channels"), list(cases()), ids=_id)
+@pytest.mark.parametrize(("agent", "situation", "channels"), [*cases()], ids=_id)
 def test_the_trajectory_is_that_of_the_script(
     agent: str, situation: str, channels: tuple[str, ...]
 ) -> None:

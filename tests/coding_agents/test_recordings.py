@@ -12,7 +12,7 @@ from tests.coding_agents.recordings import FOLDER
 
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
 _OF_A_MACHINE = re.compile(
-    r"(?<!\w)/tmp/|/root/|/work/|run[0-9a-f]{12}|\.coding-agents|(localhost|127\.0\.0\.1):\d{5}"
+    r"(?<!\w)/tmp/|(?<!bunfs)/root/|run[0-9a-f]{12}|\.coding-agents|(localhost|127\.0\.0\.1):\d{5}"
 )
 
 

@@ -12,6 +12,7 @@ from agentool_otel.evaluation.assertions import _commands as commands
 from agentool_otel.evaluation.assertions._edits import path_matches
 from agentool_otel.evaluation.assertions._test_commands import TEST_COMMANDS
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.semconv.redaction import has_marker
 from tests.evaluation.runs import Object, verdict
 
 TESTED: Object = {"type": "tests_after_last_change"}
@@ -31,7 +32,11 @@ def work(*calls: tuple[str, Any] | tuple[str, Any, Object | None]) -> Object:
 
 
 def bash(command: str, code: int = 0) -> tuple[str, Object, Object]:
-    return "Bash", {"command": command}, {"error": f"Exit code {code}"} if code else {}
+    return (
+        "Bash",
+        {"command": command},
+        {"error": f"Exit code {code}"} if code else {"output": "ok"},
+    )
 
 
 EDIT = "Edit", {"file_path": "/home/ida/shop/src/price.py"}
@@ -114,9 +119,11 @@ def test_a_good_call_passes_whatever_else_is_hidden() -> None:
         ("run_shell_command", {"output": "Output: x\nSignal: 9\nProcess Group PGID: 7"}, None),
         ("run_shell_command", {"output": "Output: x"}, None),
         ("Bash", {"error": "Exit code 3\nno such file"}, 3),
+        ("Bash", {"error": "ShellError: Exit code 3"}, 3),
         ("Bash", {"error": "the user stopped it"}, None),
         ("Bash", {"output": "Exit code 3"}, 0),
         ("Bash", {"output": "[masked]"}, 0),
+        ("Bash", {}, None),
     ],
 )
 def test_the_exit_code_is_where_each_agent_puts_it(
@@ -138,8 +145,9 @@ def test_a_code_beside_a_gap_is_unknown(text: str) -> None:
 
 
 def test_a_command_in_the_background_has_no_exit_code() -> None:
-    assert exit_code_of("Bash", {"command": "x", "run_in_background": True}, {}) is None
-    assert exit_code_of("Bash", {"command": "x", "run_in_background": False}, {}) == 0
+    for background, code in ((True, None), (False, 0)):
+        arguments = {"command": "x", "run_in_background": background}
+        assert exit_code_of("Bash", arguments, {"output": "x"}) == code
 
 
 # --------------------------------------------------------------------------------------- files
@@ -175,6 +183,12 @@ def test_a_patch_names_its_files(arguments: Any) -> None:
     for path in ("src/*.py", "b.md"):
         assert verdict({"type": "changed_file", "path": path}, run).passed is True
     assert verdict({"type": "changed_file", "path": "no.py"}, run).passed is False
+
+
+def test_the_lines_of_a_patch_are_no_redaction_markers() -> None:
+    assert not any(has_marker(line) for line in PATCH.splitlines())
+    assert has_marker("*** Update")
+    assert has_marker("**** Update File: a.py")
 
 
 def test_of_a_patch_with_gaps_only_whole_lines_count() -> None:
@@ -236,6 +250,19 @@ def test_a_call_that_only_looks_at_a_file_changes_nothing() -> None:
 def test_the_last_change_has_to_be_tested(calls: list[Any], passed: bool | None) -> None:
     result = verdict(TESTED, work(*calls))
     assert result.passed is passed, result.reason
+
+
+def test_the_reason_names_what_is_not_known() -> None:
+    hidden: tuple[str, Object, Object] = ("Bash", {"command": "[masked]"}, {})
+    assert verdict(TESTED, work(EDIT, UNKNOWN, hidden)).reason == (
+        "the exit code of the tests at s1 is not known; what Bash did at s2 is not known"
+    )
+
+
+def test_a_tool_that_was_called_outside_the_run_may_have_ended_otherwise() -> None:
+    elsewhere = {"metadata": {"unmatched_tools": ["Bash"]}}
+    assert verdict(TESTED, work(EDIT, PASSES) | elsewhere).passed is None
+    assert verdict(TESTED, work(EDIT) | elsewhere).passed is False
 
 
 def test_the_outcome_of_the_tests_may_not_matter() -> None:

@@ -59,17 +59,18 @@ _OF_OUTPUT = {
     *("output_contains", "output_equals", "output_matches", "response_format"),
     *("no_hallucination", "output_property", "rubric"),
 }
+_OF_ORDER = {"no_loop", "tests_after_last_change"}
 _OF_TOTALS = {"context_efficiency", "latency", "max_cost_usd"}
 ZERO = {
     "document: content off": _OF_OUTPUT,
-    "document: parent missing": {*_OF_OUTPUT, "no_loop", "status"},
+    "document: parent missing": {*_OF_OUTPUT, *_OF_ORDER, "max_turns", "status"},
     **{
         f"{form}: {way}": types
         for form in ("spans", "spans, then documents")
         for way, types in (
             ("content off", _OF_OUTPUT),
-            ("root missing", {*_OF_OUTPUT, *_OF_TOTALS, "no_loop", "status"}),
-            ("cut by a limit", {"no_loop"}),
+            ("root missing", {*_OF_OUTPUT, *_OF_TOTALS, *_OF_ORDER, "max_turns", "status"}),
+            ("cut by a limit", {*_OF_ORDER, "changed_file"}),
         )
     },
 }

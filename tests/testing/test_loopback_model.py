@@ -97,6 +97,33 @@ def test_messages_fail_in_the_shapes_of_their_api() -> None:
     }
 
 
+def test_a_response_calls_custom_and_namespaced_tools() -> None:
+    patch = ToolCall("apply_patch", "*** Begin Patch", "call_1", custom=True)
+    lookup = ToolCall("lookup", {"key": "a"}, "call_2", namespace="mcp__demo")
+    with LoopbackModel(Turn(tool_calls=(patch, lookup))) as model:
+        custom, function = json.loads(ask(model, "/v1/responses", input="Change it.")[2])["output"]
+    assert (custom["type"], custom["input"]) == ("custom_tool_call", "*** Begin Patch")
+    assert (function["type"], function["namespace"]) == ("function_call", "mcp__demo")
+
+
+def test_custom_input_is_streamed() -> None:
+    patch = ToolCall("apply_patch", "*** Begin Patch", custom=True)
+    with LoopbackModel(Turn(tool_calls=(patch,))) as model:
+        events = events_of(ask(model, "/v1/responses", input="Change it.", stream=True)[2])
+    kind = "response.custom_tool_call_input.delta"
+    pieces = [event["delta"] for event in events if event["type"] == kind]
+    assert "".join(pieces) == "*** Begin Patch"
+
+
+def test_a_message_of_a_response_has_its_phase() -> None:
+    with LoopbackModel(Turn(text="I look.", phase="commentary"), "There.") as model:
+        first, second = (
+            json.loads(ask(model, "/v1/responses", input="Where?")[2])["output"][0]
+            for _ in range(2)
+        )
+    assert (first.get("phase"), second.get("phase")) == ("commentary", None)
+
+
 def test_counting_tokens_takes_no_turn() -> None:
     with LoopbackModel("There.") as model:
         count = json.loads(ask(model, "/v1/messages/count_tokens")[2])

@@ -158,8 +158,8 @@ class AgentTools(NamedTuple):
     group is the exit code; an empty one is 0. They are tried in order, those that begin with `\\A`
     at the start of the text; of the others the last match counts."""
     zero_without_error: tuple[tuple[str, str], ...] = ()
-    """Tools whose call ends in an error unless the exit code is 0, each with the argument that is
-    true where the call does not wait for the command."""
+    """Tools whose call ends in an error unless the exit code is 0, which an output without an error
+    shows, each with the argument that is true where the call does not wait for the command."""
 
 
 class WrittenSpan(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from msgspec import UNSET
@@ -29,9 +29,15 @@ class Event:
         self.kind = entries[0].kind
         self.parent: Event | None = None
         self.children: list[Event] = []
+        self.goes_on = False
+        """Whether no record shows its end though one would if it had come to an end."""
 
     def add(self, other: Event) -> None:
+        """Take the entries of another event, which is the same."""
         self.entries += other.entries
+        self.goes_on = self.goes_on and other.goes_on
+        for name in ("base", "start_ns", "end_ns", "operation"):
+            self.__dict__.pop(name, None)
 
     @property
     def keys(self) -> Iterator[str]:
@@ -64,6 +70,10 @@ class Event:
                 return max(known)
         return None
 
+    def _latest_first(self, entry: Entry) -> tuple[int, int]:
+        at_ns = entry.span.end_ns or entry.span.start_ns or 0
+        return self._values_from.index(entry.channel), -at_ns
+
     @cached_property
     def operation(self) -> Operation:
         """What all entries have together."""
@@ -72,13 +82,11 @@ class Event:
         alike = [entry for entry in ranked if type(entry.operation) is kind]
         values: dict[str, Any] = {}
         partial: list[str] = []
-        for field in fields(kind):
-            name = field.encode_name
+        for name, default in _defaults(kind):
             if name in ("extra", "error_type", "error_message"):
                 continue
-            has = [
-                entry for entry in alike if _is_set(field.default, getattr(entry.operation, name))
-            ]
+            ordered = sorted(alike, key=self._latest_first) if name == "output" else alike
+            has = [entry for entry in ordered if _is_set(default, getattr(entry.operation, name))]
             whole = [entry for entry in has if name not in entry.partial]
             if not has:
                 continue
@@ -101,6 +109,12 @@ class Event:
         return kind(**values, extra=extra)
 
 
+@cache
+def _defaults(kind: type[Operation] | type[Usage]) -> tuple[tuple[str, Any], ...]:
+    """Return the names of the fields of a class, each with its default."""
+    return tuple((field.name, field.default) for field in fields(kind))
+
+
 def _is_set(default: Any, value: Any) -> bool:
     return value is not None and value is not UNSET and value != default and value not in ("", [])
 
@@ -110,8 +124,8 @@ def _filled(usages: list[Usage]) -> Usage:
     counts: dict[str, Any] = {}
     for usage in reversed(usages):
         counts |= {
-            field.encode_name: count
-            for field in fields(Usage)
-            if (count := getattr(usage, field.encode_name)) is not None
+            name: count
+            for name, _ in _defaults(Usage)
+            if (count := getattr(usage, name)) is not None
         }
     return Usage(**counts)

@@ -12,6 +12,7 @@ of the same event become one span, and the spans one tree:
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
@@ -49,7 +50,8 @@ def combined(spans: list[SpanRecord], dialect: SessionDialect, scope: str) -> li
     others = [span for span in spans if not dialect.owns(span)]
     entries, unknown = dialect.entries(records)
     session = _Session(entries, dialect.values_from, {span.span_id for span in others})
-    return [*others, *unknown, *session.spans(scope)]
+    spans_made = list(session.spans(scope))
+    return [*others, *spans_made, *session.adopted(unknown, {s.span_id for s in spans_made})]
 
 
 class _Session:
@@ -67,6 +69,8 @@ class _Session:
         self._tools = {key: e for e in events if e.kind == "tool" for key in e.keys}
         self._others = [event for event in events if event.kind in ("model", "tool")]
         self._turn_of: dict[str, Event] = {}
+        self._joined: dict[Event, Event] = {}
+        """Turns that are part of another."""
         self._add_missing_agents()
         self._join_turns()
         self._place()
@@ -112,7 +116,10 @@ class _Session:
             for key in turn.keys:
                 self._turn_of[key] = turn
         for event in (*self._others, *self.agents.values()):
-            named = dict.fromkeys(entry.turn for entry in event.entries if entry.turn is not None)
+            related = (event, *self._requested(event))
+            named = dict.fromkeys(
+                entry.turn for one in related for entry in one.entries if entry.turn is not None
+            )
             known = [self._turn_of[key] for key in named if key in self._turn_of]
             if not known and named:
                 known = [self._missing_turn(event, next(iter(named)))]
@@ -120,11 +127,23 @@ class _Session:
                 self._turn_of.setdefault(key, known[0])
             for other in known[1:]:
                 self._join(known[0], other)
-        self.turns.sort(key=_start)
-        for turn in self.turns[:]:
-            if turn in self.turns and (twin := self._twin(turn)) is not None:
+        self._sort_turns()
+        for turn in self.turns:
+            if turn not in self._joined and (twin := self._twin(turn)) is not None:
                 self._join(twin, turn)
-        self.turns.sort(key=_start)
+        self._sort_turns()
+
+    def _requested(self, event: Event) -> Iterator[Event]:
+        """Yield the tool calls that a model call asks for."""
+        if isinstance(event.operation, Inference):
+            for call_id in _requested_ids(event.operation):
+                tool = self._tools.get(call_id)
+                if tool is not None and tool.first("agent") == event.first("agent"):
+                    yield tool
+
+    def _sort_turns(self) -> None:
+        self.turns = sorted((t for t in self.turns if t not in self._joined), key=_start)
+        self._starts = list(map(_start, self.turns))
 
     def _missing_turn(self, event: Event, key: str) -> Event:
         """Return a turn of which only events are known: the agent was killed before it ended."""
@@ -134,37 +153,40 @@ class _Session:
             entry.span, span_id=_made_id(entry.span.span_id, key), parent_id=None, end_ns=None
         )
         turn = Event([Entry("turn", operation, span, entry.channel, (key,))], self._values_from)
+        turn.goes_on = entry.channel is Channel.SPAN  # a span comes when it has ended
         self.turns.append(turn)
         return turn
 
     def _join(self, into: Event, other: Event) -> None:
         into, other = self._current(into), self._current(other)
-        if into is other:
-            return
-        into.add(other)
-        self.turns.remove(other)
-        for key, turn in self._turn_of.items():
-            if turn is other:
-                self._turn_of[key] = into
+        if into is not other:
+            into.add(other)
+            self._joined[other] = into
 
     def _current(self, turn: Event) -> Event:
-        return self._turn_of.get(next(turn.keys, ""), turn)
+        """Return the turn that a turn has been joined to, or itself."""
+        while turn in self._joined:
+            turn = self._joined[turn]
+        return turn
 
     def _twin(self, turn: Event) -> Event | None:
-        """Return the turn before that is the same in other channels."""
+        """Return the nearest turn that is the same in other channels."""
         channels = {entry.channel for entry in turn.entries}
         prompt, start = _prompt(turn), _start(turn)
-        twins: list[tuple[int, Event]] = []
-        for other in self.turns:
-            if other is turn or not channels.isdisjoint(e.channel for e in other.entries):
+        first = bisect_left(self._starts, start - _SAME_PROMPT_NS)
+        last = bisect_right(self._starts, start + _SAME_PROMPT_NS)
+        twins: list[tuple[int, int, Event]] = []
+        for place in range(first, last):
+            other = self.turns[place]
+            if other is turn or other in self._joined:
                 continue
-            apart = abs(_start(other) - start)
-            said = _prompt(other)
-            if apart <= (_SAME_PROMPT_NS if prompt == said is not None else _SAME_TIME_NS) and (
-                prompt == said or None in (prompt, said)
-            ):
-                twins.append((apart, other))
-        return min(twins, key=lambda twin: twin[0])[1] if twins else None
+            if not channels.isdisjoint(entry.channel for entry in other.entries):
+                continue
+            apart, said = abs(_start(other) - start), _prompt(other)
+            is_same = prompt == said is not None
+            if is_same or (None in (prompt, said) and apart <= _SAME_TIME_NS):
+                twins.append((apart, place, other))
+        return min(twins)[2] if twins else None
 
     # ------------------------------------------------------------------------------------ tree
 
@@ -192,11 +214,10 @@ class _Session:
         """Return the turn that an event is part of: the one it names, else the latest before it."""
         key = event.first("turn")
         if key is not None and (turn := self._turn_of.get(key)) is not None:
-            return turn
+            return self._current(turn)
         if not self.turns:
             return None
-        before = [turn for turn in self.turns if _start(turn) <= _start(event)]
-        return before[-1] if before else self.turns[0]
+        return self.turns[max(bisect_right(self._starts, _start(event)) - 1, 0)]
 
     def spans(self, scope: str) -> Iterator[SpanRecord]:
         """Yield the span of every event."""
@@ -206,6 +227,23 @@ class _Session:
             for event in (*self._others, *dict.fromkeys(self.agents.values())):
                 if event.parent is None:
                     yield from self._tree(event, scope)
+
+    def adopted(self, unknown: list[SpanRecord], known: set[str]) -> Iterator[SpanRecord]:
+        """Yield records of unknown names, those without a parent below the turn that they came in.
+
+        Args:
+            unknown: the records.
+            known: ids of the spans of events.
+        """
+        known = known | {record.span_id for record in unknown}
+        for record in unknown:
+            if record.parent_id not in known and self.turns:
+                at_ns = record.start_ns or 0
+                turn = self.turns[max(bisect_right(self._starts, at_ns) - 1, 0)]
+                parent_id, trace_id = _span_id(turn.base), turn.base.trace_id
+                record = replace(record, parent_id=parent_id, trace_id=trace_id)
+            span_id = _span_id(record)
+            yield record if span_id == record.span_id else replace(record, span_id=span_id)
 
     def _tree(self, event: Event, scope: str) -> Iterator[SpanRecord]:
         """Yield the span of an event, and those of all below it, in one trace."""
@@ -234,11 +272,8 @@ def _span(event: Event, trace_id: str, scope: str) -> SpanRecord:
         operation, end_ns = _ended(event, operation)
     name, kind, attributes = _WRITER.draft(operation)
     base = event.base
-    span_id = base.span_id
-    if not _is_id(span_id):
-        span_id = _made_id(trace_id, span_id)
     span = SpanRecord(
-        trace_id, span_id, None, name, kind, event.start_ns, end_ns, attributes,
+        trace_id, _span_id(base), None, name, kind, event.start_ns, end_ns, attributes,
         scope=scope, resource=base.resource, links=base.links,
     )  # fmt: skip
     if operation.error_type is not None:
@@ -263,7 +298,7 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         return operation, event.end_ns
     if last.error_type is not None and operation.error_type is None:
         operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
-    if event.end_ns is not None:
+    if event.end_ns is not None or event.goes_on:
         return operation, event.end_ns
     asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
     goes_on = asks and last.error_type is None
@@ -289,8 +324,15 @@ def _is_afterthought(event: Event) -> bool:
 
 
 def _asks_for_tools(call: Inference) -> bool:
-    messages = call.output or ()
-    return any(part.get("type") == "tool_call" for item in messages for part in parts_of(item))
+    return next(_requested_ids(call), None) is not None
+
+
+def _requested_ids(call: Inference) -> Iterator[str]:
+    """Yield the ids of the tool calls that a model asks for; "" for one without."""
+    for item in call.output or ():
+        for part in parts_of(item):
+            if part.get("type") == "tool_call":
+                yield str(part.get("id") or "")
 
 
 def _last_time(event: Event) -> tuple[int, int]:
@@ -309,8 +351,11 @@ def _prompt(turn: Event) -> str | None:
     return "\n".join(texts).strip()
 
 
-def _is_id(text: str) -> bool:
-    return len(text) == 16 and not text.strip("0123456789abcdef")
+def _span_id(record: SpanRecord) -> str:
+    """Return the id of a record; one of a log record in a span is made."""
+    span_id = record.span_id
+    is_id = len(span_id) == 16 and not span_id.strip("0123456789abcdef")
+    return span_id if is_id else _made_id(record.trace_id, span_id)
 
 
 def _made_id(*parts: str) -> str:

@@ -122,7 +122,9 @@ def _if_it_ran(trace: TraceView, call: Call, match: Match) -> Match:
 
 def exit_code(trace: TraceView, call: Call) -> int | None:
     """Return the exit code of the command that a call ran; None if it is not known."""
-    return None if call.result is None else next(_codes(trace, call), None)
+    if call.result is None or trace.unmatched_call(call.name) is not None:
+        return None
+    return next(_codes(trace, call), None)
 
 
 def _codes(trace: TraceView, call: Call) -> Iterator[int | None]:
@@ -130,8 +132,8 @@ def _codes(trace: TraceView, call: Call) -> Iterator[int | None]:
     result, output = call.result, or_none(call.result.output)
     if "exit_code" in result.extra:
         yield _number(result.extra["exit_code"])
-    if has_failed(trace, call) is False and _waits(call):
-        yield 0
+    if result.output is not UNSET and has_failed(trace, call) is False and _waits(call):
+        yield 0  # without an output nobody knows whether it ran
     if trace.replaced(result.output, RESULT, call.result_step_id) is not None:
         yield None
     yield from _codes_in_object(output)

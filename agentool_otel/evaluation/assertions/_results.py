@@ -49,7 +49,8 @@ def has_failed(trace: TraceView, call: Call) -> bool | None:
         return False if all_answered(trace) else None
     if or_none(call.result.error) is not None:
         return True
-    return None if trace.gap(ERROR, call.result_step_id) else False
+    hidden = trace.gap(ERROR, call.result_step_id) or trace.unmatched_call(call.name)
+    return None if hidden else False
 
 
 def was_denied(trace: TraceView, result: Any, step_id: str | None) -> bool | None:

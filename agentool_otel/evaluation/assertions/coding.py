@@ -111,7 +111,7 @@ class LastChangeTested(Check, frozen=True, kw_only=True):
         states: set[State] = {"unchanged"}
         for _, possible in events:
             states = {_after(state, event) for state in states for event in possible}
-        unclear = [call.step_id for call, possible in events if len(possible) > 1]
+        unclear = [(call, possible) for call, possible in events if len(possible) > 1]
         last_edit = _last(events, "edit")
         tests = [at for kind in ("passed", "failed") if (at := _last(events, kind))]
         ids = [call.step_id for call in trace.calls if call.step_id in (last_edit, *tests)]
@@ -119,8 +119,8 @@ class LastChangeTested(Check, frozen=True, kw_only=True):
             return not_evaluated(f"a change or a test run may be missing: {unseen}", ids)
         good = {state in ("unchanged", "passed") for state in states}
         if len(good) > 1:
-            where = list_words(unclear)
-            return not_evaluated(f"the calls at {where} may be changes or test runs", unclear)
+            doubts = list_words((_doubt(call, possible) for call, possible in unclear), "; ")
+            return not_evaluated(doubts, [call.step_id for call, _ in unclear])
         return self._verdict(states, last_edit, ids)
 
     def _events(self, trace: TraceView, call: Call) -> set[Event]:
@@ -161,6 +161,13 @@ def _after(state: State, event: Event) -> State:
     if event == "edit":
         return "untested"
     return state if event == "other" or state == "unchanged" else event
+
+
+def _doubt(call: Call, possible: set[Event]) -> str:
+    """Return why a call may be several events."""
+    if possible == {"passed", "failed"}:
+        return f"the exit code of the tests at {call.step_id} is not known"
+    return f"what {call.name} did at {call.step_id} is not known"
 
 
 def _last(events: list[tuple[Call, set[Event]]], event: str) -> str | None:

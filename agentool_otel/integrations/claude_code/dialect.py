@@ -65,7 +65,7 @@ class ClaudeCode:
             *((name, "file_path") for name in ("Edit", "MultiEdit", "Write")),
             ("NotebookEdit", "notebook_path"),
         ),
-        exit_codes=(("Bash", r"\AExit code (-?\d+)"),),
+        exit_codes=(("Bash", r"\A(?:\w+: )?Exit code (-?\d+)"),),
         zero_without_error=(("Bash", "run_in_background"),),
     )
     """`Task` is the earlier name of `Agent`. deepagents has the same tool under the name `task`."""
@@ -232,4 +232,8 @@ def _read_outcome(span: Reader) -> Operation:
     )
     succeeded, failure = span.boolean("success"), span.text("error")
     read = onto.as_operation(span, "execute_tool")
-    return onto.failed(read, "_OTHER", failure) if succeeded is False or failure else read
+    if succeeded is not False and not failure:
+        return read
+    if failure and read.error_type is not None and read.error_message is None:
+        return structs.replace(read, error_message=failure)
+    return onto.failed(read, "_OTHER", failure)

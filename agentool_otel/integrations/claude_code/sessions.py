@@ -1,4 +1,4 @@
-"""Claude Code's sessions on this machine: `claude-code://`.
+"""Claude Code's sessions on this machine.
 
 Source: Claude Code 2.1.332; `CLAUDE_CONFIG_DIR` from its documentation of environment variables.
 """
@@ -17,6 +17,7 @@ __all__ = ["ClaudeCodeSessions"]
 class ClaudeCodeSessions(SessionFolder):
     """The source."""
 
+    place = "~/.claude/projects/*/*.jsonl"
     product = "Claude Code"
 
     @classmethod

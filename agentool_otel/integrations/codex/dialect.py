@@ -6,6 +6,8 @@ usage of a turn is a roll-up of its responses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
@@ -16,15 +18,19 @@ from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Content,
     Markers,
+    TraceLinks,
 )
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.session_entries import Channel, Entry, session_links
+from agentool_otel.dialects.kit.session_tree import combined
+from agentool_otel.integrations.codex.events.names import FILE, SCOPES
+from agentool_otel.integrations.codex.events.records import entries_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Codex"]
 
-_SCOPES = ("codex_cli_rs", "codex_exec", "codex_")
 _ANSWER = "codex.agent_response"
 _TURN = "codex.turn.token_usage."
 _USAGE = "codex.usage."
@@ -68,20 +74,39 @@ class Codex:
         exit_codes=tuple((name, words) for name, _ in _COMMANDS for words in _EXIT_CODES),
     )
     prompt_ids = ("turn.id",)
-    markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
+    markers = Markers(keys=("codex.",), scopes=SCOPES, names=("codex.",))
     content = Content(attributes=("prompt", "arguments", "output"), events=(_ANSWER,))
 
+    values_from = (Channel.FILE, Channel.LOG, Channel.SPAN)
+    makes_spans = True
+
+    def owns(self, span: SpanRecord) -> bool:
+        return span.scope.startswith(SCOPES)
+
+    def entries(self, records: Sequence[SpanRecord]) -> tuple[list[Entry], list[SpanRecord]]:
+        return entries_of(records, self.read)
+
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
+        return session_links(spans, self, "conversation.id", "parent.conversation.id")
+
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return combined(spans, self, FILE)
+
     def recognise(self, span: SpanRecord) -> Confidence:
+        if span.scope == FILE:
+            return Confidence(OWN_ROLE, f"scope {span.scope}")
         if span.name.startswith(("session_task.turn", "handle_responses", "codex.")):
-            is_ours = span.scope.startswith(_SCOPES) or any(
+            is_ours = span.scope.startswith(SCOPES) or any(
                 key.startswith("codex.") for key in span.attributes
             )
             return Confidence(OWN_ROLE if is_ours else SPAN_NAME, f"span {span.name}")
-        if span.scope.startswith(_SCOPES):
+        if span.scope.startswith(SCOPES):
             return Confidence(SCOPE, f"scope {span.scope}")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
+        if span.span.scope == FILE:
+            return onto.as_operation(span)
         name = span.span.name
         if name.startswith("session_task.turn") or name == "codex.user_prompt":
             return _read_turn(span)

@@ -246,7 +246,7 @@ def _defer(
     prices: Prices | None = None,
 ) -> bool:
     """Defer the parts that have to wait, and return whether that is the whole trace."""
-    part = None if gathered else _part(spans, ordered, runs)
+    part = None if gathered else part_of(spans, ordered)
     if part is not None:
         defer(part)
         return True
@@ -270,14 +270,6 @@ def _weight(span: SpanRecord) -> int:
     return 1000 + sum(
         len(attribute) for attribute in span.attributes.values() if isinstance(attribute, str)
     )
-
-
-def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
-    if not ordered:
-        return None
-    # Events of the conventions whose span is not there have no start.
-    first = next((node for node in ordered if node.start_ns is not None), ordered[0])
-    return part_of(spans, first, [run.root for run in runs if run.root is not None])
 
 
 def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:

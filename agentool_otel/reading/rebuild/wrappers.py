@@ -128,6 +128,12 @@ def unwrapped(
             del body.runs[twin]
             body.take(bodies.pop(twin))
             runs.join(twin, outer)
+        if (twin := _recorded_by_us(outer, body)) is not None:
+            for run in _outer_first([twin], bodies, {twin: None}):
+                nodes.pop(run, None)
+                del bodies[run]
+            body.leave_out(twin)
+            _fill(outer, twin)
         inner = _only_run(outer, body)
         if inner is None:
             nodes[outer] = None
@@ -231,12 +237,12 @@ def _ends_otherwise(outer: Node, inner: Node) -> bool:
 
 def _recorded_twice(outer: Node, body: Body) -> Node | None:
     """Return the run inside that is the same one, as another tracer has recorded it: the only one
-    of the same name, which no tool has called.
+    of the same name, or where the outer one has none, of the same input; no tool has called it.
 
     What is inside a span of ours with a timeline may stand there already, so it must be all.
     """
     name = run_name(outer)
-    same = [run for run in body.runs if name is not None and run_name(run) == name]
+    same = [run for run in body.runs if _is_same(run, outer, name)]
     if len(same) != 1:
         return None
     (inner,) = same
@@ -248,6 +254,29 @@ def _recorded_twice(outer: Node, body: Body) -> Node | None:
     if has_timeline and (len(body.runs) > 1 or body.has_steps()):
         return None
     return inner
+
+
+def _recorded_by_us(outer: Node, body: Body) -> Node | None:
+    """Return the run inside a span of ours that another tracer has recorded as well, where ours has
+    no name and the same input. The timeline of ours has all of its steps.
+    """
+    if run_name(outer) is not None or not outer.span.scope.startswith(_OURS):
+        return None
+    if not any(event.name == agentool.STEP_EVENT for event in outer.span.events):
+        return None
+    same = [run for run in body.runs if _is_same(run, outer, None)]
+    if len(same) != 1 or same[0].span.scope.startswith(_OURS):
+        return None
+    return None if _has_tool_between(same[0], outer) else same[0]
+
+
+def _is_same(run: Node, outer: Node, name: str | None) -> bool:
+    if name is not None:
+        return run_name(run) == name
+    one, other = run.operation, outer.operation
+    if not isinstance(one, AgentInvocation) or not isinstance(other, AgentInvocation):
+        return False
+    return bool(one.input) and list(one.input or ()) == list(other.input or ())
 
 
 def _follows(node: Node, other: Node) -> bool:
@@ -270,7 +299,10 @@ def _is_tool(node: Node) -> bool:
 
 def _fill(outer: Node, inner: Node) -> None:
     """Complete a run with another tracer's data about it, whose span is plumbing then."""
-    outer.operation = replace(outer.operation, **_missing(outer, inner))
+    filled = _missing(outer, inner)
+    if isinstance(outer.operation, AgentInvocation) and not outer.operation.agent_name:
+        filled["agent_name"] = run_name(inner)
+    outer.operation = replace(outer.operation, **filled)
     inner.operation = Unclassified(extra=inner.operation.extra)
     inner.is_run = False
 

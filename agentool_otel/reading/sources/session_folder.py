@@ -93,6 +93,8 @@ class SessionFolder(SpanFiles):
 
     product: ClassVar[str]
     """Its name in messages."""
+    place: ClassVar[str]
+    """Its files, in words of its documentation."""
 
     def __init__(self, where: str):
         query = parse_session_query(where)

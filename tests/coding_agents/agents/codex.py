@@ -29,7 +29,7 @@ class Codex(Agent):
          "codex.tool_result", "codex.agent_response", "codex.api_request"}
     )  # fmt: skip
 
-    dropped_attributes = ("code.", "busy_ns", "idle_ns", "auth.", "thread.name")
+    dropped_attributes = ("code.", "busy_ns", "idle_ns", "auth.", "thread.name", "target")
 
     def prepare(self, place: Place, situation: Situation) -> None:
         content = json.dumps(situation.content)
@@ -109,6 +109,9 @@ class Codex(Agent):
     def matters(self, span: Json) -> bool:
         names = {pair["key"] for pair in span.get("attributes", ())}
         return "gen_ai.usage.input_tokens" in names or "codex.tool_call" in str(span.get("events"))
+
+    def is_harness(self, line: Json) -> bool:
+        return line.get("type") == "world_state"
 
     def log_matters(self, record: Json) -> bool:
         return any(pair["key"] == "input_token_count" for pair in record.get("attributes", ()))

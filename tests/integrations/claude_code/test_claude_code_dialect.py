@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import replace
+
+from agentool_otel.dialects import classify
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from tests.dialects.spelled import coverage, event, span, spelled, text
@@ -117,6 +120,13 @@ def test_log_records_are_read() -> None:
         claude_code: unclassified
     """)
     assert coverage(LOGS) == 0.8
+
+
+def test_the_words_of_a_failed_execution_are_kept_beside_its_error_type() -> None:
+    attributes = {"span.type": "tool.execution", "success": False, "error": "Exit code 1\n1 failed"}
+    for kind in ({}, {"error.type": "ShellError"}):
+        record = replace(span({**attributes, **kind}, scope=TRACES), status="ERROR")
+        assert classify(record)[1].error_message == "Exit code 1\n1 failed"
 
 
 def test_bodies_joined_to_a_model_call_are_its_messages() -> None:

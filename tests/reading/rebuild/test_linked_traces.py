@@ -306,7 +306,7 @@ def test_a_crew_that_runs_repeatedly_is_never_in_memory_as_a_whole() -> None:
     for n in range(3):
         crew.kickoff(f"city {n}")
     for span in reversed(crew.spans):
-        part = part_of([span], Node(span), [])
+        part = part_of([span], [Node(span)])
         assert part is not None
         parts.add(part)
     assert [len(spans) for spans in parts.runs()] == [3, 3, 3]

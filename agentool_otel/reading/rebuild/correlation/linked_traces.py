@@ -34,16 +34,15 @@ class Part(NamedTuple):
     """Ids of runs; parts of the same id that overlap in time belong together."""
 
 
-def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
+def part_of(spans: list[SpanRecord], nodes: Iterable[Node]) -> Part | None:
     """Return a trace as a part of a run; None if it stands for itself.
 
     Args:
         spans: all of the trace.
-        first: the one that starts first.
-        roots: its runs.
+        nodes: their nodes.
     """
     known = linking_dialects()
-    named = {node.dialect for node in (first, *roots) if node.dialect in known}
+    named = {node.dialect for node in nodes if node.dialect in known}
     linked = [
         (name, links)
         for name in sorted(filter(None, named))

@@ -1,0 +1,70 @@
+"""Laws of sessions that are put together from several channels."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.rebuild.trace import Rebuilt
+from agentool_otel.reading.sources.opening import open_spans
+from tests.coding_agents.missing import MISSING
+from tests.coding_agents.recordings import FOLDER
+from tests.coding_agents.stories import CHANNELS
+from tests.laws import many
+
+RECORDINGS = sorted(
+    f"{folder.parent.name}/{folder.name}"
+    for agent in MISSING
+    for folder in FOLDER.glob(f"{agent}/*")
+)
+
+
+@cache
+def records(recording: str) -> tuple[SpanRecord, ...]:
+    folder = FOLDER / recording
+    files = [str(folder / file) for file in CHANNELS.values() if (folder / file).exists()]
+    return tuple(open_spans(files).spans())
+
+
+def document(run: Rebuilt) -> str:
+    return json.dumps(run.document, sort_keys=True)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS)
+@settings(max_examples=many(3), deadline=None)
+@given(seed=st.randoms(use_true_random=False), again=st.integers(0, 20))
+def test_order_and_repetition_of_records_change_nothing(
+    recording: str, seed: random.Random, again: int
+) -> None:
+    spans = list(records(recording))
+    expected = sorted(map(document, rebuild(spans)))
+    shuffled = spans + seed.sample(spans, min(again, len(spans)))
+    seed.shuffle(shuffled)
+    assert sorted(map(document, rebuild(shuffled))) == expected
+
+
+@pytest.mark.parametrize("recording", RECORDINGS)
+@settings(max_examples=many(3), deadline=None)
+@given(seed=st.randoms(use_true_random=False), share=st.floats(0.1, 0.9))
+def test_with_records_missing_no_call_is_there_twice_and_none_is_new(
+    recording: str, seed: random.Random, share: float
+) -> None:
+    spans = list(records(recording))
+    whole = calls(spans)
+    some = seed.sample(spans, max(1, int(len(spans) * share)))
+    found = calls(some)
+    assert len(found) == len(set(found))
+    assert set(found) <= set(whole)
+
+
+def calls(spans: list[SpanRecord]) -> list[object]:
+    steps = (step for run in rebuild(spans) for step in run.document["steps"])
+    ids = (step["tool_call"].get("id") for step in steps if step["type"] == "tool_call")
+    return [call_id for call_id in ids if call_id is not None]
