@@ -6,7 +6,7 @@ without an id, content and time tell which call they are of: all channels have o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -17,7 +17,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
 
-__all__ = ["plain", "with_calls", "with_message_keys"]
+__all__ = ["plain", "with_calls", "with_message_keys", "with_span_keys"]
 
 _SECOND = 10**9
 _SURE_NS = 60 * _SECOND
@@ -58,7 +58,12 @@ class _Known:
 
 def with_calls(entries: list[Entry]) -> list[Entry]:
     """Return entries with the ids of the tool calls that log records are of."""
-    known = _Known([entry for entry in entries if entry.kind == "tool" and entry.keys])
+    known = _Known(
+        [
+            *(entry for entry in entries if entry.kind == "tool" and entry.keys),
+            *(call for entry in entries for call in _calls_of(entry)),
+        ]
+    )
     completed: list[Entry] = []
     ids: dict[str, str] = {}
     for entry in entries:
@@ -75,6 +80,18 @@ def with_calls(entries: list[Entry]) -> list[Entry]:
     ]
 
 
+def _calls_of(entry: Entry) -> Iterator[Entry]:
+    """Yield the tool calls that an answer of the model asks for."""
+    call = entry.operation
+    for item in (call.output or ()) if isinstance(call, Inference) else ():
+        for part in parts_of(item):
+            call_id, name = part.get("id"), part.get("name")
+            if part.get("type") == "tool_call" and isinstance(call_id, str):
+                arguments = part.get("arguments", UNSET)
+                tool = ToolExecution(name=str(name or ""), call_id=call_id, arguments=arguments)
+                yield Entry("tool", tool, entry.span, entry.channel, (call_id,), entry.agent)
+
+
 def with_message_keys(entries: list[Entry]) -> list[Entry]:
     """Return entries with the ids of the requests that the messages of session files answer. A
     message has one key of its own; a request is of another channel, or has more of them."""
@@ -86,6 +103,34 @@ def with_message_keys(entries: list[Entry]) -> list[Entry]:
         if entry.kind == "model" and _is_message(entry):
             key = requests.take(entry, _between_messages)
             entry = entry._replace(keys=(*entry.keys, *([key] if key is not None else [])))
+        completed.append(entry)
+    return completed
+
+
+def with_span_keys(entries: list[Entry]) -> list[Entry]:
+    """Return entries with the ids of the spans that log records of model calls are of, where those
+    name none; they have one key, which begins with `log`."""
+    ended = {
+        key
+        for entry in entries
+        if entry.channel is Channel.LOG and isinstance(entry.operation, Inference)
+        if entry.operation.usage is not None
+        for key in entry.keys
+    }
+    spans = _Known(
+        [
+            entry
+            for entry in entries
+            if entry.kind == "model" and entry.channel is Channel.SPAN
+            if ended.isdisjoint(entry.keys)
+        ]
+    )
+    completed: list[Entry] = []
+    for entry in entries:
+        is_loose = entry.keys[:1] and entry.keys[0].startswith("log ")
+        if entry.kind == "model" and entry.channel is Channel.LOG and is_loose:
+            key = spans.take(entry, _between_messages)
+            entry = entry._replace(keys=(*([key] if key is not None else []), *entry.keys))
         completed.append(entry)
     return completed
 

@@ -19,7 +19,12 @@ from agentool_otel.dialects.kit.session_entries import (
     ids,
     text_or_none,
 )
-from agentool_otel.dialects.kit.session_pairs import plain, with_calls, with_message_keys
+from agentool_otel.dialects.kit.session_pairs import (
+    plain,
+    with_calls,
+    with_message_keys,
+    with_span_keys,
+)
 from agentool_otel.ground import json_codec
 from agentool_otel.integrations.gemini_cli.events.logs import of_logs
 from agentool_otel.integrations.gemini_cli.events.names import (
@@ -56,7 +61,7 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
     ordered = sorted(records, key=lambda record: (record.start_ns or 0, record.end_ns or 0))
     files, logs, spans, unknown = _assigned(ordered)
     entries = [*of_spans(spans, read), *of_logs(logs, read), *(_of_file(f, read) for f in files)]
-    entries = with_turns(_with_whole_counts(with_message_keys(with_calls(entries))))
+    entries = with_turns(_with_whole_counts(with_message_keys(with_span_keys(with_calls(entries)))))
     entries += [answer for entry in entries if (answer := _report_of(entry)) is not None]
     return list(_with_session(entries)), unknown
 
