@@ -159,5 +159,5 @@ def test_without_content_each_prompt_of_a_session_is_a_turn() -> None:
         )
     ]  # fmt: skip
     entries, _ = GeminiCLI().entries(records)
-    turns = [entry.turn for entry in entries]
+    turns = [entry.turn for entry in entries if entry.kind != "turn"]
     assert turns == ["prompt s1########0", "prompt s1########0", "prompt s1########1"]

@@ -25,7 +25,23 @@ def with_turns(entries: list[Entry]) -> list[Entry]:
     """Return entries with the turns that they are of, and the turns of spans."""
     prompts = list(_prompts_of_spans(entries))
     turns = _Turns([*entries, *prompts])
-    return [*(turns.placed(entry) for entry in entries), *prompts]
+    placed = [turns.placed(entry) for entry in entries]
+    return [*placed, *prompts, *_without_prompt(placed, prompts)]
+
+
+def _without_prompt(entries: list[Entry], prompts: list[Entry]) -> Iterator[Entry]:
+    """Yield the turns whose prompt no record has; Gemini CLI has no spans of turns."""
+    known = {key for entry in (*entries, *prompts) if entry.kind == "turn" for key in entry.keys}
+    for entry in entries:
+        if entry.turn is not None and entry.turn not in known:
+            known.add(entry.turn)
+            turn = AgentInvocation(
+                agent_name=AGENT, conversation_id=entry.operation.conversation_id
+            )
+            span = replace(
+                entry.span, span_id=f"{entry.span.span_id}/turn", parent_id=None, end_ns=None
+            )
+            yield Entry("turn", turn, span, entry.channel, (entry.turn,))
 
 
 class _Turns:
