@@ -38,6 +38,7 @@ __all__ = [
     "content",
     "is_answer",
     "is_part",
+    "join_texts",
     "message_of",
     "parts_of",
     "request",
@@ -117,7 +118,7 @@ def parts_of(parts: Any) -> list[Part]:
     return [each for part in items(parts) for each in _parts(part)]
 
 
-def _join_texts(parts: list[Part]) -> list[Part]:
+def join_texts(parts: list[Part]) -> list[Part]:
     """Return parts with consecutive texts as one: a stream divides them anywhere."""
     merged: list[Part] = []
     for each in parts:
@@ -229,7 +230,7 @@ class GenerateContentReading:
         output: list[Message] = []
         reasons: list[str | None] = []
         for index in sorted(self._parts):
-            parts = _join_texts(parts_of(self._parts[index]))
+            parts = join_texts(parts_of(self._parts[index]))
             why = self._finish.get(index)
             if why == "stop" and any(part["type"] == "tool_call" for part in parts):
                 why = "tool_call"  # the API has no reason of its own for it

@@ -12,7 +12,11 @@ CHANNEL_TITLES = {"spans": "spans", "logs": "log records", "file": "session file
 
 
 class Missing(NamedTuple):
-    """Fields by channel, and by situation in a channel."""
+    """Fields by channel, and by situation in a channel.
+
+    `some tokens`: the count may lack some. `false status`: the channel is the same whether the
+    agent ended or was killed.
+    """
 
     always: dict[str, frozenset[str]]
     content_off: dict[str, frozenset[str]]
@@ -81,5 +85,26 @@ MISSING = {
             "file": _f("some tokens"),  # not those of the title
         },
         {},
+    ),
+    "gemini-cli": Missing(
+        {},
+        {
+            "spans": _f("input, output, tokens, arguments, result, thoughts"),
+            "logs": _f("input, output, arguments, result, thoughts, calls"),  # no ids of calls
+        },
+        {
+            ("spans", "thinking"): _f("some tokens"),  # output tokens are without thoughts
+            # The calls of a message are written when all of them have ended.
+            ("file", "killed"): _f("calls, thoughts, false status, false output"),
+        },
+    ),
+    "qwen-code": Missing(
+        {"logs": _f("thoughts")},
+        {
+            "spans": _f("input, output, arguments, result, thoughts"),
+            "logs": _f("input, output, result"),
+        },
+        # No log record has a call before it has ended.
+        {("logs", "killed"): _f("calls, false status, false output")},
     ),
 }

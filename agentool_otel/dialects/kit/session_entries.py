@@ -14,14 +14,15 @@ from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["DENIED", "Channel", "Entry", "Kind", "SessionDialect", "flat", "numbered",
-           "session_links"]  # fmt: skip
+__all__ = ["DENIED", "Channel", "Entry", "Kind", "SessionDialect", "begun", "flat", "ids",
+           "numbered", "session_links", "text_or_none"]  # fmt: skip
 
 Kind = Literal["turn", "agent", "model", "tool"]
 
 DENIED = "permission_denied"
 """Error type of a tool call that the user, a rule or a hook did not allow."""
 _SCOPE = "otel.scope.name"
+_MS = 1_000_000
 
 
 class Channel(IntEnum):
@@ -137,3 +138,21 @@ def numbered(entries: Iterable[Entry], key: Callable[[Entry], str | None]) -> It
         counts[place] += 1
         made = f"{entry.agent or ''}\0{content}\0{counts[place]}"
         yield entry._replace(keys=(*entry.keys, made))
+
+
+def begun(record: SpanRecord) -> SpanRecord:
+    """Return a log record with the time of its event, which it is written at the end of."""
+    took, end_ns = record.attributes.get("duration_ms"), record.end_ns
+    if not isinstance(took, (int, float)) or end_ns is None or not 0 < took * _MS < end_ns:
+        return record
+    return replace(record, start_ns=end_ns - int(took * _MS))
+
+
+def ids(*values: object) -> tuple[str, ...]:
+    """Return the values that are ids."""
+    return tuple(item for item in values if isinstance(item, str) and item)
+
+
+def text_or_none(value: object) -> str | None:
+    """Return a value that is a text and not empty."""
+    return value if isinstance(value, str) and value else None

@@ -82,17 +82,18 @@ class _Session:
         of_key: dict[tuple[Kind, str], list[Entry]] = {}
         groups: dict[int, list[Entry]] = {}
         for entry in entries:
-            group = [entry]
+            keys: list[tuple[Kind, str]] = [(entry.kind, key) for key in entry.keys]
+            same = {id(found): found for key in keys if (found := of_key.get(key)) is not None}
+            group = max(same.values(), key=len, default=[])
             groups[id(group)] = group
-            for key in entry.keys:
-                other = of_key.get((entry.kind, key), group)
+            group.append(entry)
+            for other in same.values():
                 if other is not group:
-                    group, smaller = (other, group) if len(other) >= len(group) else (group, other)
-                    group += smaller
-                    del groups[id(smaller)]
-                    for item in smaller:
-                        of_key.update(((item.kind, own), group) for own in item.keys)
-                of_key[entry.kind, key] = group
+                    group += other
+                    del groups[id(other)]
+                    for item in other:
+                        of_key.update({(item.kind, key): group for key in item.keys})
+            of_key.update((key, group) for key in keys)
         for group in groups.values():
             yield Event(group, self._values_from)
 
@@ -313,6 +314,8 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         operation = replace(operation, agent_id=None, extra=extra)
     steps = (child for child in event.children if child.kind != "agent" and not child.aside)
     own = sorted(steps, key=_last_time)
+    while len(own) > 1 and _is_answer(own[-2]) and _is_afterthought(own[-1]):
+        own.pop()
     calls = [child.operation for child in own if isinstance(child.operation, Inference)]
     said = [call for call in calls if call.output]
     if operation.output is None and said and not _asks_for_tools(said[-1]):
@@ -328,6 +331,22 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     if goes_on or any(child.end_ns is None for child in own):
         return operation, None
     return operation, own[-1].end_ns
+
+
+def _is_answer(event: Event) -> bool:
+    call = event.operation
+    return isinstance(call, Inference) and bool(call.output) and not _asks_for_tools(call)
+
+
+def _is_afterthought(event: Event) -> bool:
+    """Return whether an event is a request of the agent for itself, such as for a title."""
+    call = event.operation
+    return (
+        isinstance(call, Inference)
+        and not call.output
+        and call.error_type is None
+        and event.end_ns is not None
+    )
 
 
 def _asks_for_tools(call: Inference) -> bool:

@@ -73,7 +73,7 @@ class ClaudeCodeSession:
         if not isinstance(event.get("sessionId"), str):
             return kind in _WITHOUT_SESSION and ("leafUuid" in event or "messageId" in event)
         if "uuid" in event:
-            return "isSidechain" in event
+            return "isSidechain" in event and "parts" not in v.obj(event.get("message"))
         is_line = _LINE.fullmatch(kind) is not None
         return is_line and _OTHERS.isdisjoint(event)
 

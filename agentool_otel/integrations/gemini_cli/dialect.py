@@ -6,6 +6,7 @@ values end in `[TRUNCATED: original length N]`, and are then JSON no more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,18 +21,37 @@ from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Content,
     Markers,
+    TraceLinks,
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry, session_links
+from agentool_otel.dialects.kit.session_tree import combined
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.model.operations import AgentInvocation, Operation, Unclassified
+from agentool_otel.integrations.gemini_cli.events import names
+from agentool_otel.integrations.gemini_cli.events.calls import (
+    answer_in,
+    call_id_of,
+    described,
+    ended_call,
+    joined,
+    sub_agent_of,
+)
+from agentool_otel.integrations.gemini_cli.events.records import entries_of
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Operation,
+    ToolExecution,
+    Unclassified,
+)
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["GeminiCLI"]
 
-_SCOPE = "gemini-cli"
-_PREFIX = "gemini_cli."
+_SCOPE = names.SCOPE
+_PREFIX = names.PREFIX
+_SCOPES = (_SCOPE, names.FILE)
 _OPERATIONS = {
     "user_prompt": "invoke_agent",
     "agent_call": "invoke_agent",
@@ -72,13 +92,38 @@ class GeminiCLI:
     )
     prompt_ids = ("prompt_id",)
     markers = Markers(
-        keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
+        keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=_SCOPES, names=(_PREFIX,)
     )
-    content = Content(attributes=("prompt", "function_args"))
+    content = Content(attributes=("prompt", "function_args", "request_text", "response_text"))
+
+    values_from = (Channel.SPAN, Channel.LOG, Channel.FILE)
+    """A file has the calls of a message once all of them have ended."""
+    makes_spans = True
+
+    def owns(self, span: SpanRecord) -> bool:
+        if span.name:
+            return span.scope in _SCOPES
+        # What is left of a span that is not there: the events of the conventions.
+        return any(event.attributes.get("otel.scope.name") == _SCOPE for event in span.events)
+
+    def entries(self, records: Sequence[SpanRecord]) -> tuple[list[Entry], list[SpanRecord]]:
+        return entries_of(records, self.read)
+
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
+        links = session_links(spans, self, "session.id", "agent_id")
+        prompts = (span.attributes.get("gen_ai.prompt.name") for span in spans)
+        agents = {agent for prompt in prompts if (agent := sub_agent_of(prompt)) is not None}
+        if links is None or not agents:
+            return links
+        ids = [*dict.fromkeys([*links.offered, *sorted(agents)])]
+        return TraceLinks(offered=ids, needed=ids)
+
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return combined(spans, self, names.FILE)
 
     def recognise(self, span: SpanRecord) -> Confidence:
         operation = span.attributes.get(gen_ai.OPERATION_NAME)
-        ours = span.attributes.get(gen_ai.AGENT_NAME) == _SCOPE or span.scope == _SCOPE
+        ours = span.attributes.get(gen_ai.AGENT_NAME) == _SCOPE or span.scope in _SCOPES
         if ours:
             return Confidence(
                 EXTENDS if operation is not None else SCOPE, "scope or agent gemini-cli"
@@ -88,6 +133,8 @@ class GeminiCLI:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
+        if span.span.scope == names.FILE:
+            return onto.as_operation(span)
         own_operation = span.rest.get(gen_ai.OPERATION_NAME)
         name = str(own_operation or span.span.name).removeprefix(_PREFIX)
         operation = _OPERATIONS.get(name)
@@ -121,6 +168,8 @@ def _read_messages(span: Reader) -> None:
                 span.rest[key] = onto.as_messages(text, role)
         elif isinstance(value, (list, dict)):
             span.rest[key] = onto.as_messages(value, role)
+        if key == gen_ai.OUTPUT_MESSAGES and isinstance(span.rest.get(key), list):
+            span.rest[key] = joined(span.rest[key])
     if isinstance(span.rest.get(gen_ai.SYSTEM_INSTRUCTIONS), str):
         system = _uncut(span.rest[gen_ai.SYSTEM_INSTRUCTIONS])
         if system is not onto.UNSET:
@@ -141,6 +190,10 @@ def _read_model_call(span: Reader) -> None:
     onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, onto.total(answered, thought))
     onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, thought)
     onto.put(span, gen_ai.PROVIDER_NAME, "gcp.gemini")
+    response = span.rest.get("response_text")
+    if isinstance(response, str) and (answer := answer_in(json_or_text(response))):
+        onto.drop(span, "response_text")
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, answer)
     _read_messages(span)
 
 
@@ -152,17 +205,37 @@ def _read_tool(span: Reader) -> Operation:
             gen_ai.INPUT_MESSAGES: gen_ai.TOOL_CALL_ARGUMENTS,
         },
     )
+    request = json_or_text(span.rest.get(gen_ai.TOOL_CALL_ARGUMENTS))
+    if isinstance(request, dict) and "callId" in request and "args" in request:
+        span.rest[gen_ai.TOOL_CALL_ARGUMENTS] = request["args"]
+    ended = json_or_text(span.rest.get(gen_ai.OUTPUT_MESSAGES))
+    if isinstance(ended, dict) and isinstance(ended.get("response"), dict):
+        onto.drop(span, gen_ai.OUTPUT_MESSAGES)
+        return ended_call(_called(span), ended["response"])
     if gen_ai.TOOL_CALL_RESULT not in span.rest and gen_ai.OUTPUT_MESSAGES in span.rest:
         result = span.json(gen_ai.OUTPUT_MESSAGES)
         onto.set_result(span, result)
-    return _with_outcome(span, onto.as_operation(span, "execute_tool"))
+    return _with_outcome(span, _called(span))
+
+
+def _called(span: Reader) -> ToolExecution:
+    """Return the tool call of a span, with the id that the model's API has."""
+    read = onto.as_operation(span, "execute_tool")
+    assert isinstance(read, ToolExecution)
+    if read.call_id is None:
+        return read
+    return msgspec.structs.replace(read, call_id=call_id_of(read.name, read.call_id))
 
 
 def _with_outcome(span: Reader, read: Operation) -> Operation:
     """Take the outcome that log records state in attributes."""
     succeeded = read.extra.pop("success", None)
-    described = read.extra.pop("error", None)
+    words = read.extra.pop("error", None)
     kind = read.extra.pop("error_type", None)
-    if described is None and kind is None and succeeded not in (False, "false"):
+    if words is None and kind is None and succeeded not in (False, "false"):
         return read
-    return onto.failed(read, str(kind) if kind else "_OTHER", str(described or "") or None)
+    described_kind = str(kind) if kind else None
+    if isinstance(read, ToolExecution):
+        denied = described(described_kind, str(words or ""))
+        described_kind = denied if kind or denied == DENIED else None
+    return onto.failed(read, described_kind or "_OTHER", str(words or "") or None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from agentool_otel.dialects import classify
+from agentool_otel.integrations.gemini_cli.dialect import GeminiCLI
+from agentool_otel.model.messages import message
 from tests.dialects.spelled import coverage, event, span, spelled, text
 from tests.dialects.traces import load
 
@@ -105,3 +108,56 @@ def test_a_detected_loop_is_the_outcome_of_the_run_it_happened_in() -> None:
         scope="gemini-cli",
     )
     assert classify(record)[1].error_type == "loop_detected"
+
+
+def test_an_unknown_record_stays_in_the_tree() -> None:
+    known = span({"gen_ai.operation.name": "llm_call"}, name="llm_call", scope="gemini-cli")
+    other = span({"session.id": "s1"}, name="gemini_cli.novelty", scope="gemini-cli")
+    config = span({"session.id": "s1"}, name="gemini_cli.config", scope="gemini-cli")
+    _, unknown = GeminiCLI().entries([known, other, config])
+    assert unknown == [other]
+
+
+def test_an_answer_in_pieces_is_one_message() -> None:
+    pieces = [{"role": "model", "parts": [{"text": words}]} for words in ("Par", "is.")]
+    attributes = {"gen_ai.operation.name": "llm_call", "gen_ai.output.messages": json.dumps(pieces)}
+    operation: Any = classify(span(attributes, scope="gemini-cli"))[1]
+    assert operation.output == [message("assistant", [{"type": "text", "content": "Paris."}])]
+
+
+def test_a_running_sub_agent_is_below_the_call_that_started_it() -> None:
+    asked = {"functionCall": {"name": "invoke_agent", "args": {"agent_name": "miner"}, "id": "c1"}}
+    response = {"candidates": [{"content": {"role": "model", "parts": [asked]}}]}
+    names = {"session.id": "s1", "prompt_id": "s1", "response_text": json.dumps([response])}
+    started = {"session.id": "s1", "agent_id": "a1", "agent_name": "miner"}
+    records = [
+        span(
+            {"event.name": f"gemini_cli.{name}", **attributes},
+            name=f"gemini_cli.{name}", scope="gemini-cli", start_ns=n, end_ns=n,
+        )
+        for n, (name, attributes) in enumerate(
+            [("api_response", names), ("agent.start", started)], 1
+        )
+    ]  # fmt: skip
+    entries, _ = GeminiCLI().entries(records)
+    assert [entry.started_by for entry in entries if entry.kind == "agent"] == ["c1"]
+
+
+def test_without_content_each_prompt_of_a_session_is_a_turn() -> None:
+    records = [
+        span(
+            {"gen_ai.operation.name": kind, "gen_ai.conversation.id": "s1", **prompt},
+            name=kind, scope="gemini-cli", start_ns=n, end_ns=n,
+        )
+        for n, (kind, prompt) in enumerate(
+            [
+                ("llm_call", {"gen_ai.prompt.name": "s1########0"}),
+                ("tool_call", {"gen_ai.tool.name": "glob"}),
+                ("llm_call", {"gen_ai.prompt.name": "s1########1"}),
+            ],
+            1,
+        )
+    ]  # fmt: skip
+    entries, _ = GeminiCLI().entries(records)
+    turns = [entry.turn for entry in entries if entry.kind != "turn"]
+    assert turns == ["prompt s1########0", "prompt s1########0", "prompt s1########1"]
