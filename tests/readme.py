@@ -26,6 +26,8 @@ from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from tests import content_names, versions
 from tests.coding_agents.missing import CHANNEL_TITLES, MISSING
+from tests.coding_agents.recordings import FOLDER
+from tests.coding_agents.stories import CHANNELS
 from tests.docs import assertion_examples, convention_tables, decisions
 from tests.situations.task import Row, rows
 
@@ -201,7 +203,8 @@ def _channels() -> str:
         (
             (_title(agent), CHANNEL_TITLES[channel], *(", ".join(sorted(part)) for part in parts))
             for agent, missing in MISSING.items()
-            for channel in missing.channels
+            for channel, file in CHANNELS.items()
+            if any(FOLDER.glob(f"{agent}/*/{file}"))
             if (parts := missing.of_channel(channel))
         ),
     )

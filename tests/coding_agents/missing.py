@@ -24,11 +24,6 @@ class Missing(NamedTuple):
     more: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
     """Besides, by channel and situation."""
 
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """Return the channels of the agent."""
-        return (*self.always, *(name for name in ("file",) if name not in self.always))
-
     def of_channel(self, channel: str) -> tuple[frozenset[str], frozenset[str], list[str]]:
         """Return what a channel never has, what not without content, and what not sometimes."""
         more = [

@@ -21,6 +21,7 @@ _HEAD = 4 << 10
 class GeminiCLISessions(SessionFolder):
     """The source."""
 
+    place = "~/.gemini/tmp/*/chats/session-*.jsonl"
     product = "Gemini CLI"
 
     @classmethod

@@ -17,6 +17,7 @@ __all__ = ["QwenCodeSessions"]
 class QwenCodeSessions(SessionFolder):
     """The source."""
 
+    place = "~/.qwen/projects/*/chats/*.jsonl"
     product = "Qwen Code"
 
     @classmethod
