@@ -1,4 +1,4 @@
-"""Gemini CLI's sessions on this machine: `gemini-cli://`.
+"""Gemini CLI's sessions on this machine.
 
 Source: Gemini CLI 0.61.0; `GEMINI_CLI_HOME` from `utils/paths.ts` of 0.56.
 """

@@ -1,4 +1,4 @@
-"""Qwen Code's sessions on this machine: `qwen-code://`.
+"""Qwen Code's sessions on this machine.
 
 Source: Qwen Code 0.24.4; `QWEN_RUNTIME_DIR` from `config/storage.ts` of 2026-11.
 """
