@@ -7,21 +7,22 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.coding_agents.missing import MISSING
 from tests.coding_agents.recordings import FOLDER
 from tests.coding_agents.stories import CHANNELS, differences, places, rebuilt, scripted
 
-Case = tuple[str, str, tuple[str, ...]]
 
-
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[ParameterSet]:
+    """Yield the channels of each recording: each alone, all together, and in pairs if thorough."""
     for folder in sorted(folder for agent in MISSING for folder in FOLDER.glob(f"{agent}/*")):
         there = [name for name, file in CHANNELS.items() if (folder / file).exists()]
         for count in range(1, len(there) + 1):
             for channels in combinations(there, count):
                 if telling(folder.parent.name, folder.name, channels):
-                    yield folder.parent.name, folder.name, channels
+                    marks = [pytest.mark.thorough] if 1 < count < len(there) else []
+                    yield pytest.param(folder.parent.name, folder.name, channels, marks=marks)
 
 
 def telling(agent: str, situation: str, channels: Iterable[str]) -> list[frozenset[str]]:

@@ -22,11 +22,19 @@ from tests.laws import many
 
 _MADE = re.compile(r"call_[0-9a-f]{16}")
 """An id of a call whose records have none."""
+_ORDINARY = ("killed", "read_edit_shell", "sub_agent")
+"""Situations that are played in the ordinary tests; the others take patience."""
 RECORDINGS = sorted(
     f"{folder.parent.name}/{folder.name}"
     for agent in MISSING
     for folder in FOLDER.glob(f"{agent}/*")
 )
+PLAYED = [
+    recording
+    if recording.endswith(_ORDINARY)
+    else pytest.param(recording, marks=pytest.mark.thorough)
+    for recording in RECORDINGS
+]
 
 
 @cache
@@ -40,7 +48,7 @@ def document(run: Rebuilt) -> str:
     return json.dumps(run.document, sort_keys=True)
 
 
-@pytest.mark.parametrize("recording", RECORDINGS)
+@pytest.mark.parametrize("recording", PLAYED)
 @settings(max_examples=many(3), deadline=None)
 @given(seed=st.randoms(use_true_random=False), again=st.integers(0, 20))
 def test_order_and_repetition_of_records_change_nothing(
@@ -53,7 +61,7 @@ def test_order_and_repetition_of_records_change_nothing(
     assert sorted(map(document, rebuild(shuffled))) == expected
 
 
-@pytest.mark.parametrize("recording", RECORDINGS)
+@pytest.mark.parametrize("recording", PLAYED)
 @settings(max_examples=many(3), deadline=None)
 @given(seed=st.randoms(use_true_random=False), share=st.floats(0.1, 0.9))
 def test_with_records_missing_no_call_is_there_twice_and_none_is_new(

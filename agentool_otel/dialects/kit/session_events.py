@@ -29,6 +29,8 @@ class Event:
         self.kind = entries[0].kind
         self.parent: Event | None = None
         self.children: list[Event] = []
+        self.asked_by: Event | None = None
+        """Of a tool call: the model call that asks for it."""
         self.goes_on = False
         """Whether no record shows its end though one would if it had come to an end."""
 

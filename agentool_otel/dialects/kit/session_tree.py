@@ -105,6 +105,7 @@ class _Session:
         pairs = [(event, tool) for event in self._others for tool in self._requested(event)]
         for event, tool in pairs:
             tool.agent = tool.agent or event.agent
+            tool.asked_by = event
         for event, tool in pairs:
             event.agent = event.agent or tool.agent
         for event, tool in pairs:
@@ -238,6 +239,8 @@ class _Session:
     def _turn(self, event: Event) -> Event | None:
         """Return the turn that an event is part of: the one it names, else the latest before it."""
         key = event.first("turn")
+        if key is None and event.asked_by is not None:
+            key = event.asked_by.first("turn")
         if key is not None and (turn := self._turn_of.get(key)) is not None:
             return self._current(turn)
         if not self.turns:
@@ -366,7 +369,7 @@ def _last_time(event: Event) -> tuple[int, int]:
 
 
 def _start(event: Event) -> int:
-    return event.start_ns or 0
+    return event.start_ns or event.end_ns or 0
 
 
 def _prompt(turn: Event) -> str | None:
