@@ -15,13 +15,17 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["DENIED", "Channel", "Entry", "Kind", "SessionDialect", "begun", "flat", "ids",
-           "numbered", "session_links", "text_or_none"]  # fmt: skip
+           "paired", "session_links", "text_or_none"]  # fmt: skip
 
 Kind = Literal["turn", "agent", "model", "tool"]
 
 DENIED = "permission_denied"
 """Error type of a tool call that the user, a rule or a hook did not allow."""
 _SCOPE = "otel.scope.name"
+_NEAR_NS = 2 * 10**9
+"""Longest time between the records of one event."""
+_LATEST = 8
+"""Events with the same content that a record may be of, the latest."""
 _MS = 1_000_000
 
 
@@ -120,24 +124,48 @@ def flat(span: SpanRecord) -> Iterator[SpanRecord]:
         )
 
 
-def numbered(entries: Iterable[Entry], key: Callable[[Entry], str | None]) -> Iterator[Entry]:
-    """Yield entries with one more key, of content that is counted in each channel: events that have
-    no id in one of the channels are the same if they are as many.
+def paired(entries: Iterable[Entry], key: Callable[[Entry], str | None]) -> Iterator[Entry]:
+    """Yield entries with one more key where they have no id in one of the channels: those of
+    different channels with the same content, and nearly the same time, are of the same event.
 
     Args:
-        entries: in order of time.
+        entries: the entries, in any order.
         key: returns the content; None for an entry without.
     """
-    counts: dict[tuple[Channel, str | None, str], int] = defaultdict(int)
-    for entry in entries:
+    events: dict[tuple[str | None, str], list[_Pair]] = defaultdict(list)
+    for entry in sorted(entries, key=_time):
         content = key(entry)
         if content is None:
             yield entry
             continue
-        place = (entry.channel, entry.agent, content)
-        counts[place] += 1
-        made = f"{entry.agent or ''}\0{content}\0{counts[place]}"
-        yield entry._replace(keys=(*entry.keys, made))
+        known = events[entry.agent, content]
+        near = [
+            (apart, pair)
+            for pair in known[-_LATEST:]
+            if entry.channel not in pair.channels
+            and (apart := abs(_time(entry) - pair.at_ns)) <= _NEAR_NS
+        ]
+        if near:
+            pair = min(near, key=lambda item: item[0])[1]
+            pair.channels.add(entry.channel)
+        else:
+            pair = _Pair(f"{entry.agent or ''}\0{content}\0{len(known)}", _time(entry))
+            pair.channels.add(entry.channel)
+            known.append(pair)
+        yield entry._replace(keys=(*entry.keys, pair.key))
+
+
+class _Pair:
+    """An event without an id, and the channels that have a record of it."""
+
+    def __init__(self, key: str, at_ns: int):
+        self.key = key
+        self.at_ns = at_ns
+        self.channels: set[Channel] = set()
+
+
+def _time(entry: Entry) -> int:
+    return entry.span.end_ns or entry.span.start_ns or 0
 
 
 def begun(record: SpanRecord) -> SpanRecord:

@@ -128,6 +128,8 @@ def _defaults(kind: type[Operation] | type[Usage]) -> tuple[tuple[str, Any], ...
 
 
 def _is_set(default: Any, value: Any) -> bool:
+    if default is UNSET:
+        return value is not UNSET  # an empty result is one
     return value is not None and value is not UNSET and value != default and value not in ("", [])
 
 

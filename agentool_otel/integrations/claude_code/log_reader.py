@@ -41,6 +41,16 @@ _LINE = re.compile(r"[a-z]+(-[a-z]+)*")
 _OTHERS = frozenset({"projectHash", "traceId", "name", "kind", "payload"})
 """Members that the lines of no type have, but objects of others with `sessionId` and `type`."""
 _EXIT_CODE = re.compile(r"Exit code (\d+)\n?")
+_INTERRUPTED = "[Request interrupted by user"
+_LOCAL_OUTPUT = "<local-command-stdout>"
+_TAG = re.compile(r"</?local-command-stdout>")
+_COMMAND = re.compile(
+    r"\s*(?:<command-message>.*?</command-message>\s*)?<command-name>\s*(.*?)\s*</command-name>"
+    r"(?:\s*<command-message>.*?</command-message>)?"
+    r"(?:\s*<command-args>\s*(.*?)\s*</command-args>)?",
+    re.DOTALL,
+)
+"""A command of Claude Code's own, such as `/compact`, and its arguments."""
 _API_ERROR = re.compile(r"API Error: (\d+ )?")
 _LINE_NUMBER = re.compile(r"\s*(\d+)\t(.*)")
 _NO_API = "<synthetic>"
@@ -55,12 +65,16 @@ class ClaudeCodeSession:
 
     def __init__(self) -> None:
         self._spans = SessionSpans(FILE, AGENT)
+        self._turn: list[SpanRecord] = []
+        """The spans of the turn that is under way."""
         self._prompt: dict[str | None, str] = {}
         """By sub-agent, the id of its prompt."""
         self._last_ns: dict[str | None, int] = {}
-        """By sub-agent, the time of its last line that counts."""
+        """By sub-agent, the time of its last line that a model answers."""
         self._message: list[Object] = []
         """The lines of the message that is under way."""
+        self._message_ns: int | None = None
+        """The time of what it answers."""
         self._calls: dict[str, tuple[ToolExecution, str, str | None, int | None]] = {}
         """By id, calls without a result, each with its turn, its sub-agent and its start."""
 
@@ -79,71 +93,114 @@ class ClaudeCodeSession:
 
     def spans(self, event: Object) -> Iterator[SpanRecord]:
         """Yield the spans that a line completes."""
-        content = v.obj(event.get("message")).get("content")
-        if event.get("type") == "assistant":
+        kind, part = event.get("type"), v.obj(event.get("message"))
+        if kind == "assistant" and (part.get("model") != _NO_API or event.get("isApiErrorMessage")):
             if self._message and _message_id(event) != _message_id(self._message[0]):
-                yield from self._end_message()
-            self._message.append(event)
-        elif event.get("type") == "user" and not event.get("isMeta"):
-            yield from self._end_message()
-            results = [block for block in map(v.obj, v.array(content)) if _is_result(block)]
-            for block in results:
-                yield from self._end_call(event, block)
-            if not results:
-                yield self._start_turn(event, content)
-            self._last_ns[_agent(event)] = v.time_ns(event.get("timestamp")) or 0
+                self._end_message()
+            self._add_to_message(event, part)
+        elif kind == "user" and not (event.get("isMeta") or event.get("isCompactSummary")):
+            yield from self._read_user(event, part.get("content"))
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""
-        yield from self._end_message()
+        self._end_message()
         for call_id, (call, turn, agent, start_ns) in self._calls.items():
-            yield self._tool(call, call_id, turn, agent, start_ns, None)
+            self._turn.append(self._tool(call, call_id, turn, agent, start_ns, None))
         self._calls.clear()
+        yield from self._turn
+        self._turn = []
 
-    def _start_turn(self, event: Object, content: Any) -> SpanRecord:
+    def _read_user(self, event: Object, content: Any) -> Iterator[SpanRecord]:
+        results = [block for block in map(v.obj, v.array(content)) if _is_result(block)]
+        words = _words(content)
+        if results:
+            for block in results:
+                self._end_call(event, block)
+        elif words.startswith(_INTERRUPTED):
+            self._end_turn(event, error_type="interrupted", error_message=words.strip("[]"))
+            return
+        elif words.startswith(_LOCAL_OUTPUT):
+            printed = _TAG.sub("", words).strip()
+            self._end_turn(event, output=[message("assistant", [text(printed)])])
+            return
+        else:
+            yield from self._start_turn(event, content, words)
+        self._last_ns[_agent(event)] = v.time_ns(event.get("timestamp")) or 0
+
+    def _start_turn(self, event: Object, content: Any, words: str) -> Iterator[SpanRecord]:
+        """Begin a turn, and yield the spans of the one before. Of prompts with one id, all but the
+        last are copies from the session that this one was forked from, whose file has them."""
+        self._end_message()
         session, agent = v.text(event.get("sessionId")), _agent(event)
         prompt_id = v.text(event.get("promptId")) or v.text(event.get("uuid"))
+        if agent is not None or self._prompt.get(agent) != prompt_id:
+            yield from self._turn
+        else:
+            self._calls.clear()
+        self._turn = []
         self._prompt[agent] = prompt_id
+        if (command := _COMMAND.match(words)) is not None:
+            prompt = [message("user", [text(" ".join(filter(None, command.groups())))])]
+        elif isinstance(content, str):
+            prompt = [message("user", [text(content)])]
+        else:
+            prompt = messages_from([{"role": "user", "content": content}], "user")
         operation = AgentInvocation(
-            agent_name=None if agent else AGENT,
-            conversation_id=session,
-            input=messages_from([{"role": "user", "content": content}], "user"),
+            agent_name=None if agent else AGENT, conversation_id=session, input=prompt
         )
         names = {"prompt.id": prompt_id, "agent_id": agent, "cwd": event.get("cwd")}
         start_ns = v.time_ns(event.get("timestamp"))
-        return self._spans.span(operation, prompt_id, agent or "", start_ns, None, names)
+        self._turn.append(
+            self._spans.span(operation, prompt_id, agent or "", start_ns, None, names)
+        )
 
-    def _end_message(self) -> Iterator[SpanRecord]:
-        """Yield the model call whose lines have been read, and keep the tools that it asks for."""
+    def _end_turn(self, event: Object, **fields: Any) -> None:
+        """Add what a line of Claude Code's own says of the end of a turn."""
+        self._end_message()
+        agent = _agent(event)
+        prompt_id = self._prompt.get(agent) or v.text(event.get("promptId"))
+        operation = AgentInvocation(conversation_id=v.text(event.get("sessionId")), **fields)
+        end_ns = v.time_ns(event.get("timestamp"))
+        names = {"prompt.id": prompt_id, "agent_id": agent}
+        key = f"{agent or ''}\0end"
+        self._turn.append(self._spans.span(operation, prompt_id, key, None, end_ns, names))
+
+    def _add_to_message(self, event: Object, part: Object) -> None:
+        """Add a line to the message that is under way, and keep the tools that it asks for."""
+        agent = _agent(event)
+        if not self._message:
+            self._message_ns = self._last_ns.get(agent)
+        self._message.append(event)
+        turn = self._prompt.get(agent) or v.text(event.get("sessionId"))
+        for block in map(v.obj, v.array(part.get("content"))):
+            if block.get("type") == "tool_use" and (call_id := v.text(block.get("id"))):
+                asked = ToolExecution(
+                    name=v.text(block.get("name")),
+                    call_id=call_id,
+                    arguments=block.get("input", UNSET),
+                    conversation_id=v.text(event.get("sessionId")),
+                )
+                at_ns = v.time_ns(event.get("timestamp"))
+                self._calls[call_id] = (asked, turn, agent, at_ns)
+
+    def _end_message(self) -> None:
+        """Add the model call whose lines have been read."""
         lines, self._message = self._message, []
         if not lines:
             return
         first, last = lines[0], lines[-1]
-        agent = _agent(first)
-        turn = self._prompt.get(agent) or v.text(first.get("sessionId"))
+        agent, session = _agent(first), v.text(first.get("sessionId"))
+        turn = self._prompt.get(agent) or session
         parts = [v.obj(line.get("message")) for line in lines]
         content = [block for part in parts for block in v.array(part.get("content"))]
         end_ns = v.time_ns(last.get("timestamp"))
-        start_ns = self._last_ns.get(agent) or end_ns
-        session = v.text(first.get("sessionId"))
-        for line, part in zip(lines, parts, strict=True):
-            for block in map(v.obj, v.array(part.get("content"))):
-                if block.get("type") == "tool_use" and (call_id := v.text(block.get("id"))):
-                    asked = ToolExecution(
-                        name=v.text(block.get("name")),
-                        call_id=call_id,
-                        arguments=block.get("input", UNSET),
-                        conversation_id=session,
-                    )
-                    at_ns = v.time_ns(line.get("timestamp"))
-                    self._calls[call_id] = (asked, turn, agent, at_ns)
         request = v.text(first.get("requestId")) or None
         names = {"prompt.id": turn, "agent_id": agent, "request_id": request}
         call = _model_call(first, parts[-1], content, session)
-        key = request or _message_id(first)
-        yield self._spans.span(call, turn, key, start_ns, end_ns, names)
+        key, start_ns = request or _message_id(first), self._message_ns or end_ns
+        self._turn.append(self._spans.span(call, turn, key, start_ns, end_ns, names))
 
-    def _end_call(self, event: Object, block: Object) -> Iterator[SpanRecord]:
+    def _end_call(self, event: Object, block: Object) -> None:
         call_id = v.text(block.get("tool_use_id"))
         agent, session = _agent(event), v.text(event.get("sessionId"))
         end_ns = v.time_ns(event.get("timestamp"))
@@ -153,8 +210,8 @@ class ClaudeCodeSession:
         returned = event.get("toolUseResult")
         started = v.text(v.obj(returned).get("agentId"))
         if started:
-            yield self._sub_agent(started, call, turn, call_id, end_ns)
-        yield self._tool(call, call_id, turn, agent, start_ns, end_ns, event, block)
+            self._turn.append(self._sub_agent(started, call, turn, call_id, end_ns))
+        self._turn.append(self._tool(call, call_id, turn, agent, start_ns, end_ns, event, block))
 
     def _sub_agent(
         self, agent: str, call: ToolExecution, turn: str, call_id: str, at_ns: int | None
@@ -257,11 +314,23 @@ def _ended(call: ToolExecution, event: Object, block: Object) -> tuple[ToolExecu
         failed = replace(call, error_type="tool_error", error_message=words)
         return failed, int(code[1]) if code else None
     returned = event.get("toolUseResult")
-    exit_code = 0 if call.name == "Bash" and not v.obj(returned).get("interrupted") else None
+    exit_code = 0 if call.name == "Bash" and _has_ended(v.obj(returned)) else None
     result = _returned(returned, sent)
     if call.name == "Read" and isinstance(result, str):
         result = _without_line_numbers(result)
     return replace(call, result=result), exit_code
+
+
+def _has_ended(returned: Object) -> bool:
+    """Return whether a command has ended by itself: it may go on in the background."""
+    return not (returned.get("interrupted") or returned.get("backgroundTaskId"))
+
+
+def _words(content: Any) -> str:
+    """Return the text of a user's line."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(v.text(v.obj(block).get("text")) for block in v.array(content))
 
 
 def _without_line_numbers(text: str) -> str:

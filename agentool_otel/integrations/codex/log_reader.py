@@ -25,7 +25,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.integrations.codex.events.names import AGENT, FILE
 from agentool_otel.integrations.codex.events.outputs import ended, exit_code_in, output_text
 from agentool_otel.model.messages import Part, message, reasoning, text
@@ -145,7 +145,7 @@ class CodexSession:
         operation = AgentInvocation(
             agent_name=None if self._parent else AGENT,
             conversation_id=self._session,
-            input=messages_from([{"role": "user", "content": words}], "user"),
+            input=[message("user", [text(words)])],
         )
         yield self._span(operation, self._turn, "", at_ns, None)
 
@@ -162,11 +162,17 @@ class CodexSession:
                 conversation_id=self._session,
             )
             yield self._span(call, turn, "error", self._last_ns, at_ns)
-        elif payload.get("type") == "task_complete":
+        elif payload.get("type") == "turn_aborted":
+            reason = v.text(payload.get("reason")) or "interrupted"
+            aborted = AgentInvocation(
+                conversation_id=self._session, error_type=reason, error_message=None
+            )
+            yield self._span(aborted, turn, "end", None, at_ns)
+        else:
             answer = v.text(payload.get("last_agent_message"))
             operation = AgentInvocation(
                 conversation_id=self._session,
-                output=messages_from(answer, "assistant") or None,
+                output=[message("assistant", [text(answer)])] if answer else None,
             )
             yield self._span(operation, turn, "end", None, at_ns)
 

@@ -24,6 +24,11 @@ __all__ = ["ended", "exit_code_in", "output_text"]
 _HEADER = re.compile(r"(?:(?:Chunk ID|Wall time|Exit code|Original token count): [^\n]*\n|"
                      r"Process exited with code -?\d+\n)+Output:(?:\n|\Z)")  # fmt: skip
 _EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_FAILED = re.compile(
+    r"(?:apply_patch verification failed|failed to parse function arguments|unsupported call|"
+    r"(?:exec_command|write_stdin) failed)\b"
+)
+"""Beginnings of the outputs of calls that Codex could not make."""
 _DENIED = re.compile(r"Rejected\(|rejected by (?:the )?user|declined by (?:the )?user")
 
 
@@ -69,6 +74,8 @@ def ended(
     words = output if isinstance(output, str) else None
     if words is not None and _DENIED.search(words):
         return replace(call, error_type=DENIED, error_message=words)
+    if words is not None and _FAILED.match(words):
+        succeeded = False
     if exit_code or (succeeded is False):
         kind = f"exit code {exit_code}" if exit_code else "_OTHER"
         return replace(call, error_type=kind, error_message=words or kind)

@@ -3,7 +3,7 @@
 A tool call has the same `call_id` in all channels. A turn has `turn.id` in spans and files, and a
 trace in spans and log records, which it shares with the turns of its sub-agents. A sub-agent is a
 conversation of its own. A model call has no id that all channels have: calls with the same token
-counts are the same if they are as many.
+counts are the same if they ended at nearly the same time.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind, numbered
+from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind, paired
 from agentool_otel.integrations.codex.events.names import (
     AGENT,
     FILE,
@@ -25,6 +25,7 @@ from agentool_otel.integrations.codex.events.names import (
     PLUMBING_SPANS,
 )
 from agentool_otel.integrations.codex.events.outputs import ended, exit_code_in, output_text
+from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -62,7 +63,7 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
     """
     session = _Session(records, read)
     ordered = sorted(session.entries(), key=lambda entry: entry.span.start_ns or 0)
-    return list(numbered(ordered, _token_counts)), session.unknown
+    return list(paired(ordered, _token_counts)), session.unknown
 
 
 def _token_counts(entry: Entry) -> str | None:
@@ -228,7 +229,8 @@ class _Session:
             yield self._entry("turn", prompt, record, Channel.LOG, keys, conversation, None)
         elif name == "codex.agent_response":
             words = Reader(record).text("response")
-            said = AgentInvocation(output=messages_from(words, "assistant") or None)
+            answer = [message("assistant", [text(words)])] if words is not None else None
+            said = AgentInvocation(output=answer)
             record = replace(record, start_ns=None)
             keys = _keys(in_trace)
             yield self._entry("turn", said, record, Channel.LOG, keys, conversation, None)

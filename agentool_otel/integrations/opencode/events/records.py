@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from agentool_otel.dialects.kit.dialect import classify
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry, numbered
+from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry, paired
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.integrations.opencode.events.names import (
     CALL,
@@ -66,7 +66,7 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
             unknown.append(record)
     entries = [*_before_tools(entries)]
     entries.sort(key=lambda entry: entry.span.start_ns or 0)
-    return [*numbered(entries, _content)], unknown
+    return [*paired(entries, _content)], unknown
 
 
 def _before_tools(entries: Sequence[Entry]) -> Iterator[Entry]:
