@@ -10,12 +10,14 @@ Source: opencode 1.18.33, `packages/opencode/src/storage/db.ts` as released.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -60,18 +62,19 @@ class OpenCodeSessions(SpanFiles):
     def __init__(self, where: str):
         query = parse_session_query(where)
         scheme = where.partition("://")[0]
-        database = _database()
+        original = _database()
+        database, self._folder = _copied(original)
         every = _sessions(database) if database.is_file() else []
         if not every:
             raise SourceUnreachable(
-                f"opencode has no sessions here (looked in {printable_place(database)})"
+                f"opencode has no sessions here (looked in {printable_place(original)})"
             )
         asked = [*_asked_for(every, query)]
         if not asked:
             newest_ns = max(session.changed_ns for session in every)
             there = f"{len(every):,} session{'s' * (len(every) != 1)}"
             raise no_session("opencode", scheme, query, there, newest_ns)
-        place = printable_place(database)
+        place = printable_place(original)
         files = [
             RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
             for session in asked
@@ -86,6 +89,25 @@ def _database() -> Path:
     return folder / (os.environ.get("OPENCODE_DB") or "opencode.db")
 
 
+def _copied(database: Path) -> tuple[Path, TemporaryDirectory[str] | None]:
+    """Return a database that nobody writes to, and the folder that a copy of it is in: SQLite
+    writes beside one that is in use, even to read it."""
+    log = database.with_name(f"{database.name}-wal")
+    if not log.exists():
+        return database, None
+    folder = TemporaryDirectory(prefix="agentool-")
+    try:
+        for file in (database, log):
+            shutil.copyfile(file, Path(folder.name, file.name))
+    except OSError as error:
+        folder.cleanup()
+        raise SourceError(
+            f"{printable_place(database)} cannot be copied to read it: {error.strerror}"
+            "; hint: opencode export ID > session.json, and name that file"
+        ) from None
+    return Path(folder.name, database.name), folder
+
+
 @contextmanager
 def _reading(database: Path) -> Generator[sqlite3.Connection]:
     """Open the database without writing to its folder.
@@ -93,8 +115,8 @@ def _reading(database: Path) -> Generator[sqlite3.Connection]:
     Raises:
         SourceError: it cannot be read, or has other tables.
     """
-    is_in_use = database.with_name(database.name + "-wal").exists()
-    mode = "mode=ro" if is_in_use else "mode=ro&immutable=1"
+    is_copy = database.with_name(f"{database.name}-wal").exists()
+    mode = "mode=ro" if is_copy else "mode=ro&immutable=1"
     try:
         url = f"file:{quote(str(database.absolute()))}?{mode}"
         with closing(sqlite3.connect(url, uri=True)) as connection:
