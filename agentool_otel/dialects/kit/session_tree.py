@@ -13,6 +13,7 @@ of the same event become one span, and the spans one tree:
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
@@ -66,7 +67,11 @@ class _Session:
         events = list(self._merged(entries))
         self.turns = [event for event in events if event.kind == "turn"]
         self.agents = {key: e for e in events if e.kind == "agent" for key in e.keys}
-        self._tools = {key: e for e in events if e.kind == "tool" for key in e.keys}
+        self._tools: dict[str, list[Event]] = defaultdict(list)
+        for event in events:
+            if event.kind == "tool":
+                for key in dict.fromkeys(event.keys):
+                    self._tools[key].append(event)
         self._others = [event for event in events if event.kind in ("model", "tool")]
         self._turn_of: dict[str, Event] = {}
         self._joined: dict[Event, Event] = {}
@@ -79,23 +84,11 @@ class _Session:
 
     def _merged(self, entries: list[Entry]) -> Iterator[Event]:
         """Yield an event for each set of entries that have keys in common."""
-        of_key: dict[tuple[Kind, str], list[Entry]] = {}
-        groups: dict[int, list[Entry]] = {}
-        for entry in entries:
-            keys: list[tuple[Kind, str]] = [(entry.kind, key) for key in entry.keys]
-            same = {id(found): found for key in keys if (found := of_key.get(key)) is not None}
-            group = max(same.values(), key=len, default=[])
-            groups[id(group)] = group
-            group.append(entry)
-            for other in same.values():
-                if other is not group:
-                    group += other
-                    del groups[id(other)]
-                    for item in other:
-                        of_key.update({(item.kind, key): group for key in item.keys})
-            of_key.update((key, group) for key in keys)
-        for group in groups.values():
-            yield Event(group, self._values_from)
+        groups = _Groups()
+        for entry in sorted(entries, key=_entry_time):
+            groups.add(entry)
+        for group in groups.all():
+            yield Event(group.entries, self._values_from)
 
     # ------------------------------------------------------------------------------ sub-agents
 
@@ -163,9 +156,15 @@ class _Session:
         """Yield the tool calls that a model call asks for."""
         if isinstance(event.operation, Inference):
             for call_id in _requested_ids(event.operation):
-                tool = self._tools.get(call_id)
-                if tool is not None:
+                if (tool := self._tool(call_id, event)) is not None:
                     yield tool
+
+    def _tool(self, key: str, event: Event) -> Event | None:
+        """Return the tool call with an id that is nearest to an event: some servers count the calls
+        of each answer from one."""
+        at_ns = _start(event)
+        tools = self._tools.get(key, ())
+        return min(tools, key=lambda tool: abs(_start(tool) - at_ns), default=None)
 
     def _sort_turns(self) -> None:
         self.turns = sorted((t for t in self.turns if t not in self._joined), key=_start)
@@ -230,7 +229,7 @@ class _Session:
     def _parent(self, event: Event) -> Event | None:
         if event.kind == "agent":
             started_by = event.first("started_by")
-            if started_by is not None and (tool := self._tools.get(started_by)) is not None:
+            if started_by is not None and (tool := self._tool(started_by, event)) is not None:
                 return tool
         key = event.agent
         agent = self.agents.get(key) if key is not None else None
@@ -284,6 +283,70 @@ class _Session:
             span.parent_id = parent or (above if above in self._outside else None)
             yield span
             waiting += ((child, span.span_id) for child in one.children)
+
+
+class _Group:
+    """Entries of one event."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.turns: dict[Channel, str] = {}
+        self.at_ns = 0
+
+    def may_have(self, entry: Entry) -> bool:
+        """Return whether an entry can be of this event: ids may come again in another turn."""
+        turn = self.turns.get(entry.channel)
+        return turn is None or entry.turn is None or turn == entry.turn
+
+    def take(self, entries: list[Entry]) -> None:
+        self.entries += entries
+        for entry in entries:
+            self.at_ns = _entry_time(entry)
+            if entry.turn is not None:
+                self.turns[entry.channel] = entry.turn
+
+
+class _Groups:
+    """Entries by their keys, in order of time."""
+
+    def __init__(self) -> None:
+        self._groups: dict[_Group, None] = {}
+        self._of_key: dict[tuple[Kind, str], list[_Group]] = defaultdict(list)
+
+    def all(self) -> Iterator[_Group]:
+        return iter(self._groups)
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry to the group that it has a key of, or to a new one; one with keys of several
+        makes one of them."""
+        at_ns = _entry_time(entry)
+        found: dict[_Group, None] = {}
+        for key in entry.keys:
+            known = self._of_key[entry.kind, key]
+            near = [group for group in known if group.may_have(entry)]
+            if near:
+                found[min(near, key=lambda group: abs(group.at_ns - at_ns))] = None
+        group, *others = found or [_Group()]
+        self._groups[group] = None
+        for other in others:
+            group.take(other.entries)
+            del self._groups[other]
+            for item in other.entries:
+                self._place(item, group, other)
+        group.take([entry])
+        self._place(entry, group, None)
+
+    def _place(self, entry: Entry, group: _Group, instead_of: _Group | None) -> None:
+        for key in entry.keys:
+            groups = self._of_key[entry.kind, key]
+            if instead_of in groups:
+                groups.remove(instead_of)
+            if group not in groups:
+                groups.append(group)
+
+
+def _entry_time(entry: Entry) -> int:
+    return entry.span.start_ns or entry.span.end_ns or 0
 
 
 def _is_in_circle(event: Event) -> bool:
