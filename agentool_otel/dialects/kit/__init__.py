@@ -12,6 +12,8 @@ quoted_agents      messages of other agents that a model is sent as the user's
 langchain_values   inputs and outputs of LangChain's runs
 python_text        values that were printed rather than encoded
 session_entries    records of a coding agent's session, and the events that they are of
+session_groups     which records are of the same event, by their ids
+session_pairs      ids for records that have none, by content and time
 session_events     one event, of all of its records
 session_tree       the spans of a session, one for each event
 """
