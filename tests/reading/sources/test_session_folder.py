@@ -33,7 +33,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     old.write_text(files[1].read_text().replace("/home/user/project", "/home/user/shop"))
     files[1].unlink()
     os.utime(files[0])
-    os.utime(old, (time.time() - 7 * DAY_S,) * 2)
+    week_ago = time.time() - 7 * DAY_S
+    os.utime(old, (week_ago, week_ago))
     return tmp_path
 
 
