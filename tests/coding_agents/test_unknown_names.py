@@ -41,3 +41,8 @@ def test_a_span_of_an_unknown_name_is_unread(agent: str) -> None:
     )
     names = [name for run in rebuild([*spans, unknown]) for name in run.fidelity.unread_spans]
     assert f"{prefix}{NAME}" in names
+
+
+@pytest.mark.parametrize("agent", MISSING)
+def test_the_framework_of_a_session_is_its_agent(agent: str) -> None:
+    assert {run.framework() for run in rebuild(records(f"{agent}/sub_agent"))} == {agent}

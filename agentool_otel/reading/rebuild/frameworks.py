@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agentool_otel.dialects import linking_dialects
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -69,9 +70,16 @@ def _without_framework(nodes: list[Node]) -> str | None:
 def _first_named(nodes: list[Node], kinds: tuple[type, ...]) -> str | None:
     for kind in kinds:
         for node in nodes:
-            if isinstance(node.operation, kind) and (name := _named(node.span.scope)) is not None:
+            if isinstance(node.operation, kind) and (name := _name_of(node)) is not None:
                 return name
     return None
+
+
+def _name_of(node: Node) -> str | None:
+    dialect = linking_dialects().get(node.dialect or "")
+    if getattr(dialect, "makes_spans", False):  # a coding agent, whose scopes have other names
+        return str(node.dialect).replace("_", "-")
+    return _named(node.span.scope)
 
 
 def _named(scope: str) -> str | None:
