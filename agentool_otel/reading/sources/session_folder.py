@@ -9,6 +9,7 @@ Files are read and nothing else: no file is written, and nothing is sent anywher
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -113,6 +114,11 @@ class SessionFolder(SpanFiles):
             raise no_session(self.product, scheme, query, there, newest_ns)
         super().__init__(files, f"{scheme}://")
 
+    def _report(self, label: str, at: str, message: str) -> None:
+        """Report what is wrong, other than a last line that is still being written."""
+        if not (message.startswith("cut short") and _is_written_to(Path(label))):
+            super()._report(label, at, message)
+
     @classmethod
     def folder(cls) -> Path:
         """Return the folder with the sessions, which may not exist."""
@@ -136,6 +142,16 @@ def _is_asked_for(file: Path, query: SessionQuery, session: str) -> bool:
     elif _changed_ns(file) < query.since_ns:
         return False
     return query.project is None or _is_of_project(file, query.project)
+
+
+def _is_written_to(file: Path) -> bool:
+    """Return whether the last line of a file has no end yet."""
+    try:
+        with file.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) != b"\n"
+    except OSError:
+        return False
 
 
 def _changed_ns(file: Path) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.errors import SourceError, SourceUnreachable
-from agentool_otel.loading import load
+from agentool_otel.loading import load, rebuild
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.reading.sources.session_folder import parse_session_query
 from tests.coding_agents.recordings import FOLDER
@@ -56,6 +56,15 @@ def test_since_reads_older_ones_as_well(home: Path, query: str) -> None:
 )
 def test_project_and_session_select(home: Path, query: str) -> None:
     assert inputs(f"claude-code://?{query}") == ["Delete prices.csv."]
+
+
+def test_a_line_that_is_still_being_written_is_no_problem(home: Path) -> None:
+    for file in (home / ".claude" / "projects").glob("-home-user-project/*.jsonl"):
+        with file.open("a") as stream:
+            stream.write('{"type": "user", "message": {"role": "us')
+    source = open_source("claude-code://")
+    assert [run.document["status"] for run in rebuild(source.spans())] == ["success"]
+    assert source.problems == []
 
 
 def test_reading_changes_nothing(home: Path) -> None:
