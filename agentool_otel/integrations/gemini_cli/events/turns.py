@@ -13,9 +13,12 @@ from agentool_otel.integrations.gemini_cli.events.calls import prompt_in
 from agentool_otel.integrations.gemini_cli.events.names import AGENT
 from agentool_otel.model.messages import message, parts_of, text
 from agentool_otel.model.operations import AgentInvocation, Inference
+from agentool_otel.semconv import gen_ai
 
 __all__ = ["with_turns"]
 
+_CUT, _CUT_LENGTH = "[TRUNCATED: original length ", 60
+"""The end of a value that Gemini CLI has cut, and how long it is at most."""
 _ROUTING_NS = 10 * 10**9
 """Longest time between a request for itself and the prompt in the session file, which Gemini CLI
 writes when it knows the model to use."""
@@ -25,8 +28,17 @@ def with_turns(entries: list[Entry]) -> list[Entry]:
     """Return entries with the turns that they are of, and the turns of spans."""
     prompts = list(_prompts_of_spans(entries))
     turns = _Turns([*entries, *prompts])
-    placed = [turns.placed(entry) for entry in entries]
+    placed = [_without_history(turns.placed(entry)) for entry in entries]
     return [*placed, *prompts, *_without_prompt(placed, prompts)]
+
+
+def _without_history(entry: Entry) -> Entry:
+    """Return a model call without what it was sent: its turn has the prompt, which would be taken
+    from the history where it is cut."""
+    call = entry.operation
+    if entry.agent is not None or not isinstance(call, Inference) or not call.input:
+        return entry
+    return entry._replace(operation=replace(call, input=None))
 
 
 def _without_prompt(entries: list[Entry], prompts: list[Entry]) -> Iterator[Entry]:
@@ -106,11 +118,12 @@ def _prompts_of_spans(entries: list[Entry]) -> Iterator[Entry]:
         if not isinstance(call, Inference):
             continue
         prompt = _prompt(call)
-        if prompt is not None and (is_over or prompt != last):
+        is_next = is_over if prompt is None else is_over or prompt != last
+        if is_next and (prompt is not None or _is_cut(entry)):
             asked = AgentInvocation(
                 agent_name=AGENT,
                 conversation_id=call.conversation_id,
-                input=[message("user", [text(prompt)])],
+                input=None if prompt is None else [message("user", [text(prompt)])],
             )
             span = replace(
                 entry.span, span_id=f"{entry.span.span_id}/turn", parent_id=None, end_ns=None
@@ -129,6 +142,12 @@ def _prompt(call: Inference) -> str | None:
     if any(part.get("type") == "tool_call_response" for part in parts):
         return None
     return prompt_in(parts)
+
+
+def _is_cut(entry: Entry) -> bool:
+    """Return whether the messages of a request are too long to be all on its span."""
+    messages = entry.span.attributes.get(gen_ai.INPUT_MESSAGES)
+    return isinstance(messages, str) and _CUT in messages[-_CUT_LENGTH:]
 
 
 def _asks(call: Inference) -> bool:
