@@ -44,13 +44,6 @@ _EXIT_CODE = re.compile(r"Exit code (\d+)\n?")
 _INTERRUPTED = "[Request interrupted by user"
 _LOCAL_OUTPUT = "<local-command-stdout>"
 _TAG = re.compile(r"</?local-command-stdout>")
-_COMMAND = re.compile(
-    r"\s*(?:<command-message>.*?</command-message>\s*)?<command-name>\s*(.*?)\s*</command-name>"
-    r"(?:\s*<command-message>.*?</command-message>)?"
-    r"(?:\s*<command-args>\s*(.*?)\s*</command-args>)?",
-    re.DOTALL,
-)
-"""A command of Claude Code's own, such as `/compact`, and its arguments."""
 _API_ERROR = re.compile(r"API Error: (\d+ )?")
 _LINE_NUMBER = re.compile(r"\s*(\d+)\t(.*)")
 _NO_API = "<synthetic>"
@@ -139,8 +132,8 @@ class ClaudeCodeSession:
             self._calls.clear()
         self._turn = []
         self._prompt[agent] = prompt_id
-        if (command := _COMMAND.match(words)) is not None:
-            prompt = [message("user", [text(" ".join(filter(None, command.groups())))])]
+        if command := _command_in(words):
+            prompt = [message("user", [text(command)])]
         elif isinstance(content, str):
             prompt = [message("user", [text(content)])]
         else:
@@ -324,6 +317,19 @@ def _ended(call: ToolExecution, event: Object, block: Object) -> tuple[ToolExecu
 def _has_ended(returned: Object) -> bool:
     """Return whether a command has ended by itself: it may go on in the background."""
     return not (returned.get("interrupted") or returned.get("backgroundTaskId"))
+
+
+def _command_in(words: str) -> str:
+    """Return a command of Claude Code's own with its arguments, such as `/compact`; "" for any
+    other text."""
+    if not words.lstrip().startswith(("<command-name>", "<command-message>")):
+        return ""
+    return f"{_between(words, 'command-name')} {_between(words, 'command-args')}".strip()
+
+
+def _between(words: str, tag: str) -> str:
+    inside, end, _ = words.partition(f"<{tag}>")[2].partition(f"</{tag}>")
+    return inside.strip() if end else ""
 
 
 def _words(content: Any) -> str:
