@@ -171,9 +171,13 @@ def _time(entry: Entry) -> int:
 def begun(record: SpanRecord) -> SpanRecord:
     """Return a log record with the time of its event, which it is written at the end of."""
     took, end_ns = record.attributes.get("duration_ms"), record.end_ns
-    if not isinstance(took, (int, float)) or end_ns is None or not 0 < took * _MS < end_ns:
+    try:
+        before = int(float(took) * _MS) if isinstance(took, (str, int, float)) else 0
+    except (ValueError, OverflowError):
         return record
-    return replace(record, start_ns=end_ns - int(took * _MS))
+    if end_ns is None or not 0 < before < end_ns:
+        return record
+    return replace(record, start_ns=end_ns - before)
 
 
 def ids(*values: object) -> tuple[str, ...]:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from agentool_otel.evaluation.check import list_words
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.evaluation.trace_view import Call, TraceView, or_none
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.denials import DENIED
 from agentool_otel.semconv.redaction import visible_parts
 
-__all__ = ["ERROR", "NamedResult", "all_answered", "has_failed", "named_results", "was_denied"]
+__all__ = [
+    "ERROR",
+    "NamedResult",
+    "all_answered",
+    "has_failed",
+    "named_results",
+    "unknown_endings",
+    "was_denied",
+]
 
 ERROR = "error"
 """The member of a step with the error of a tool, as the notes on hidden data name it."""
@@ -41,6 +51,17 @@ def all_answered(trace: TraceView) -> bool:
     nameless = [item for _, item in trace.lone_results if not isinstance(item.call_id, str)]
     waiting = sum(call.result is None for call in trace.calls)
     return len(nameless) >= waiting and all(or_none(item.error) is None for item in nameless)
+
+
+def unknown_endings(trace: TraceView, tool_name: str | None) -> Verdict | None:
+    """Return the verdict on a tool, by default all, some of whose calls have an end that is not
+    known; None if all are known."""
+    silent = [call.step_id for call in trace.calls_of(tool_name) if call.result is None]
+    if silent and not all_answered(trace):
+        reason = f"no result of the calls at {list_words(silent)} was recorded"
+        return not_evaluated(reason, silent)
+    unseen = trace.unmatched_call(tool_name) or trace.unseen_calls_of(tool_name)
+    return not_evaluated(unseen) if unseen else None
 
 
 def has_failed(trace: TraceView, call: Call) -> bool | None:

@@ -14,8 +14,8 @@ from agentool_otel.evaluation.assertions._commands import exit_code, is_command,
 from agentool_otel.evaluation.assertions._edits import has_changed, is_edit, match_edit
 from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.assertions._results import (
-    all_answered,
     named_results,
+    unknown_endings,
     was_denied,
 )
 from agentool_otel.evaluation.assertions._test_commands import TEST_COMMANDS
@@ -199,13 +199,8 @@ class NoDeniedTool(Check, frozen=True, kw_only=True):
             ids = [step_id for step_id in unclear if step_id is not None]
             return not_evaluated(f"the error at {list_words(ids)} cannot be seen", ids)
         calls = trace.calls_of(self.tool_name)
-        silent = [call.step_id for call in calls if call.result is None]
-        if silent and not all_answered(trace):
-            reason = f"no result of the calls at {list_words(silent)} was recorded"
-            return not_evaluated(reason, silent)
-        unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
-        if unseen:
-            return not_evaluated(unseen)
+        if (unknown := unknown_endings(trace, self.tool_name)) is not None:
+            return unknown
         if not calls:
             return passed(
                 f"{self.tool_name or 'no tool'} was {'not ' * bool(self.tool_name)}called"

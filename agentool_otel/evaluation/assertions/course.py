@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.assertions._results import all_answered, named_results
+from agentool_otel.evaluation.assertions._results import named_results, unknown_endings
 from agentool_otel.evaluation.check import Check, Word, count_text, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
@@ -155,13 +155,8 @@ class NoToolError(Check, frozen=True, kw_only=True):
             words = (f"{name} failed at {at}: {short(item.error)}" for at, item, name in errors)
             where = list_words(words, "; ")
             return failed(where, [at for at, _, _ in errors if at is not None])
-        silent = [call.step_id for call in calls if call.result is None]
-        if silent and not all_answered(trace):
-            reason = f"no result of the calls at {list_words(silent)} was recorded"
-            return not_evaluated(reason, silent)
-        unseen = trace.unmatched_call(self.tool_name) or trace.unseen_calls_of(self.tool_name)
-        if unseen:
-            return not_evaluated(unseen)
+        if (unknown := unknown_endings(trace, self.tool_name)) is not None:
+            return unknown
         if not calls:
             return passed(
                 f"{self.tool_name} was not called" if self.tool_name else "no tool was called"

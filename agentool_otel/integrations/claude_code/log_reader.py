@@ -30,7 +30,7 @@ from agentool_otel.model.messages import message, only_block, text
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.reading.sources.session_spans import SessionSpans
+from agentool_otel.reading.sources.session_spans import SessionSpans, count_or_none
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Object
 
@@ -274,22 +274,18 @@ def _model_call(event: Object, part: Object, content: list[Any], session: str) -
 def _usage(counts: Object) -> Usage | None:
     """Return token counts: those of the input exclude cached ones, as of Anthropic's API."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    parts = [_count(counts.get(name)) for name in names]
+    parts = [count_or_none(counts.get(name)) for name in names]
     known = [count for count in parts if count is not None]
     details = v.obj(counts.get("output_tokens_details"))
-    if not known and _count(counts.get("output_tokens")) is None:
+    if not known and count_or_none(counts.get("output_tokens")) is None:
         return None
     return Usage(
         input_tokens=sum(known) if known else None,
-        output_tokens=_count(counts.get("output_tokens")),
+        output_tokens=count_or_none(counts.get("output_tokens")),
         cache_read_tokens=parts[1],
         cache_write_tokens=parts[2],
-        reasoning_tokens=_count(details.get("thinking_tokens")),
+        reasoning_tokens=count_or_none(details.get("thinking_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _ended(call: ToolExecution, event: Object, block: Object) -> tuple[ToolExecution, int | None]:

@@ -32,7 +32,7 @@ from agentool_otel.model.messages import Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.session_spans import SessionSpans
+from agentool_otel.reading.sources.session_spans import SessionSpans, count_or_none
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Object
 
@@ -264,12 +264,8 @@ def _usage(counts: Object) -> Usage | None:
     if not counts:
         return None
     return Usage(
-        input_tokens=_count(counts.get("input_tokens")),
-        output_tokens=_count(counts.get("output_tokens")),
-        cache_read_tokens=_count(counts.get("cached_input_tokens")),
-        reasoning_tokens=_count(counts.get("reasoning_output_tokens")),
+        input_tokens=count_or_none(counts.get("input_tokens")),
+        output_tokens=count_or_none(counts.get("output_tokens")),
+        cache_read_tokens=count_or_none(counts.get("cached_input_tokens")),
+        reasoning_tokens=count_or_none(counts.get("reasoning_output_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None

@@ -39,7 +39,7 @@ from agentool_otel.model.messages import Part, message, reasoning, text, tool_ca
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.reading.sources.session_spans import SessionSpans
+from agentool_otel.reading.sources.session_spans import SessionSpans, count_or_none
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Object
 
@@ -168,7 +168,7 @@ class CopilotSession:
             usage=_usage(usage),
             conversation_id=self._session,
         )
-        end_ns, took = _time_ns(counted), _count(usage.get("duration"))
+        end_ns, took = _time_ns(counted), count_or_none(usage.get("duration"))
         start_ns = self._began_ns.get(_agent(event), end_ns)
         if end_ns is not None and took is not None:
             start_ns = end_ns - took * _MS
@@ -260,17 +260,13 @@ def _parts(data: Object) -> Iterator[Part]:
 def _usage(counts: Object) -> Usage | None:
     """Return token counts: those of the input include cached ones, of the output reasoning."""
     usage = Usage(
-        input_tokens=_count(counts.get("inputTokens")),
-        output_tokens=_count(counts.get("outputTokens")),
-        cache_read_tokens=_count(counts.get("cacheReadTokens")),
-        cache_write_tokens=_count(counts.get("cacheWriteTokens")),
-        reasoning_tokens=_count(counts.get("reasoningTokens")),
+        input_tokens=count_or_none(counts.get("inputTokens")),
+        output_tokens=count_or_none(counts.get("outputTokens")),
+        cache_read_tokens=count_or_none(counts.get("cacheReadTokens")),
+        cache_write_tokens=count_or_none(counts.get("cacheWriteTokens")),
+        reasoning_tokens=count_or_none(counts.get("reasoningTokens")),
     )
     return usage if usage != Usage() else None
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _text(value: Any) -> str | None:

@@ -40,7 +40,7 @@ from agentool_otel.model.messages import Part, message, reasoning, text, tool_ca
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.reading.sources.session_spans import SessionSpans
+from agentool_otel.reading.sources.session_spans import SessionSpans, count_or_none
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Object
 
@@ -242,11 +242,11 @@ def _times(step: list[Object]) -> tuple[int | None, int | None]:
 def _usage(counts: Object) -> Usage | None:
     """Return token counts: those of an export are of disjoint kinds."""
     cache = v.obj(counts.get("cache"))
-    read, written = _count(cache.get("read")), _count(cache.get("write"))
-    thought = _count(counts.get("reasoning"))
+    read, written = count_or_none(cache.get("read")), count_or_none(cache.get("write"))
+    thought = count_or_none(counts.get("reasoning"))
     usage = Usage(
-        input_tokens=_sum(_count(counts.get("input")), read, written),
-        output_tokens=_sum(_count(counts.get("output")), thought),
+        input_tokens=_sum(count_or_none(counts.get("input")), read, written),
+        output_tokens=_sum(count_or_none(counts.get("output")), thought),
         cache_read_tokens=read,
         cache_write_tokens=written,
         reasoning_tokens=thought,
@@ -257,10 +257,6 @@ def _usage(counts: Object) -> Usage | None:
 def _sum(*counts: int | None) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _cost(value: Any) -> float | None:

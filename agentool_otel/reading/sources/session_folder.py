@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -90,7 +91,7 @@ def _since_ns(text: str, scheme: str, now_ns: int) -> int:
     return at
 
 
-class SessionFolder(SpanFiles):
+class SessionFolder(SpanFiles, ABC):
     """The sessions of one agent."""
 
     product: ClassVar[str]
@@ -120,14 +121,14 @@ class SessionFolder(SpanFiles):
             super()._report(label, at, message)
 
     @classmethod
+    @abstractmethod
     def folder(cls) -> Path:
         """Return the folder with the sessions, which may not exist."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def session_files(cls, folder: Path) -> Iterator[Path]:
         """Yield the session files in the folder."""
-        raise NotImplementedError
 
     @classmethod
     def session_of(cls, file: Path) -> str:

@@ -12,7 +12,7 @@ from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 
-__all__ = ["SessionSpans"]
+__all__ = ["SessionSpans", "count_or_none"]
 
 _writer = GenAI()
 
@@ -65,6 +65,11 @@ class SessionSpans:
             scope=self._scope,
             resource=self._resource,
         )
+
+
+def count_or_none(value: object) -> int | None:
+    """Return a token count; None for what cannot be one."""
+    return value if type(value) is int and value >= 0 else None
 
 
 def _digest(text: str, size: int) -> str:

@@ -16,7 +16,15 @@ from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry, Kind
+from agentool_otel.dialects.kit.session_entries import (
+    DENIED,
+    Channel,
+    Entry,
+    Kind,
+    begun,
+    ids,
+    text_or_none,
+)
 from agentool_otel.integrations.claude_code.events.names import (
     EVENTS,
     FILE,
@@ -37,7 +45,6 @@ from agentool_otel.semconv import gen_ai
 
 __all__ = ["entries_of", "tool_name"]
 
-_MS = 1_000_000
 _PARTIAL = frozenset({"arguments"})
 """Spans, and log records of decisions, have some of a tool's arguments."""
 _CALL_ID, _AGENT_ID, _REQUEST_ID = "tool_use_id", "agent_id", "request_id"
@@ -112,23 +119,23 @@ def _of_span(
 ) -> Iterator[Entry]:
     attributes = record.attributes
     turn = f"trace {record.trace_id}"
-    agent = _text(attributes.get(_AGENT_ID))
+    agent = text_or_none(attributes.get(_AGENT_ID))
     around = tools.around(record)
     if name == "interaction":
         yield Entry(kind, read(Reader(record)), record, Channel.SPAN, (turn,))
         return
     if name == "tool.blocked_on_user":
         if attributes.get("decision") == "reject" and around is not None:
-            keys = _keys(around.attributes.get(_CALL_ID))
+            keys = ids(around.attributes.get(_CALL_ID))
             denied = _denied(around.attributes, attributes.get("source"))
             yield Entry(kind, denied, record, Channel.SPAN, keys, agent, turn)
         return
     operation = read(Reader(record))
     if name == "tool.execution" and _CALL_ID not in attributes and around is not None:
         attributes = around.attributes
-    keys = _keys(attributes.get({"model": _REQUEST_ID, "agent": _AGENT_ID}.get(kind, _CALL_ID)))
+    keys = ids(attributes.get({"model": _REQUEST_ID, "agent": _AGENT_ID}.get(kind, _CALL_ID)))
     if kind == "agent":
-        started_by = _text(around.attributes.get(_CALL_ID)) if around is not None else None
+        started_by = text_or_none(around.attributes.get(_CALL_ID)) if around is not None else None
         yield Entry(kind, operation, record, Channel.SPAN, keys, None, turn, started_by)
         return
     if kind == "model" and agent is not None and around is not None:
@@ -139,12 +146,12 @@ def _of_span(
 
 def _started_by(around: SpanRecord, record: SpanRecord, agent: str, turn: str) -> Entry:
     """Return the entry that places a sub-agent below the tool around its model call."""
-    named = _text(around.attributes.get("subagent_type"))
-    session = _text(around.attributes.get("session.id"))
+    named = text_or_none(around.attributes.get("subagent_type"))
+    session = text_or_none(around.attributes.get("session.id"))
     operation = AgentInvocation(agent_name=named, conversation_id=session)
     span = replace(record, span_id=f"{record.span_id}/agent", end_ns=None)
-    caller = _text(around.attributes.get(_AGENT_ID))
-    started_by = _text(around.attributes.get(_CALL_ID))
+    caller = text_or_none(around.attributes.get(_AGENT_ID))
+    started_by = text_or_none(around.attributes.get(_CALL_ID))
     return Entry("agent", operation, span, Channel.SPAN, (agent,), caller, turn, started_by)
 
 
@@ -154,26 +161,26 @@ def _of_log(
     attributes = record.attributes
     prompt = attributes.get("prompt.id")
     turn = f"prompt {prompt}" if isinstance(prompt, str) else None
-    agent = _text(attributes.get(_AGENT_ID))
-    record = _with_duration(record)
+    agent = text_or_none(attributes.get(_AGENT_ID))
+    record = begun(record)
     if name == "user_prompt":
-        keys = _keys(turn, f"trace {record.trace_id}" if record.parent_id is not None else None)
+        keys = ids(turn, f"trace {record.trace_id}" if record.parent_id is not None else None)
         record = replace(record, end_ns=None)
         yield Entry(kind, read(Reader(record)), record, Channel.LOG, keys)
     elif kind == "agent":
-        done = AgentInvocation(agent_name=_text(attributes.get("agent_type")))
-        yield Entry(kind, done, record, Channel.LOG, _keys(agent), turn=turn)
+        done = AgentInvocation(agent_name=text_or_none(attributes.get("agent_type")))
+        yield Entry(kind, done, record, Channel.LOG, ids(agent), turn=turn)
     elif kind == "model":
         request = attributes.get(_REQUEST_ID)
         call = _answer(record, tools) if name == "assistant_response" else read(Reader(record))
-        yield Entry(kind, call, record, Channel.LOG, _keys(request), agent, turn)
-        if agent is not None and (named := _text(attributes.get("agent.name"))) is not None:
-            session = _text(attributes.get("session.id"))
+        yield Entry(kind, call, record, Channel.LOG, ids(request), agent, turn)
+        if agent is not None and (named := text_or_none(attributes.get("agent.name"))) is not None:
+            session = text_or_none(attributes.get("session.id"))
             known = AgentInvocation(agent_name=named, conversation_id=session)
             span = replace(record, span_id=f"{record.span_id}/agent", end_ns=None)
             yield Entry("agent", known, span, Channel.LOG, (agent,), turn=turn)
     else:
-        keys = _keys(attributes.get(_CALL_ID))
+        keys = ids(attributes.get(_CALL_ID))
         partial = _PARTIAL if "tool_input" not in attributes else frozenset[str]()
         operation: Operation
         if name == "tool_result":
@@ -203,12 +210,12 @@ def _answer(record: SpanRecord, tools: _Tools) -> Inference:
 def _called(attributes: dict[str, Any]) -> ToolExecution:
     """Return a tool call as the decision about it has it."""
     parameters = _object(attributes.get("tool_parameters"))
-    command = _text(parameters.get("full_command"))
+    command = text_or_none(parameters.get("full_command"))
     return ToolExecution(
         name=tool_name(attributes),
-        call_id=_text(attributes.get(_CALL_ID)),
+        call_id=text_or_none(attributes.get(_CALL_ID)),
         arguments=UNSET if command is None else {"command": command},
-        conversation_id=_text(attributes.get("session.id")),
+        conversation_id=text_or_none(attributes.get("session.id")),
     )
 
 
@@ -223,47 +230,27 @@ def tool_name(attributes: dict[str, Any]) -> str:
     server, tool = parameters.get("mcp_server_name"), parameters.get("mcp_tool_name")
     if isinstance(server, str) and isinstance(tool, str):
         return f"mcp__{server}__{tool}"
-    return _text(attributes.get("tool_name")) or ""
+    return text_or_none(attributes.get("tool_name")) or ""
 
 
 def _of_file(record: SpanRecord, read: Read) -> Entry:
     attributes = record.attributes
     operation = read(Reader(record))
     kind = _KINDS[str(attributes[gen_ai.OPERATION_NAME])]
-    agent = _text(attributes.get(_AGENT_ID))
+    agent = text_or_none(attributes.get(_AGENT_ID))
     prompt = attributes.get("prompt.id")
     turn = f"prompt {prompt}" if isinstance(prompt, str) else None
     if kind == "turn" and agent is not None:
-        started_by = _text(attributes.get(_CALL_ID))
-        keys = _keys(agent)
+        started_by = text_or_none(attributes.get(_CALL_ID))
+        keys = ids(agent)
         return Entry("agent", operation, record, Channel.FILE, keys, None, turn, started_by)
     own = {"turn": turn, "model": attributes.get(_REQUEST_ID)}
-    keys = _keys(own.get(kind, attributes.get(_CALL_ID)))
+    keys = ids(own.get(kind, attributes.get(_CALL_ID)))
     return Entry(
         kind, operation, record, Channel.FILE, keys, agent, None if kind == "turn" else turn
     )
 
 
-def _with_duration(record: SpanRecord) -> SpanRecord:
-    """Return a log record with the time of its event, which it is written at the end of."""
-    took = record.attributes.get("duration_ms")
-    try:
-        before = int(float(took) * _MS) if took is not None else 0
-    except (TypeError, ValueError, OverflowError):
-        before = 0
-    if record.end_ns is None or not 0 < before < record.end_ns:
-        return record
-    return replace(record, start_ns=record.end_ns - before)
-
-
 def _object(value: object) -> dict[str, Any]:
     read = json_or_text(value)
     return read if isinstance(read, dict) else {}
-
-
-def _keys(*ids: object) -> tuple[str, ...]:
-    return tuple(item for item in ids if isinstance(item, str) and item)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -16,7 +16,15 @@ from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind, paired
+from agentool_otel.dialects.kit.session_entries import (
+    Channel,
+    Entry,
+    Kind,
+    begun,
+    ids,
+    paired,
+    text_or_none,
+)
 from agentool_otel.integrations.codex.events.names import (
     AGENT,
     FILE,
@@ -37,7 +45,6 @@ from agentool_otel.semconv import gen_ai
 
 __all__ = ["entries_of"]
 
-_MS = 1_000_000
 _CONVERSATION, _PARENT = "conversation.id", "parent.conversation.id"
 _TURN, _CALL_ID, _TRACE = "turn.id", "call_id", "trace.id"
 _KINDS: dict[str, Kind] = {"invoke_agent": "turn", "chat": "model", "execute_tool": "tool"}
@@ -94,18 +101,19 @@ class _Session:
         known: dict[str, _SubAgent] = {}
         for record in self._records:
             attributes = record.attributes
-            own = _text(attributes.get(_CONVERSATION))
-            parent = _text(attributes.get(_PARENT))
+            own = text_or_none(attributes.get(_CONVERSATION))
+            parent = text_or_none(attributes.get(_PARENT))
             if own is not None and parent is not None and own not in known:
                 known[own] = _SubAgent(parent, None)
             if record.name == "codex.turn_input" and own is not None:
                 around = self._around(record, lambda span: _CALL_ID in span.attributes)
-                above = _text(around.attributes.get(_CONVERSATION)) if around is not None else None
-                if around is not None and above is not None and above != own:
-                    known[own] = _SubAgent(above, _text(around.attributes.get(_CALL_ID)))
+                outer = around.attributes if around is not None else {}
+                above = text_or_none(outer.get(_CONVERSATION))
+                if above is not None and above != own:
+                    known[own] = _SubAgent(above, text_or_none(outer.get(_CALL_ID)))
             if own is not None and (started := _started(attributes)) is not None:
                 call_id = attributes.get(_CALL_ID) or attributes.get(gen_ai.TOOL_CALL_ID)
-                known[started] = _SubAgent(own, _text(call_id))
+                known[started] = _SubAgent(own, text_or_none(call_id))
         yield from known.items()
 
     def _around(self, record: SpanRecord, is_it: Callable[[SpanRecord], bool]) -> SpanRecord | None:
@@ -122,7 +130,7 @@ class _Session:
     def _found(self, record: SpanRecord, *names: str) -> str | None:
         """Return an attribute of a span, or of the nearest one around it that has it."""
         for name in names:
-            if (own := _text(record.attributes.get(name))) is not None:
+            if (own := text_or_none(record.attributes.get(name))) is not None:
                 return own
         around = self._around(record, lambda span: any(name in span.attributes for name in names))
         return self._found(around, *names) if around is not None else None
@@ -173,39 +181,39 @@ class _Session:
         in_trace = _in_trace(record.trace_id, conversation)
         turn = f"turn {turn_id}" if turn_id is not None else in_trace
         if record.name.startswith("session_task.turn"):
-            keys = _keys(turn, in_trace)
+            keys = ids(turn, in_trace)
             yield self._entry(
                 "turn", self._read(Reader(record)), record, Channel.SPAN, keys, conversation, None
             )
         elif record.name == "run_turn":  # the span around it may be lost when the process ends
             ran = AgentInvocation(agent_name=AGENT)
-            keys = _keys(turn, in_trace)
+            keys = ids(turn, in_trace)
             yield self._entry("turn", ran, record, Channel.SPAN, keys, conversation, None)
         elif record.name.startswith("handle_responses"):
             if _USAGE in record.attributes:
                 call = self._read(Reader(record))
                 yield self._entry("model", call, record, Channel.SPAN, (), conversation, turn)
         elif _CALL_ID in record.attributes:
-            keys = _keys(record.attributes.get(_CALL_ID))
+            keys = ids(record.attributes.get(_CALL_ID))
             call = ToolExecution(name=_tool_name(record), call_id=keys[0] if keys else None)
             yield self._entry("tool", call, record, Channel.SPAN, keys, conversation, turn)
         elif record.name not in PLUMBING_SPANS and not record.events:
             self.unknown.append(record)
         for event in record.events:
             if event.attributes.get("event.name") == _RESULT:
-                keys = _keys(event.attributes.get(_CALL_ID))
+                keys = ids(event.attributes.get(_CALL_ID))
                 outcome = ended(
                     ToolExecution(name="", call_id=keys[0] if keys else None),
                     UNSET, None, _boolean(event.attributes.get("success")),
                 )  # fmt: skip
-                of_event = _text(event.attributes.get(_CONVERSATION)) or conversation
+                of_event = text_or_none(event.attributes.get(_CONVERSATION)) or conversation
                 yield self._entry("tool", outcome, record, Channel.SPAN, keys, of_event, turn)
 
     def _below(self, record: SpanRecord) -> str | None:
         """Return the conversation of a turn whose spans around it never came."""
         return next(
             (
-                _text(other.attributes.get(_CONVERSATION))
+                text_or_none(other.attributes.get(_CONVERSATION))
                 for other in self._records
                 if other.trace_id == record.trace_id and _CONVERSATION in other.attributes
             ),
@@ -215,7 +223,7 @@ class _Session:
     def _of_log(self, record: SpanRecord) -> Iterator[Entry]:
         attributes = record.attributes
         name = str(attributes["event.name"])
-        conversation = _text(attributes.get(_CONVERSATION))
+        conversation = text_or_none(attributes.get(_CONVERSATION))
         has_trace = name != "codex.sse_event" or record.trace_id in self._traces
         in_trace = _in_trace(record.trace_id, conversation) if has_trace else None
         if name not in LOGS:
@@ -223,7 +231,7 @@ class _Session:
                 self.unknown.append(record)
             return
         if name == "codex.user_prompt":
-            keys = _keys(in_trace)
+            keys = ids(in_trace)
             prompt = self._read(Reader(record))
             record = replace(record, end_ns=None)
             yield self._entry("turn", prompt, record, Channel.LOG, keys, conversation, None)
@@ -232,19 +240,19 @@ class _Session:
             answer = [message("assistant", [text(words)])] if words is not None else None
             said = AgentInvocation(output=answer)
             record = replace(record, start_ns=None)
-            keys = _keys(in_trace)
+            keys = ids(in_trace)
             yield self._entry("turn", said, record, Channel.LOG, keys, conversation, None)
         elif name == "codex.sse_event":
             if "input_token_count" in attributes:
                 call = self._read(Reader(record))
                 yield self._entry("model", call, record, Channel.LOG, (), conversation, in_trace)
         elif name == "codex.tool_result":
-            keys = _keys(attributes.get(_CALL_ID))
+            keys = ids(attributes.get(_CALL_ID))
             call = _log_call(record)
-            record = _with_duration(record)
+            record = begun(record)
             yield self._entry("tool", call, record, Channel.LOG, keys, conversation, in_trace)
         else:
-            keys = _keys(attributes.get(_CALL_ID))
+            keys = ids(attributes.get(_CALL_ID))
             decided = ToolExecution(name=_tool_name(record), call_id=keys[0] if keys else None)
             record = replace(record, end_ns=None)
             yield self._entry("tool", decided, record, Channel.LOG, keys, conversation, in_trace)
@@ -253,13 +261,13 @@ class _Session:
         attributes = record.attributes
         operation = self._read(Reader(record))
         kind = _KINDS[str(attributes[gen_ai.OPERATION_NAME])]
-        conversation = _text(attributes.get(_CONVERSATION))
+        conversation = text_or_none(attributes.get(_CONVERSATION))
         turn = f"turn {attributes.get(_TURN)}"
         keys: tuple[str, ...] = ()
         if kind == "turn":
-            keys = _keys(turn, _in_trace(str(attributes.get(_TRACE)), conversation))
+            keys = ids(turn, _in_trace(str(attributes.get(_TRACE)), conversation))
         elif kind == "tool":
-            keys = _keys(attributes.get(gen_ai.TOOL_CALL_ID))
+            keys = ids(attributes.get(gen_ai.TOOL_CALL_ID))
         return self._entry(kind, operation, record, Channel.FILE, keys, conversation, turn)
 
 
@@ -273,7 +281,7 @@ def _started(attributes: dict[str, Any]) -> str | None:
     if isinstance(output, dict) and "spawn_agent" in str(
         attributes.get("tool_name") or attributes.get(gen_ai.TOOL_NAME)
     ):
-        return _text(output.get("agent_id"))
+        return text_or_none(output.get("agent_id"))
     return None
 
 
@@ -282,7 +290,7 @@ def _tool_name(record: SpanRecord) -> str:
     for event in record.events:
         if isinstance(name := event.attributes.get("tool_name"), str):
             return name
-    return _text(record.attributes.get("tool_name")) or ""
+    return text_or_none(record.attributes.get("tool_name")) or ""
 
 
 def _log_call(record: SpanRecord) -> ToolExecution:
@@ -295,25 +303,5 @@ def _log_call(record: SpanRecord) -> ToolExecution:
     return ended(call, words, exit_code_in(output), succeeded)
 
 
-def _with_duration(record: SpanRecord) -> SpanRecord:
-    """Return a log record with the time of its event, which it is written at the end of."""
-    took = record.attributes.get("duration_ms")
-    try:
-        before = int(float(took) * _MS) if took is not None else 0
-    except (TypeError, ValueError, OverflowError):
-        before = 0
-    if record.end_ns is None or not 0 < before < record.end_ns:
-        return record
-    return replace(record, start_ns=record.end_ns - before)
-
-
 def _boolean(value: object) -> bool | None:
     return value in (True, "true") if value in (True, False, "true", "false") else None
-
-
-def _keys(*ids: object) -> tuple[str, ...]:
-    return tuple(item for item in ids if isinstance(item, str) and item)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import Channel, Entry
+from agentool_otel.dialects.kit.session_entries import (
+    Channel,
+    Entry,
+    ids,
+    text_or_none,
+)
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.integrations.copilot.events.names import (
     FILE,
@@ -54,29 +59,7 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
             entries += spans.entries(record)
         elif record.name.partition(" ")[0] not in PLUMBING_SPANS:
             unknown.append(record)
-    return [*_with_asking(entries)], unknown
-
-
-def _with_asking(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield entries, each tool call's of the sub-agent whose model asked for it: where the span of
-    a sub-agent is missing, its key in spans is another than in files."""
-    asking = {
-        part.get("id"): entry.agent
-        for entry in entries
-        if isinstance(entry.operation, Inference) and entry.agent is not None
-        for item in entry.operation.output or ()
-        for part in parts_of(item)
-        if part.get("type") == "tool_call"
-    }
-    for entry in entries:
-        call = entry.operation
-        asked_by = asking.get(call.call_id) if isinstance(call, ToolExecution) else None
-        if asked_by is not None and entry.agent not in (None, asked_by):
-            span = replace(entry.span, span_id=f"{entry.span.span_id}/agent", start_ns=None,
-                           end_ns=None)  # fmt: skip
-            keys = _keys(entry.agent, asked_by)
-            yield Entry("agent", AgentInvocation(), span, Channel.LOG, keys, turn=entry.turn)
-        yield entry._replace(agent=entry.agent or asked_by)
+    return entries, unknown
 
 
 def without_time(messages: list[Message]) -> list[Message]:
@@ -102,18 +85,18 @@ def _kind(record: SpanRecord) -> str | None:
 
 def _of_file(record: SpanRecord, operation: Operation) -> Entry:
     attributes = record.attributes
-    turn, agent = _text(attributes.get(INTERACTION)), _text(attributes.get(SUB_AGENT))
+    turn, agent = text_or_none(attributes.get(INTERACTION)), text_or_none(attributes.get(SUB_AGENT))
     if isinstance(operation, Inference):
-        keys = _keys(operation.response_id)
+        keys = ids(operation.response_id)
         return Entry("model", operation, record, Channel.FILE, keys, agent, turn)
     if isinstance(operation, ToolExecution):
-        keys = _keys(operation.call_id)
+        keys = ids(operation.call_id)
         return Entry("tool", operation, record, Channel.FILE, keys, agent, turn)
-    call = _text(attributes.get(PARENT_CALL))
+    call = text_or_none(attributes.get(PARENT_CALL))
     if agent is not None:
-        keys = (agent, *_keys(call and f"call {call}"))
+        keys = (agent, *ids(call and f"call {call}"))
         return Entry("agent", operation, record, Channel.FILE, keys, None, turn, call)
-    return Entry("turn", operation, record, Channel.FILE, _keys(turn))
+    return Entry("turn", operation, record, Channel.FILE, ids(turn))
 
 
 class _Spans:
@@ -140,13 +123,13 @@ class _Spans:
             agent = f"span {record.parent_id}"
         else:
             turn = f"span {record.parent_id}"
-            if (interaction := _text(record.attributes.get(INTERACTION))) is not None:
+            if (interaction := text_or_none(record.attributes.get(INTERACTION))) is not None:
                 yield _killed_turn(record, operation, (interaction, turn))
         if isinstance(operation, Inference):
-            keys = _keys(operation.response_id)
+            keys = ids(operation.response_id)
             yield Entry("model", operation, record, Channel.SPAN, keys, agent, turn)
         elif isinstance(operation, ToolExecution):
-            keys = _keys(operation.call_id)
+            keys = ids(operation.call_id)
             yield Entry("tool", operation, record, Channel.SPAN, keys, agent, turn)
 
     def _agent(self, record: SpanRecord, operation: AgentInvocation) -> Entry:
@@ -154,10 +137,10 @@ class _Spans:
         own = f"span {record.span_id}"
         if call is None:
             asked = (e.attributes for e in record.events if e.name == _PROMPT)
-            ids = (_text(attributes.get(_PROMPT + ".interaction_id")) for attributes in asked)
-            keys = (own, *_keys(next(ids, None)))
+            named = (attributes.get(_PROMPT + ".interaction_id") for attributes in asked)
+            keys = (own, *ids(next(named, None)))
             return Entry("turn", operation, record, Channel.SPAN, keys)
-        key, call_id = self._key(record), _text(call.attributes.get(gen_ai.TOOL_CALL_ID))
+        key, call_id = self._key(record), text_or_none(call.attributes.get(gen_ai.TOOL_CALL_ID))
         called = self._read(Reader(call))
         if not operation.input and isinstance(called, ToolExecution):
             operation = replace(operation, input=_task(called.arguments))
@@ -167,7 +150,8 @@ class _Spans:
     def _key(self, agent: SpanRecord) -> str:
         """Return the key of a sub-agent."""
         call = self._call_around(agent)
-        call_id = _text(call.attributes.get(gen_ai.TOOL_CALL_ID)) if call is not None else None
+        attributes = call.attributes if call is not None else {}
+        call_id = text_or_none(attributes.get(gen_ai.TOOL_CALL_ID))
         return f"span {agent.span_id}" if call_id is None else f"call {call_id}"
 
     def _call_around(self, agent: SpanRecord) -> SpanRecord | None:
@@ -210,11 +194,3 @@ def _task(arguments: object) -> list[Message] | None:
             return [message("user", [text(words)])]
         case _:
             return None
-
-
-def _keys(*ids: str | None) -> tuple[str, ...]:
-    return tuple(filter(None, ids))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

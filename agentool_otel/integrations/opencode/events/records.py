@@ -20,7 +20,14 @@ from msgspec.structs import replace
 from agentool_otel.dialects.kit.dialect import classify
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry, paired
+from agentool_otel.dialects.kit.session_entries import (
+    DENIED,
+    Channel,
+    Entry,
+    ids,
+    paired,
+    text_or_none,
+)
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.integrations.opencode.events.names import (
     CALL,
@@ -138,9 +145,9 @@ class _Session:
 
     def _add_sub_agents(self, record: SpanRecord) -> None:
         attributes = record.attributes
-        own, parent = _text(attributes.get(SESSION)), _text(attributes.get(PARENT))
+        own, parent = text_or_none(attributes.get(SESSION)), text_or_none(attributes.get(PARENT))
         if own is not None and parent is not None:
-            self._start(own, _Started(parent, _text(attributes.get(CALL))))
+            self._start(own, _Started(parent, text_or_none(attributes.get(CALL))))
         if own is None or record.scope == FILE:
             return
         result = json_or_text(attributes.get("ai.toolCall.result"))
@@ -148,14 +155,14 @@ class _Session:
             case {"metadata": {"sessionId": str(started)}} if started != own:
                 arguments = json_or_text(attributes.get("ai.toolCall.args"))
                 name = arguments.get("subagent_type") if isinstance(arguments, dict) else None
-                call = _text(attributes.get("ai.toolCall.id"))
-                self._start(started, _Started(own, call, _text(name)))
+                call = text_or_none(attributes.get("ai.toolCall.id"))
+                self._start(started, _Started(own, call, text_or_none(name)))
             case _:
                 pass
         above = self._tool_around(record)
-        of = _text(above.attributes.get(SESSION)) if above is not None else None
+        of = text_or_none(above.attributes.get(SESSION)) if above is not None else None
         if above is not None and of not in (own, None):
-            call = _text(above.attributes.get("tool.call_id"))
+            call = text_or_none(above.attributes.get("tool.call_id"))
             self._start(own, _Started(of or "", call))
 
     def _start(self, session: str, started: _Started) -> None:
@@ -168,7 +175,7 @@ class _Session:
         """Take every further session of a trace for a sub-agent of the first."""
         first: dict[str, str] = {}
         for record in sorted(self._spans.values(), key=lambda span: span.start_ns or 0):
-            own = _text(record.attributes.get(SESSION))
+            own = text_or_none(record.attributes.get(SESSION))
             if own is None or own in self._started:
                 continue
             main = first.setdefault(record.trace_id, own)
@@ -199,19 +206,19 @@ class _Session:
     def of_file(self, record: SpanRecord) -> Entry:
         """Return the entry that a part of an export is."""
         attributes = record.attributes
-        own = _text(attributes.get(SESSION))
+        own = text_or_none(attributes.get(SESSION))
         operation = self._read(Reader(record))
         operation = replace(operation, conversation_id=self._main(own))
         agent = own if own in self._started else None
-        turn = _text(attributes.get(TURN)) if agent is None else None
+        turn = text_or_none(attributes.get(TURN)) if agent is None else None
         if isinstance(operation, Inference):
             return Entry("model", operation, record, Channel.FILE, _asked(operation), agent, turn)
         if isinstance(operation, ToolExecution):
-            keys = _keys(operation.call_id)
+            keys = ids(operation.call_id)
             return Entry("tool", operation, record, Channel.FILE, keys, agent, turn)
         if agent is not None:
             return self._agent(agent, operation, record, Channel.FILE)
-        return Entry("turn", operation, record, Channel.FILE, _keys(turn))
+        return Entry("turn", operation, record, Channel.FILE, ids(turn))
 
     def of_span(self, record: SpanRecord) -> Iterator[Entry]:
         """Yield the entries that a span is, and that of its turn or its sub-agent."""
@@ -220,11 +227,11 @@ class _Session:
             if self._tool_around(record) is None:
                 yield Entry("turn", AgentInvocation(), record, Channel.SPAN, (turn,))
             return
-        own = _text(record.attributes.get(SESSION))
+        own = text_or_none(record.attributes.get(SESSION))
         agent = own if own in self._started else None
         operation = replace(self._operation(record), conversation_id=self._main(own))
         if isinstance(operation, ToolExecution):
-            keys = _keys(operation.call_id)
+            keys = ids(operation.call_id)
             yield Entry("tool", operation, record, Channel.SPAN, keys, agent, turn)
         elif isinstance(operation, Inference):
             yield from self._beginning(record, operation, agent, turn)
@@ -315,11 +322,3 @@ def _prompt(messages: Sequence[Message] | None) -> str | None:
 
 def _parts(messages: Sequence[Message] | None) -> list[dict[str, Any]]:
     return [part for item in messages or () for part in parts_of(item)]
-
-
-def _keys(*ids: str | None) -> tuple[str, ...]:
-    return tuple(filter(None, ids))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
