@@ -8,7 +8,9 @@
 
 - A message of the model is a line for each of its blocks, each with all of its usage.
 - A sub-agent has a file of its own, `<session>/subagents/agent-<id>.jsonl`, whose lines have
-  `agentId`. The result of the tool that started it has its id as well.
+  `agentId`. `agent-<id>.meta.json` beside it has its type, the id of the tool call that started it,
+  and that of the sub-agent which made this call. The result of the call in the main file has the
+  sub-agent's id, that in a sub-agent's file has not.
 - A result is what the model was sent, and `toolUseResult` what the tool returned, as spans have it.
 - Lines of other types hold requests, notes and totals, and are no events of the session.
 
@@ -18,13 +20,16 @@ Source: files of Claude Code 2.1.330 and 2.1.332.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
 
 from agentool_otel.dialects.kit.provider_messages import messages_from
 from agentool_otel.dialects.kit.session_entries import DENIED
+from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import open_regular
 from agentool_otel.integrations.claude_code.events.names import AGENT, FILE
 from agentool_otel.model.messages import message, only_block, text
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
@@ -46,6 +51,7 @@ _LOCAL_OUTPUT = "<local-command-stdout>"
 _TAG = re.compile(r"</?local-command-stdout>")
 _API_ERROR = re.compile(r"API Error: (\d+ )?")
 _LINE_NUMBER = re.compile(r"\s*(\d+)\t(.*)")
+_LARGEST_METADATA = 1 << 20
 _NO_API = "<synthetic>"
 """Model of a message that Claude Code has written itself."""
 
@@ -70,6 +76,16 @@ class ClaudeCodeSession:
         """The time of what it answers."""
         self._calls: dict[str, tuple[ToolExecution, str, str | None, int | None]] = {}
         """By id, calls without a result, each with its turn, its sub-agent and its start."""
+        self._about: Object = {}
+        """The metadata beside a sub-agent's file."""
+
+    def read_beside(self, file: Path) -> None:
+        """Read the metadata of a sub-agent; a file without any is a session's."""
+        try:
+            with open(open_regular(file.with_suffix(".meta.json")), "rb") as stream:
+                self._about = v.obj(json_codec.loads(stream.read(_LARGEST_METADATA)))
+        except (OSError, ValueError):
+            self._about = {}
 
     @staticmethod
     def recognises(event: Object) -> bool:
@@ -139,9 +155,14 @@ class ClaudeCodeSession:
         else:
             prompt = messages_from([{"role": "user", "content": content}], "user")
         operation = AgentInvocation(
-            agent_name=None if agent else AGENT, conversation_id=session, input=prompt
+            agent_name=AGENT if agent is None else v.text(self._about.get("agentType")) or None,
+            conversation_id=session,
+            input=prompt,
         )
         names = {"prompt.id": prompt_id, "agent_id": agent, "cwd": event.get("cwd")}
+        if agent is not None:
+            names["tool_use_id"] = v.text(self._about.get("toolUseId")) or None
+            names["parent_agent_id"] = v.text(self._about.get("parentAgentId")) or None
         start_ns = v.time_ns(event.get("timestamp"))
         self._turn.append(
             self._spans.span(operation, prompt_id, agent or "", start_ns, None, names)

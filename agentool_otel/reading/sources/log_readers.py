@@ -11,19 +11,23 @@ Ours and third parties' are entry points of the group `agentool_otel.log_readers
 
         def spans(self, event): ...             # yields the spans that it completes
         def rest(self): ...                     # yields those still open at the end of the file
+
+A reader of logs with a second file beside them also has `read_beside(file)`, which is called with
+the path of a file on this machine before its first event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from agentool_otel.ground.plugins import load_plugins
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.stores.store_format import Object
 
-__all__ = ["LogReader", "log_reader_of", "log_readers"]
+__all__ = ["LogReader", "PairedLogReader", "log_reader_of", "log_readers"]
 
 
 class LogReader(Protocol):
@@ -43,6 +47,14 @@ class LogReader(Protocol):
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""
+        ...
+
+
+class PairedLogReader(LogReader, Protocol):
+    """A reader of logs that have a second file beside them."""
+
+    def read_beside(self, file: Path) -> None:
+        """Read the file beside a log; called before the first event of the log."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agentool_otel.reading.sources.opening import open_source
 from tests.coding_agents.recordings import FOLDER
 
 EDITED = FOLDER / "claude-code" / "read_edit_shell" / "session"
+DELEGATED = FOLDER / "claude-code" / "sub_agent" / "session"
 
 
 def lines() -> list[str]:
@@ -67,3 +69,38 @@ def test_the_usage_of_a_message_counts_once_however_many_lines_it_has(tmp_path: 
     [document], _ = read(tmp_path, "\n".join(lines()))
     assert len(messages) > 4
     assert document["metrics"]["total_tokens"] == 5090
+
+
+def parents(folder: Path, metadata: dict[str, str] | None) -> dict[str, str | None]:
+    """Return the agent of each run, with that of the run above, of a session with a sub-agent that
+    starts another."""
+    shutil.copytree(DELEGATED, folder)
+    (outer,) = folder.glob("*/*/subagents/agent-*.jsonl")
+    text = outer.read_text()
+    outer.write_text(text.replace('"name":"Read"', '"name":"Agent"'))
+    outer_id, inner_id = outer.stem.removeprefix("agent-"), "b" * 16
+    prompt, *_, answer = text.splitlines()
+    answer = answer.replace('"requestId":"', '"requestId":"inner_')
+    inner = outer.with_name(f"agent-{inner_id}.jsonl")
+    inner.write_text(f"{prompt}\n{answer}\n".replace(outer_id, inner_id))
+    if metadata is not None:
+        about = {name: value.format(outer_id) for name, value in metadata.items()}
+        inner.with_suffix(".meta.json").write_text(json.dumps(about))
+    runs = {run.document["trace_id"]: run.document for run in rebuild(open_source(folder).spans())}
+    names = {run_id: run["agent_id"] for run_id, run in runs.items()}
+    above = {run_id: run["metadata"].get("parent_trace_id") for run_id, run in runs.items()}
+    return {names[run_id]: names.get(parent) for run_id, parent in above.items()}
+
+
+BY_CALL = {"agentType": "Explore", "toolUseId": "toolu_000002"}
+
+
+@pytest.mark.parametrize("metadata", [BY_CALL, {**BY_CALL, "parentAgentId": "{}"}])
+def test_a_sub_agent_of_a_sub_agent_is_below_its_call(
+    tmp_path: Path, metadata: dict[str, str]
+) -> None:
+    assert parents(tmp_path / "project", metadata) == {
+        "claude-code": None,
+        "general-purpose": "claude-code",
+        "Explore": "general-purpose",
+    }

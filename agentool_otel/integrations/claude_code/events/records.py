@@ -242,8 +242,9 @@ def _of_file(record: SpanRecord, read: Read) -> Entry:
     turn = f"prompt {prompt}" if isinstance(prompt, str) else None
     if kind == "turn" and agent is not None:
         started_by = text_or_none(attributes.get(_CALL_ID))
+        caller = text_or_none(attributes.get("parent_agent_id"))
         keys = ids(agent)
-        return Entry("agent", operation, record, Channel.FILE, keys, None, turn, started_by)
+        return Entry("agent", operation, record, Channel.FILE, keys, caller, turn, started_by)
     own = {"turn": turn, "model": attributes.get(_REQUEST_ID)}
     keys = ids(own.get(kind, attributes.get(_CALL_ID)))
     return Entry(

@@ -6,7 +6,8 @@ Everything is read piece by piece, so that a bad span costs only itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_codec import Json
@@ -32,7 +33,7 @@ from agentool_otel.reading.sources.files.find_spans import (
 )
 from agentool_otel.reading.sources.files.otlp_names import normal
 from agentool_otel.reading.sources.files.undecoded import Report
-from agentool_otel.reading.sources.log_readers import LogReader
+from agentool_otel.reading.sources.log_readers import LogReader, PairedLogReader
 from agentool_otel.reading.sources.stores import log_record, span_object
 from agentool_otel.reading.sources.stores import values as v
 from agentool_otel.reading.sources.stores.store_format import Container
@@ -52,6 +53,7 @@ class AnyJson:
         document: Callable[[ReasoningTrace], None],
         agents: dict[str, str] | None = None,
         other: Callable[[Json], None] | None = None,
+        file: Path | None = None,
     ):
         """
         Args:
@@ -61,6 +63,7 @@ class AnyJson:
                 those of this file are added.
             other: takes documents of the spec that are no traces; without it they are nothing that
                 is read here.
+            file: the file, if it is on this machine.
         """
         self.others = 0
         """Number of documents that `other` accepted."""
@@ -77,6 +80,7 @@ class AnyJson:
         self._report = report
         self._document = document
         self._other = other
+        self._file = file
         self._resource: Attributes = {}
         self._header: RunMembers | None = None
         """Members of the first value of the file, if it is the header of the others."""
@@ -201,6 +205,8 @@ class AnyJson:
             reader = self._log_readers.get(kind)
             if reader is None:
                 reader = self._log_readers[kind] = kind()
+                if self._file is not None and hasattr(reader, "read_beside"):
+                    cast("PairedLogReader", reader).read_beside(self._file)
             yield from reader.spans(value)
         elif isinstance(kind, Container):
             self.loses.update(dict.fromkeys(kind.loses))

@@ -178,7 +178,13 @@ class SpanFiles:
         def report(at: str, problem: str) -> None:
             self._report(label, at, problem)
 
-        values = AnyJson(report, self._documents.append, self._agents, self.other)
+        values = AnyJson(
+            report,
+            self._documents.append,
+            self._agents,
+            self.other,
+            file if isinstance(file, Path) else None,
+        )
         json, proto = JsonReader(report, values), ProtoReader(report)
         with open_stream(file) as raw:
             before = self.bytes_read
