@@ -12,6 +12,7 @@
   and that of the sub-agent which made this call. The result of the call in the main file has the
   sub-agent's id, that in a sub-agent's file has not.
 - A result is what the model was sent, and `toolUseResult` what the tool returned, as spans have it.
+- A user's line with `<task-notification>` is Claude Code's: background work has ended.
 - Lines of other types hold requests, notes and totals, and are no events of the session.
 
 Source: files of Claude Code 2.1.330 and 2.1.332.
@@ -30,7 +31,7 @@ from agentool_otel.dialects.kit.session_entries import DENIED
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import open_regular
-from agentool_otel.integrations.claude_code.events.names import AGENT, FILE
+from agentool_otel.integrations.claude_code.events.names import AGENT, FILE, is_notification
 from agentool_otel.model.messages import message, only_block, text
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
@@ -132,6 +133,8 @@ class ClaudeCodeSession:
             printed = _TAG.sub("", words).strip()
             self._end_turn(event, output=[message("assistant", [text(printed)])])
             return
+        elif is_notification(words) and _agent(event) in self._prompt:
+            self._end_message()  # the model answers in the turn that is under way
         else:
             yield from self._start_turn(event, content, words)
         self._last_ns[_agent(event)] = v.time_ns(event.get("timestamp")) or 0

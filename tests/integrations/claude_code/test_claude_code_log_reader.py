@@ -104,3 +104,18 @@ def test_a_sub_agent_of_a_sub_agent_is_below_its_call(
         "general-purpose": "claude-code",
         "Explore": "general-purpose",
     }
+
+
+def notified(folder: Path) -> Path:
+    """Return a copy of a session of two prompts whose second is a notification."""
+    copy = shutil.copytree(FOLDER / "claude-code" / "second_turn", folder)
+    for file in copy.rglob("*.jsonl"):
+        file.write_text(file.read_text().replace("Which number was it? Look into prices.csv, too.", "<task-notification>done"))
+    return copy
+
+
+@pytest.mark.parametrize("channel", ["spans.jsonl", "logs.jsonl", "session", ""])
+def test_a_notification_is_no_turn(tmp_path: Path, channel: str) -> None:
+    source = open_source(notified(tmp_path / "recording") / channel)
+    [document] = [run.document for run in rebuild(source.spans())]
+    assert document["input"] == "Remember the number 17."

@@ -14,6 +14,7 @@ __all__ = [
     "PREFIX",
     "SCOPE",
     "SPANS",
+    "is_notification",
 ]
 
 AGENT = "claude-code"
@@ -55,3 +56,8 @@ PLUMBING_EVENTS = frozenset({
     "plugin_installed", "plugin_loaded", "skill_activated", "system_prompt", "tool",
 })  # fmt: skip
 """Log records that are of no event; without those of 2.1.332 from its monitoring documentation."""
+
+
+def is_notification(words: str) -> bool:
+    """Return whether a user message is Claude Code's own, about the end of background work."""
+    return words.lstrip().startswith("<task-notification>")

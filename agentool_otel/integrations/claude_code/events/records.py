@@ -32,8 +32,9 @@ from agentool_otel.integrations.claude_code.events.names import (
     PLUMBING_SPANS,
     PREFIX,
     SPANS,
+    is_notification,
 )
-from agentool_otel.model.messages import Part, message, text, tool_call
+from agentool_otel.model.messages import Part, message, parts_of, text, tool_call
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -77,7 +78,27 @@ def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], 
             entries += _of_log(record, name, kind, read, tools)
         else:
             entries += _of_span(record, name, kind, read, tools)
-    return entries, unknown
+    return list(_without_notifications(entries)), unknown
+
+
+def _without_notifications(entries: list[Entry]) -> Iterator[Entry]:
+    """Yield entries, those of a notification with the keys of the turn before it: the user did not
+    write it, and its answer is a part of that turn."""
+    last_turn: dict[Channel, Entry] = {}
+    for entry in sorted(entries, key=lambda entry: entry.span.start_ns or 0):
+        invocation = entry.operation
+        if entry.kind == "turn" and isinstance(invocation, AgentInvocation):
+            before = last_turn.get(entry.channel)
+            if before is not None and _is_notification(invocation):
+                keys = dict.fromkeys((*entry.keys, *before.keys))
+                entry = entry._replace(keys=(*keys,), operation=replace(invocation, input=None))
+            last_turn[entry.channel] = entry
+        yield entry
+
+
+def _is_notification(turn: AgentInvocation) -> bool:
+    parts = [part for item in turn.input or () for part in parts_of(item)]
+    return any(is_notification(str(part.get("content"))) for part in parts[:1])
 
 
 class _Tools:
