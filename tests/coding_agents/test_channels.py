@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
 
+from agentool_otel.loading import rebuild
+from agentool_otel.reading.sources.opening import open_spans
 from tests.coding_agents.missing import MISSING
 from tests.coding_agents.recordings import FOLDER
 from tests.coding_agents.stories import CHANNELS, differences, places, rebuilt, scripted
@@ -29,6 +32,23 @@ def telling(agent: str, situation: str, channels: Iterable[str]) -> list[frozens
     """Return the fields that each channel may lack, of those that have any of the session."""
     fields = [MISSING[agent].fields(channel, situation) for channel in channels]
     return [each for each in fields if "all" not in each]
+
+
+@pytest.mark.parametrize("agent", MISSING)
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_a_command_with_another_exit_code_than_zero_has_failed(agent: str, channel: str) -> None:
+    if "outcome" in MISSING[agent].fields(channel, "failing_tool") | _silent(agent, channel):
+        pytest.skip("the channel has no outcomes")
+    (file,) = places(FOLDER / agent / "failing_tool", [channel])
+    steps = [step for run in rebuild(open_spans([file]).spans()) for step in run.document["steps"]]
+    (result,) = (step["tool_result"] for step in steps if step["type"] == "tool_result")
+    assert result["error"]
+
+
+def _silent(agent: str, channel: str) -> frozenset[str]:
+    is_there = Path(FOLDER, agent, "failing_tool", CHANNELS[channel]).exists()
+    is_silent = not is_there or "all" in MISSING[agent].fields(channel, "failing_tool")
+    return frozenset({"outcome"} if is_silent else ())
 
 
 def _id(value: str | tuple[str, ...]) -> str:

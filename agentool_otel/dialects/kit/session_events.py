@@ -1,4 +1,4 @@
-"""Events of a coding agent's session: what all records of one have together."""
+"""Events of a coding agent's session, each merged from all of its records."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Event:
 
     @cached_property
     def operation(self) -> Operation:
-        """What all entries have together."""
+        """The operation of the event, with each value from the best entry that has it."""
         ranked = sorted(self.entries, key=lambda entry: self._values_from.index(entry.channel))
         kind = type(ranked[0].operation)
         alike = [entry for entry in ranked if type(entry.operation) is kind]
@@ -113,6 +113,8 @@ class Event:
             values["error_type"] = failed[0].error_type
             described = (operation.error_message for operation in failed)
             values["error_message"] = next(filter(None, described), None)
+        elif code := values.get("exit_code"):  # some agents have a failed command as a success
+            values |= {"error_type": "tool_error", "error_message": f"exit code {code}"}
         extra: dict[str, Any] = {}
         for entry in reversed(ranked):
             extra |= entry.operation.extra
