@@ -36,7 +36,7 @@ _SUCCESS = "success"
 def judged_trace(unit: Unit) -> TraceView:
     """Return the trace that a result is about."""
     if len(unit.runs) == 1 and _note(unit) is None and not unit.missing:
-        return TraceView(unit.runs[0])
+        return TraceView(unit.runs[0], unit.is_session)
     return UnitTrace(unit)
 
 
@@ -110,7 +110,7 @@ class UnitTrace(TraceView):
 
     def __init__(self, unit: Unit):
         """Join the runs of a unit."""
-        super().__init__(unit.runs[0])
+        super().__init__(unit.runs[0], unit.is_session)
         self.note = _note(unit)
         """Parts of the unit that were left out, for the reason of a check that depends on them."""
         self.looked_for_more = False

@@ -68,13 +68,19 @@ class Call(NamedTuple):
 class TraceView:
     """A trace, and how faithfully it was recorded."""
 
-    def __init__(self, source: ReasoningTrace | Rebuilt):
-        """Wrap a trace, best as rebuilt: a document alone has only the marks in its values."""
+    def __init__(self, source: ReasoningTrace | Rebuilt, is_session: bool = False):
+        """Wrap a trace, best as rebuilt: a document alone has only the marks in its values.
+
+        Args:
+            source: the trace.
+            is_session: whether all runs of its session are in the view.
+        """
         self.source = source
         """The trace, document or rebuilt trace that this view was made of."""
         self._rebuilt = source if isinstance(source, Rebuilt) else None
         self.trace = source.trace if isinstance(source, Rebuilt) else source
         """The document."""
+        self.is_session = is_session
 
     @property
     def fidelity(self) -> Fidelity | None:
@@ -181,6 +187,14 @@ class TraceView:
     def turns(self) -> int:
         """Number of the runs that no other run is around."""
         return 1
+
+    @property
+    def outside_turns(self) -> str | None:
+        """Why other turns of the session are not looked at; None if the view has all of them."""
+        session = or_none(self.trace.session_id)
+        if self.is_session or not session:
+            return None
+        return f"this is one turn of session {session}; --scope session counts all of them"
 
     @property
     def uncounted_turns(self) -> str | None:

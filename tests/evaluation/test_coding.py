@@ -363,6 +363,15 @@ def test_the_turns_of_a_session_are_its_outermost_runs() -> None:
     )
 
 
+def test_the_turns_of_a_session_need_its_scope() -> None:
+    most: Object = {"type": "max_turns", "max_turns": 1}
+    (result,) = evaluate(most, turn(1))
+    reason = "this is one turn of session s; --scope session counts all of them"
+    assert result.passed is None
+    assert result.assertion_results[0].reason == reason
+    assert in_session(most, turn(1))[0] is True
+
+
 def test_runs_inside_one_missing_run_are_one_turn() -> None:
     inside = [turn(n, metadata={"parent_trace_id": "gone"}) for n in (1, 2, 3)]
     assert in_session({"type": "max_turns", "max_turns": 1}, *inside)[0] is True

@@ -211,13 +211,16 @@ class NoDeniedTool(Check, frozen=True, kw_only=True):
 class MaxTurns(Check, frozen=True, kw_only=True):
     """A session has no more than so many turns, which are its prompts; for the scope `session`.
 
-    A turn is a run that is inside no other run. A result about one run has one turn.
+    A turn is a run that is inside no other run. In another scope, a run with a session id is not
+    evaluated.
     """
 
     max_turns: Annotated[int, Meta(ge=1)]
     """Turns that the session may have."""
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        if elsewhere := trace.outside_turns:
+            return not_evaluated(elsewhere)
         reason = f"the session has {count_text(trace.turns, 'turn')}"
         if trace.turns > self.max_turns:
             return failed(f"{reason}; {limit_text(self.max_turns)}")
