@@ -365,7 +365,7 @@ def test_the_turns_of_a_session_are_its_outermost_runs() -> None:
 
 def test_the_turns_of_a_session_need_its_scope() -> None:
     most: Object = {"type": "max_turns", "max_turns": 1}
-    (result,) = evaluate(most, turn(1))
+    (result,) = evaluate(most, [turn(1)])
     reason = "this is one turn of session s; --scope session counts all of them"
     assert result.passed is None
     assert result.assertion_results[0].reason == reason
