@@ -15,17 +15,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import ClassVar, NamedTuple
 from urllib.parse import unquote
 
-from agentool_otel.errors import SourceError, SourceUnreachable
+from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.model.times import from_ns, parse_time
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 
 __all__ = ["SessionFolder", "SessionQuery", "is_in_project", "no_session",
-           "parse_session_query"]  # fmt: skip
+           "parse_session_query", "path_exists"]  # fmt: skip
 
 _PARAMETERS = ("since", "project", "session")
 _CWD = re.compile(rb'"cwd"\s*:\s*"((?:[^"\\]|\\.)*)"')
@@ -103,12 +104,15 @@ class SessionFolder(SpanFiles, ABC):
         query = parse_session_query(where)
         scheme = where.partition("://")[0]
         folder = self.folder()
-        every = sorted(self.session_files(folder)) if folder.is_dir() else []
-        if not every:
+        is_there = path_exists(folder) and folder.is_dir()
+        every = sorted(self.session_files(folder)) if is_there else []
+        denied = _unreadable_folders(folder)
+        if not every and not denied:
             raise SourceUnreachable(
                 f"{self.product} has no sessions here (looked in {printable_place(folder)})"
             )
         files = [file for file in every if _is_asked_for(file, query, self.session_of(file))]
+        files += denied
         if not files:
             newest_ns = max(map(_changed_ns, every))
             there = f"{len(every):,} session file{'s' * (len(every) != 1)}"
@@ -134,6 +138,38 @@ class SessionFolder(SpanFiles, ABC):
     def session_of(cls, file: Path) -> str:
         """Return the id of the session that a file is of, or a text with it."""
         return file.stem
+
+
+def path_exists(path: Path) -> bool:
+    """Return whether a path exists.
+
+    Raises:
+        SourceDenied: a folder above it may not be read.
+    """
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise SourceDenied(
+            f"{printable_place(path)} may not be read: {error.strerror}; "
+            f"hint: ls -ld {quote(printable_place(path.parent))}"
+        ) from None
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _unreadable_folders(folder: Path) -> list[Path]:
+    """Return the folders that may not be read, `folder` and those in it: reading one as a file
+    raises the error that names it."""
+    denied: list[Path] = []
+
+    def add(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            denied.append(Path(error.filename))
+
+    for _ in os.walk(folder, onerror=add):
+        pass
+    return sorted(denied)
 
 
 def _is_asked_for(file: Path, query: SessionQuery, session: str) -> bool:

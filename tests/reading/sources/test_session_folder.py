@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from agentool_otel.errors import SourceError, SourceUnreachable
+from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.loading import load, rebuild
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.reading.sources.session_folder import parse_session_query
 from tests.coding_agents.recordings import FOLDER
+from tests.users import as_nobody, needs_users
 
 NOW = 1_796_000_000_000_000_000
 DAY_S = 24 * 3600
@@ -98,6 +100,33 @@ def test_an_agent_that_was_never_used_has_no_sessions(
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     with pytest.raises(SourceUnreachable, match="Codex has no sessions here"):
         open_source("codex://")
+
+
+@needs_users
+@pytest.mark.parametrize("denied", ["codex", "codex/sessions", "codex/sessions/2026"])
+def test_a_folder_that_may_not_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, denied: str
+) -> None:
+    with tempfile.TemporaryDirectory() as shared:
+        Path(shared).chmod(0o755)
+        monkeypatch.setenv("CODEX_HOME", f"{shared}/codex")
+        Path(shared, "codex/sessions/2026").mkdir(parents=True)
+        Path(shared, denied).chmod(0o000)
+        with as_nobody(), pytest.raises(SourceDenied, match=f"{denied}.* may not be read"):
+            list(open_source("codex://").spans())
+
+
+@needs_users
+def test_a_folder_that_may_not_be_read_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as shared:
+        Path(shared).chmod(0o755)
+        monkeypatch.setenv("CODEX_HOME", shared)
+        shutil.copytree(FOLDER / "codex" / "answer" / "session", Path(shared, "sessions"))
+        Path(shared, "sessions", "2025").mkdir(0o000)
+        with as_nobody():
+            source = open_source("codex://?since=2000-01-01")
+            assert list(source.spans())
+        assert [problem.where for problem in source.problems] == [f"{shared}/sessions/2025"]
 
 
 @pytest.mark.parametrize(
