@@ -2,7 +2,7 @@
 
 They are in a database, which is read without the program: `opencode session list` knows those of
 one project alone, takes seconds a session, and writes files. A session is read as
-`opencode export` prints it.
+`opencode export` prints it. A copy of the database is read by its path.
 
 Source: opencode 1.18.33, `packages/opencode/src/storage/db.ts` as released.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from io import BytesIO
@@ -31,11 +31,14 @@ from agentool_otel.reading.sources.session_folder import (
     is_in_project,
     no_session,
     parse_session_query,
+    path_exists,
 )
 
 __all__ = ["OpenCodeSessions"]
 
 _MS = 1_000_000
+_TABLES = {"session", "message", "part"}
+_NAMES_OF_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _SESSIONS = "SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created, id"
 _INFO = (
     "SELECT id, parent_id, project_id, directory, title, agent, version, time_created,"
@@ -54,7 +57,32 @@ class _Session(NamedTuple):
     changed_ns: int
 
 
-class OpenCodeSessions(SpanFiles):
+class _Database(SpanFiles):
+    """The sessions of one database."""
+
+    def __init__(
+        self, original: Path, name: str, select: Callable[[list[_Session]], list[_Session]]
+    ):
+        """
+        Args:
+            original: the file.
+            name: the name of the source.
+            select: returns the sessions to read, of all that the file has.
+        """
+        place = printable_place(original)
+        is_there = path_exists(original)
+        database, self._folder = _copied(original) if is_there else (original, None)
+        every = _sessions(database) if is_there else []
+        if not every:
+            raise SourceUnreachable(f"opencode has no sessions here (looked in {place})")
+        files = [
+            RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
+            for session in select(every)
+        ]
+        super().__init__(files, name)
+
+
+class OpenCodeSessions(_Database):
     """The source."""
 
     place = "~/.local/share/opencode/opencode.db"
@@ -62,24 +90,12 @@ class OpenCodeSessions(SpanFiles):
     def __init__(self, where: str):
         query = parse_session_query(where)
         scheme = where.partition("://")[0]
-        original = _database()
-        database, self._folder = _copied(original)
-        every = _sessions(database) if database.is_file() else []
-        if not every:
-            raise SourceUnreachable(
-                f"opencode has no sessions here (looked in {printable_place(original)})"
-            )
-        asked = [*_asked_for(every, query)]
-        if not asked:
-            newest_ns = max(session.changed_ns for session in every)
-            there = f"{len(every):,} session{'s' * (len(every) != 1)}"
-            raise no_session("opencode", scheme, query, there, newest_ns)
-        place = printable_place(original)
-        files = [
-            RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
-            for session in asked
-        ]
-        super().__init__(files, f"{scheme}://")
+        super().__init__(_database(), f"{scheme}://", partial(_selected, query, scheme))
+
+    @classmethod
+    def of_database(cls, file: Path) -> SpanFiles | None:
+        """Return the source of all sessions in an SQLite file; None if it is not opencode's."""
+        return _Database(file, printable_place(file), list) if _has_sessions(file) else None
 
 
 def _database() -> Path:
@@ -128,12 +144,36 @@ def _reading(database: Path) -> Generator[sqlite3.Connection]:
         ) from None
 
 
+def _has_sessions(database: Path) -> bool:
+    """Return whether an SQLite file has the tables of opencode."""
+    try:
+        with _reading(database) as connection:
+            tables = {name for (name,) in connection.execute(_NAMES_OF_TABLES)}
+    except SourceError:
+        return False
+    return tables >= _TABLES
+
+
 def _sessions(database: Path) -> list[_Session]:
     with _reading(database) as connection:
         return [
             _Session(own, parent, folder, changed * _MS)
             for own, parent, folder, changed in connection.execute(_SESSIONS)
         ]
+
+
+def _selected(query: SessionQuery, scheme: str, every: list[_Session]) -> list[_Session]:
+    """Return the sessions that a query is for.
+
+    Raises:
+        SourceUnreachable: there are none.
+    """
+    asked = [*_asked_for(every, query)]
+    if not asked:
+        newest_ns = max(session.changed_ns for session in every)
+        there = f"{len(every):,} session{'s' * (len(every) != 1)}"
+        raise no_session("opencode", scheme, query, there, newest_ns)
+    return asked
 
 
 def _asked_for(every: Sequence[_Session], query: SessionQuery) -> Iterator[_Session]:

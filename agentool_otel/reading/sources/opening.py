@@ -11,20 +11,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
+from typing import cast
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
-from agentool_otel.ground.plugins import plugins
+from agentool_otel.ground.plugins import load_plugins, plugins
 from agentool_otel.ground.urls import printable_place, without_credentials
 from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
-from agentool_otel.reading.sources.files.streams import STDIN, stdin
+from agentool_otel.reading.sources.files.streams import STDIN, head, stdin
 from agentool_otel.reading.sources.several import SeveralSources
-from agentool_otel.reading.sources.source import Source, complete_source
+from agentool_otel.reading.sources.source import DatabaseReader, Source, complete_source
 
 __all__ = ["is_recording", "open_source", "open_spans"]
 
+_SQLITE = b"SQLite format 3\0"
 _SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
 
 
@@ -143,7 +145,7 @@ def _files(path: Path) -> Source:
             ) from None
         return SpanFiles(files, printable_place(path))
     if not path.is_dir():
-        return SpanFiles([path])
+        return _database(path) or SpanFiles([path])
     files = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
@@ -155,6 +157,21 @@ def _files(path: Path) -> Source:
     source = SpanFiles(files, printable_place(path))
     source.folders = (path,)
     return source
+
+
+def _database(path: Path) -> Source | None:
+    """Return the source of an SQLite file; None for any other file, and if no source knows it."""
+    try:
+        if not path.is_file() or head(path, len(_SQLITE)) != _SQLITE:  # a pipe is read only once
+            return None
+    except AgentoolError:
+        return None  # reading it says why
+    for kind in load_plugins("agentool_otel.sources").values():
+        if hasattr(kind, "of_database"):
+            reader = cast("type[DatabaseReader]", kind).of_database(path)
+            if reader is not None:
+                return complete_source(reader, printable_place(path))
+    return None
 
 
 def is_recording(path: Path) -> bool:

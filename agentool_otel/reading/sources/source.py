@@ -15,7 +15,7 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.streams import SpanFile
 
-__all__ = ["Source", "SpanReader", "complete_source", "files_of"]
+__all__ = ["DatabaseReader", "Source", "SpanReader", "complete_source", "files_of"]
 
 
 class SpanReader(Protocol):
@@ -28,6 +28,15 @@ class SpanReader(Protocol):
             SourceError: the place cannot be read at all.
             DecodeError: nothing in it is recognisable.
         """
+        ...
+
+
+class DatabaseReader(SpanReader, Protocol):
+    """A reader of the entry points that also reads SQLite files of any name."""
+
+    @classmethod
+    def of_database(cls, file: Path) -> SpanReader | None:
+        """Return a reader of an SQLite file; None if the file is another program's."""
         ...
 
 

@@ -110,7 +110,11 @@ def notified(folder: Path) -> Path:
     """Return a copy of a session of two prompts whose second is a notification."""
     copy = shutil.copytree(FOLDER / "claude-code" / "second_turn", folder)
     for file in copy.rglob("*.jsonl"):
-        file.write_text(file.read_text().replace("Which number was it? Look into prices.csv, too.", "<task-notification>done"))
+        file.write_text(
+            file.read_text().replace(
+                "Which number was it? Look into prices.csv, too.", "<task-notification>done"
+            )
+        )
     return copy
 
 

@@ -199,6 +199,15 @@ def test_sessions_of_the_database_are_those_of_the_exports(home: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["opencode.db"]
 
 
+def test_a_copy_of_the_database_is_read_by_its_path(home: Path) -> None:
+    folder = recorded("sub_agent") / "session"
+    copy = database(home, *folder.iterdir()).rename(home / "copy")
+    assert runs(str(copy)) == runs(str(folder))
+    sqlite3.connect(copy).executescript("DROP TABLE part")
+    with pytest.raises(DecodeError, match="a SQLite database"):
+        runs(str(copy))
+
+
 def test_a_session_is_asked_for_by_its_id_with_its_sub_agents(home: Path) -> None:
     files = [*(recorded("sub_agent") / "session").iterdir()]
     database(home, *files)
