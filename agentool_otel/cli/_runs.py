@@ -17,6 +17,7 @@ from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
+from agentool_otel.reading.rebuild.correlation.linked_traces import nested
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.error_isolation import skip_on_error
 from agentool_otel.reading.rebuild.runs import trace_ids_of
@@ -106,6 +107,8 @@ class Runs:
                 for trace_id in trace_ids_of(spans):
                     self._without_spans.pop(trace_id, None)
                 put_back(spans)
+                with skip_on_error(spans[0].trace_id, self._note, "its spans are not nested"):
+                    spans = nested(spans)
                 yield grow(spans)
         if self._without_spans and not reading.count:
             raise ConfigurationError(

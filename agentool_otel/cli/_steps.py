@@ -54,9 +54,17 @@ def outside_runs(trace: ReasoningTrace) -> bool:
     return of_tools and bool(trace.steps) and all(value is None for value in of_run)
 
 
-def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
-    """Yield a trace line by line, each to be cut at the width of the terminal unless `full`."""
-    yield from _header(trace, full)
+def trace_lines(
+    trace: ReasoningTrace, full: bool = False, is_recoverable: bool = True
+) -> Iterator[Text]:
+    """Yield a trace line by line, each to be cut at the width of the terminal unless `full`.
+
+    Args:
+        trace: the trace.
+        full: whether contents take as many lines as they need.
+        is_recoverable: whether `recover` may find the missing spans of an incomplete run.
+    """
+    yield from _header(trace, full, is_recoverable)
     yield Text()
     first = _start(trace)
     names = {call.id: call.name for call in trace.tool_calls()}
@@ -66,7 +74,7 @@ def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
         yield Text("  no steps", "dim")
 
 
-def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
+def _header(trace: ReasoningTrace, full: bool, is_recoverable: bool) -> Iterator[Text]:
     metrics = or_none(trace.metrics) or TraceMetrics()
     metadata = or_none(trace.metadata) or {}
     milliseconds = or_none(metrics.total_duration_ms)
@@ -91,7 +99,7 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
         for line in _long("error", error, full):
             line.stylize("red")
             yield line
-    yield from _links(metadata)
+    yield from _links(metadata, is_recoverable)
 
 
 def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Iterator[str]:
@@ -113,7 +121,7 @@ def names_every_call(trace: ReasoningTrace) -> bool:
     return or_none(metrics.step_count) is None or or_none(metrics.tool_call_count) is not None
 
 
-def _links(metadata: dict[str, Any]) -> Iterator[Text]:
+def _links(metadata: dict[str, Any], is_recoverable: bool) -> Iterator[Text]:
     if isinstance(above := metadata.get("parent_trace_id"), str):
         yield _field("part of", _text.line(above))
     below: Any = metadata.get("sub_traces")
@@ -122,7 +130,8 @@ def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     if isinstance(why := metadata.get("interrupted"), str):
         yield _field("note", f"stopped before its end, without an error: {_text.line(why)}")
     if metadata.get("incomplete"):
-        yield _field("note", f"incomplete: spans are missing or open; see `{program()} recover`")
+        hint = f"; see `{program()} recover`" if is_recoverable else ""
+        yield _field("note", f"incomplete: spans are missing or open{hint}")
 
 
 def _error(error: Any) -> Any:

@@ -20,6 +20,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reading.rebuild.cost import Prices
+from agentool_otel.reading.rebuild.frameworks import is_coding_agent
 from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
@@ -77,15 +78,20 @@ def command(
     return 1 if runs.problems else 0
 
 
-def print_trace(console: Console, trace: ReasoningTrace, full: bool = False) -> None:
-    """Print a trace and its steps."""
-    for line in trace_lines(trace, full):
+def print_trace(
+    console: Console, trace: ReasoningTrace, full: bool = False, is_recoverable: bool = True
+) -> None:
+    """Print a trace and its steps, with arguments as `trace_lines` has them."""
+    for line in trace_lines(trace, full, is_recoverable):
         _print_line(console, line, full)
 
 
 def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
     """Print a run and its steps, with its verdicts if its spans are available."""
-    print_trace(console, run.trace, full)
+    is_recoverable = False
+    with runs.skip_on_error(run, "its framework is not known"):
+        is_recoverable = _is_recoverable(run)
+    print_trace(console, run.trace, full, is_recoverable)
     if run.rebuilt is None:
         return
     from agentool_otel.cli._scores import score_lines
@@ -95,6 +101,12 @@ def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
         judged += score_lines(run.rebuilt, full)
     for line in judged:
         _print_line(console, line, full)
+
+
+def _is_recoverable(run: Run) -> bool:
+    """Return whether `recover` may find the missing spans of a run, which are in its folder: not
+    those of a document, nor those of a coding agent, which writes its session files itself."""
+    return run.rebuilt is not None and not is_coding_agent(run.rebuilt.framework())
 
 
 def _print_json(chosen: Choice) -> None:

@@ -25,7 +25,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["framework_of"]
+__all__ = ["framework_of", "is_coding_agent"]
 
 RUNTIME = "agentspec.runtime"
 _INSTRUMENTATION = re.compile(
@@ -73,6 +73,12 @@ def _first_named(nodes: list[Node], kinds: tuple[type, ...]) -> str | None:
             if isinstance(node.operation, kind) and (name := _name_of(node)) is not None:
                 return name
     return None
+
+
+def is_coding_agent(framework: str | None) -> bool:
+    """Return whether a framework is a coding agent, which records its sessions by itself."""
+    dialect = linking_dialects().get((framework or "").replace("-", "_"))
+    return bool(getattr(dialect, "makes_spans", False))
 
 
 def _name_of(node: Node) -> str | None:

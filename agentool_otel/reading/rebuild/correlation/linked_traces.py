@@ -22,7 +22,7 @@ from agentool_otel.reading.rebuild.correlation.union_find import Joining, rank_o
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["Part", "Parts", "gather", "part_of"]
+__all__ = ["Part", "Parts", "gather", "nested", "part_of"]
 
 
 class Part(NamedTuple):
@@ -81,6 +81,22 @@ def gather(spans: list[SpanRecord]) -> list[SpanRecord]:
             )
     copies = copies_of(spans)
     return Deduplicated(arranged, copies) if copies else arranged
+
+
+def nested(spans: list[SpanRecord]) -> list[SpanRecord]:
+    """Return the spans of a trace, those of a session file below their turns: the file has events,
+    none of which names its parent.
+
+    Raises:
+        Exception: whatever a dialect raises.
+    """
+    ids = {span.span_id for span in spans}
+    if len(spans) == 1 or any(span.parent_id in ids for span in spans):
+        return spans
+    for dialect in linking_dialects().values():
+        if getattr(dialect, "makes_spans", False):
+            spans = list(dialect.arrange(spans))
+    return spans
 
 
 _id_of = attrgetter("trace_id", "span_id")
