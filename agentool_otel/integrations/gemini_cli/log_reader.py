@@ -28,8 +28,10 @@ from msgspec.structs import replace
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
+    ending_in,
     prompt_in,
     response_in,
+    with_ending,
     with_response,
 )
 from agentool_otel.integrations.gemini_cli.events.names import AGENT, FILE, LINES
@@ -183,6 +185,7 @@ class GeminiCLISession:
             started = AgentInvocation(
                 agent_name=v.text(named) or name, conversation_id=operation.conversation_id
             )
+            started = with_ending(started, ending_in(operation.result))
             names = {"agent_id": agent, "started_by": call_id}
             yield self._span(started, turn, f"{agent}\0{call_id}", start_ns, end_ns, names)
         yield self._span(operation, turn, call_id, start_ns, end_ns)

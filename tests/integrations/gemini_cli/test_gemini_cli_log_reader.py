@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,25 @@ def test_a_home_has_its_sessions(
     assert source.problems == []
     again = open_spans([f"gemini-cli://?session={session}"])
     assert len([*rebuild(again.spans())]) == len(found)
+
+
+@pytest.mark.parametrize("channel", ["spans.jsonl", "logs.jsonl", "session"])
+@pytest.mark.parametrize(
+    ("reason", "status"), [("ERROR_NO_COMPLETE_TASK_CALL", "error"), ("TIMEOUT", "timeout")]
+)
+def test_a_sub_agent_without_its_goal_has_failed(
+    channel: str, reason: str, status: str, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(FIXTURES / "sub_agent", tmp_path / "copy")
+    for file in copy.rglob("*.jsonl"):
+        file.write_text(file.read_text().replace("GOAL", reason))
+    documents = [run.document for run in rebuild(open_spans([str(copy / channel)]).spans())]
+    statuses = [run["status"] for run in sorted(documents, key=lambda run: run["started_at"])]
+    assert statuses == ["success", status]
+
+
+def test_a_turn_that_its_limit_ended_is_no_success(tmp_path: Path) -> None:
+    """Gemini CLI 0.61.0 exits with code 53 after the tool calls, and writes nothing about it."""
+    calls = [call("success", result=answered({"output": "red"}))]
+    (run,), _ = runs(tmp_path, user(1, "Read a."), gemini(2, "First a.", toolCalls=calls))
+    assert run["status"] == "in_progress"

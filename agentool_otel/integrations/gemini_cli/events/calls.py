@@ -11,7 +11,7 @@ from agentool_otel.dialects.kit.session_entries import DENIED
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, message, parts_of
-from agentool_otel.model.operations import Inference, Operation, ToolExecution
+from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.google import GenerateContentReading, join_texts
 from agentool_otel.semconv import gen_ai
@@ -22,10 +22,12 @@ __all__ = [
     "call_id_of",
     "described",
     "ended_call",
+    "ending_in",
     "joined",
     "prompt_in",
     "response_in",
     "sub_agent_of",
+    "with_ending",
     "with_response",
     "without_answer",
 ]
@@ -36,6 +38,9 @@ _DENIED_TYPES = frozenset({"policy_violation"})
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _IS_WHOLE = re.compile(r"^Process Group PGID: \d+$", re.MULTILINE)
 _HIDES_CODE = re.compile(r"^(?:Error|Signal|Background PIDs): ", re.MULTILINE)
+_ENDING = re.compile(r"Subagent '[^\n]*' finished\.\nTermination Reason: (\w+)")
+_GOAL = "GOAL"
+"""The one reason of `AgentTerminateMode` that is no failure. Source: `agents/types.ts` of 0.56."""
 _OF_SUB_AGENT = re.compile(r"(.*[^#])#\d+")
 _CONTEXT = ("<session_context>",)
 """Beginnings of what Gemini CLI adds to a prompt."""
@@ -144,6 +149,21 @@ def described(kind: str | None, words: str | None) -> str:
     if kind in _DENIED_TYPES or (words and _DENIALS.search(words)):
         return DENIED
     return kind or "tool_error"
+
+
+def ending_in(result: object) -> str | None:
+    """Return the reason why a sub-agent ended, which is in the result of its call."""
+    content = result.get("llmContent") if isinstance(result, dict) else result
+    texts = [_text_of(part) for part in content] if isinstance(content, list) else [content]
+    found = _ENDING.match(texts[0]) if texts and isinstance(texts[0], str) else None
+    return None if found is None else found[1]
+
+
+def with_ending(agent: AgentInvocation, reason: object) -> AgentInvocation:
+    """Return a sub-agent with its failure, unless the reason is that it reached its goal."""
+    if not isinstance(reason, str) or reason in ("", _GOAL):
+        return agent
+    return replace(agent, error_type=reason, error_message="ended without its goal")
 
 
 def _exit_code(text: str) -> int | None:

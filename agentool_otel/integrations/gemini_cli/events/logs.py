@@ -21,6 +21,7 @@ from agentool_otel.dialects.kit.session_pairs import plain
 from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
     sub_agent_of,
+    with_ending,
     with_response,
     without_answer,
 )
@@ -54,6 +55,7 @@ def of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Entr
             yield from _started(record)
         elif name.startswith("agent."):
             told = AgentInvocation(agent_name=text_or_none(attributes.get("agent_name")))
+            told = with_ending(told, attributes.get("terminate_reason"))
             span = record if name == "agent.finish" else replace(record, end_ns=None)
             keys = ids(attributes.get("agent_id"))
             started_by = _taken(delegated, told.agent_name) if name == "agent.start" else None

@@ -18,7 +18,9 @@ from agentool_otel.dialects.kit.session_entries import (
 from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
     ended_call,
+    ending_in,
     sub_agent_of,
+    with_ending,
     without_answer,
 )
 from agentool_otel.model.messages import message, text
@@ -121,6 +123,8 @@ def _agent_call(record: SpanRecord, key: str, caller: str | None, tool: SpanReco
         conversation_id=text_or_none(record.attributes.get(gen_ai.CONVERSATION_ID)),
         input=None if prompt is None else [message("user", [text(prompt)])],
     )
+    ended = json_or_text(record.attributes.get(gen_ai.OUTPUT_MESSAGES))
+    operation = with_ending(operation, ending_in(ended))
     attributes = tool.attributes if tool is not None else {}
     call = text_or_none(attributes.get("gen_ai.tool.call_id"))
     named = text_or_none(attributes.get(gen_ai.TOOL_NAME))
