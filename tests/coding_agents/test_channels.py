@@ -45,6 +45,17 @@ def test_a_command_with_another_exit_code_than_zero_has_failed(agent: str, chann
     assert result["error"]
 
 
+@pytest.mark.parametrize("agent", MISSING)
+def test_all_channels_have_the_same_names_of_agents(agent: str) -> None:
+    folder = FOLDER / agent / "sub_agent"
+    named = {
+        tuple(sorted(str(run.document["agent_id"]) for run in rebuild(open_spans([file]).spans())))
+        for file in places(folder, [*CHANNELS])
+        if Path(file).exists()
+    }
+    assert len(named - {()}) == 1
+
+
 def _silent(agent: str, channel: str) -> frozenset[str]:
     is_there = Path(FOLDER, agent, "failing_tool", CHANNELS[channel]).exists()
     is_silent = not is_there or "all" in MISSING[agent].fields(channel, "failing_tool")

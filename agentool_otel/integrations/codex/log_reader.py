@@ -56,6 +56,7 @@ class CodexSession:
         self._spans = SessionSpans(FILE, AGENT)
         self._thread = self._session = ""
         self._parent: str | None = None
+        self._role: str | None = None
         self._cwd: str | None = None
         self._turn, self._trace, self._model = "", "", ""
         self._has_prompt = self._has_records = False
@@ -112,6 +113,8 @@ class CodexSession:
         if self._parent is None and self._session != self._thread:
             self._parent = self._session
         self._cwd = v.text(payload.get("cwd")) or None
+        spawn = v.obj(v.obj(v.obj(payload.get("source")).get("subagent")).get("thread_spawn"))
+        self._role = v.text(spawn.get("agent_role")) or None
 
     def _read_event(self, payload: Object, at_ns: int | None) -> Iterator[SpanRecord]:
         kind = v.text(payload.get("type"))
@@ -252,6 +255,7 @@ class CodexSession:
         names: dict[str, Any] = {
             "conversation.id": self._thread,
             "parent.conversation.id": self._parent,
+            "agent.role": self._role,
             "turn.id": turn,
             "process.exit.code": exit_code,
         }

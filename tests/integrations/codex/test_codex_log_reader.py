@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agentool_otel.loading import rebuild
 from agentool_otel.reading.sources.opening import open_source
@@ -64,3 +67,13 @@ def test_a_file_of_an_earlier_version_has_other_events(tmp_path: Path) -> None:
     assert document["input"].startswith("Read notes.txt")
     assert document["metrics"]["total_tokens"] == 5090
     assert document["output"] == "The colour is blue now, and the file has 2 lines."
+
+
+@pytest.mark.parametrize("channel", ["logs.jsonl", "session"])
+def test_the_name_of_a_sub_agent_is_its_role(tmp_path: Path, channel: str) -> None:
+    copy = shutil.copytree(FOLDER / "codex" / "sub_agent", tmp_path / "copy")
+    for file in copy.rglob("*.jsonl"):
+        text = file.read_text().replace('{\\"message\\"', '{\\"agent_type\\":\\"explorer\\",\\"message\\"')
+        file.write_text(text.replace('"agent_role":null', '"agent_role":"explorer"'))
+    runs = rebuild(open_source(copy / channel).spans())
+    assert {run.document["agent_id"] for run in runs} == {"codex", "explorer"}

@@ -46,6 +46,7 @@ from agentool_otel.semconv import gen_ai
 __all__ = ["entries_of"]
 
 _CONVERSATION, _PARENT = "conversation.id", "parent.conversation.id"
+_ROLE = "agent.role"
 _TURN, _CALL_ID, _TRACE = "turn.id", "call_id", "trace.id"
 _KINDS: dict[str, Kind] = {"invoke_agent": "turn", "chat": "model", "execute_tool": "tool"}
 _RESULT = "codex.tool_result"
@@ -59,6 +60,8 @@ class _SubAgent(NamedTuple):
     """The conversation that started it."""
     call_id: str | None
     """The tool call by which it was started."""
+    role: str | None = None
+    """Its role, such as `explorer`; its nickname is drawn at random."""
 
 
 def entries_of(records: Sequence[SpanRecord], read: Read) -> tuple[list[Entry], list[SpanRecord]]:
@@ -99,10 +102,13 @@ class _Session:
     def _find_sub_agents(self) -> Iterator[tuple[str, _SubAgent]]:
         """Yield the conversations of sub-agents; of what several records have, the last counts."""
         known: dict[str, _SubAgent] = {}
+        roles: dict[str, str] = {}
         for record in self._records:
             attributes = record.attributes
             own = text_or_none(attributes.get(_CONVERSATION))
             parent = text_or_none(attributes.get(_PARENT))
+            if own is not None and (role := text_or_none(attributes.get(_ROLE))) is not None:
+                roles[own] = role
             if own is not None and parent is not None and own not in known:
                 known[own] = _SubAgent(parent, None)
             if record.name == "codex.turn_input" and own is not None:
@@ -114,7 +120,10 @@ class _Session:
             if own is not None and (started := _started(attributes)) is not None:
                 call_id = attributes.get(_CALL_ID) or attributes.get(gen_ai.TOOL_CALL_ID)
                 known[started] = _SubAgent(own, text_or_none(call_id))
-        yield from known.items()
+                if (role := _started_role(attributes)) is not None:
+                    roles[started] = role
+        for agent, about in known.items():
+            yield agent, about._replace(role=roles.get(agent))
 
     def _around(self, record: SpanRecord, is_it: Callable[[SpanRecord], bool]) -> SpanRecord | None:
         """Return the nearest span around a span with a property."""
@@ -169,7 +178,7 @@ class _Session:
             return Entry(kind, operation, record, channel, keys, agent, of_turn)
         about = self._sub_agents[agent]
         if isinstance(operation, AgentInvocation):
-            operation = replace(operation, agent_name=None)
+            operation = replace(operation, agent_name=about.role or AGENT)
         of_caller = self._agent(about.parent)
         return Entry("agent", operation, record, channel, (agent,), of_caller, None, about.call_id)
 
@@ -283,6 +292,14 @@ def _started(attributes: dict[str, Any]) -> str | None:
     ):
         return text_or_none(output.get("agent_id"))
     return None
+
+
+def _started_role(attributes: dict[str, Any]) -> str | None:
+    """Return the role that a tool call asks for."""
+    arguments = json_or_text(
+        attributes.get("arguments") or attributes.get(gen_ai.TOOL_CALL_ARGUMENTS)
+    )
+    return text_or_none(arguments.get("agent_type")) if isinstance(arguments, dict) else None
 
 
 def _tool_name(record: SpanRecord) -> str:
