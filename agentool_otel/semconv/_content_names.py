@@ -308,6 +308,7 @@ ATTRIBUTES = (
     "parameters",
     "parts",
     "prompt",
+    "prompt_text",
     "pydantic_ai.all_messages",
     "raw_input",
     "request_data",

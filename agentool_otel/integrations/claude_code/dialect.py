@@ -37,6 +37,7 @@ from agentool_otel.semconv import agentool, core, gen_ai
 __all__ = ["ClaudeCode"]
 
 _ANSWER = "assistant_response"
+_PROMPTS = ("user_prompt", "prompt", "prompt_text")
 _NAMES = {"session.id": gen_ai.CONVERSATION_ID}
 _MODEL = {
     "model": gen_ai.REQUEST_MODEL,
@@ -73,8 +74,7 @@ class ClaudeCode:
     markers = Markers(scopes=(SCOPE,), keys=("span.type",), names=(PREFIX,))
     content = Content(
         attributes=(
-            "user_prompt",
-            "prompt",
+            *_PROMPTS,
             "new_context",
             "response.model_output",
             "tool_input",
@@ -124,7 +124,8 @@ class ClaudeCode:
         onto.rename(span, _NAMES)
         if kind in ("interaction", "user_prompt"):
             onto.put(span, gen_ai.AGENT_NAME, "claude-code")
-            onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "user_prompt", "prompt")
+            onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", *_PROMPTS)
+            onto.drop(span, *_PROMPTS)  # the others are the same text, or null: not captured
             _read_answers(span)
             return onto.as_operation(span, "invoke_agent")
         if kind == "subagent.spawn":

@@ -154,13 +154,13 @@ class ClaudeCodeSession:
         if command := _command_in(words):
             prompt = [message("user", [text(command)])]
         elif isinstance(content, str):
-            prompt = [message("user", [text(content)])]
+            prompt = [message("user", [text(content)])] if content else []
         else:
             prompt = messages_from([{"role": "user", "content": content}], "user")
         operation = AgentInvocation(
             agent_name=AGENT if agent is None else v.text(self._about.get("agentType")) or None,
             conversation_id=session,
-            input=prompt,
+            input=prompt or None,
         )
         names = {"prompt.id": prompt_id, "agent_id": agent, "cwd": event.get("cwd")}
         if agent is not None:

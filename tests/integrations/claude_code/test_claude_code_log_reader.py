@@ -123,3 +123,21 @@ def test_a_notification_is_no_turn(tmp_path: Path, channel: str) -> None:
     source = open_source(notified(tmp_path / "recording") / channel)
     [document] = [run.document for run in rebuild(source.spans())]
     assert document["input"] == "Remember the number 17."
+
+
+@pytest.mark.parametrize("value", ["{}", "null", '{"stringValue":"null"}', '{"kvlistValue":{}}'])
+@pytest.mark.parametrize("channel", ["spans.jsonl", "logs.jsonl"])
+def test_a_prompt_of_null_was_not_captured(tmp_path: Path, value: str, channel: str) -> None:
+    text = (FOLDER / "claude-code" / "answer" / channel).read_text()
+    file = tmp_path / channel
+    file.write_text(text.replace('{"stringValue":"What is the capital of France?"}', value))
+    [run] = rebuild(open_source(file).spans())
+    outcomes = [note.outcome for note in run.fidelity.notes if note.field == "input"]
+    assert outcomes == ["not_captured"]
+    assert "input" not in run.document
+
+
+def test_a_prompt_without_text_was_not_captured(tmp_path: Path) -> None:
+    prompt = '"content":"Read notes.txt, change the colour to blue and count the lines."'
+    [document], _ = read(tmp_path, "\n".join(lines()).replace(prompt, '"content":""'))
+    assert "input" not in document

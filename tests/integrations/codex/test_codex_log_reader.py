@@ -73,7 +73,9 @@ def test_a_file_of_an_earlier_version_has_other_events(tmp_path: Path) -> None:
 def test_the_name_of_a_sub_agent_is_its_role(tmp_path: Path, channel: str) -> None:
     copy = shutil.copytree(FOLDER / "codex" / "sub_agent", tmp_path / "copy")
     for file in copy.rglob("*.jsonl"):
-        text = file.read_text().replace('{\\"message\\"', '{\\"agent_type\\":\\"explorer\\",\\"message\\"')
+        text = file.read_text().replace(
+            '{\\"message\\"', '{\\"agent_type\\":\\"explorer\\",\\"message\\"'
+        )
         file.write_text(text.replace('"agent_role":null', '"agent_role":"explorer"'))
     runs = rebuild(open_source(copy / channel).spans())
     assert {run.document["agent_id"] for run in runs} == {"codex", "explorer"}

@@ -22,7 +22,7 @@ from agentool_otel.semconv import core
 __all__ = ["unread_events", "unread_keys", "unread_spans", "with_guesses", "with_unread"]
 
 _GUESS = "of no known vocabulary: read by the names of its attributes"
-_IDS = (".id", "_id", "Id", ".ids", "_ids")
+_NO_CONTENT = (".id", "_id", "Id", ".ids", "_ids", "_length")
 """Ends of names whose values are no content."""
 
 
@@ -111,6 +111,6 @@ def _settled(note: Note, by_id: dict[str, Node], of_run: list[Node]) -> Note:
 
 def _may_have(value: object, key: str, note: Note) -> bool:
     """Return whether the value of an attribute may be the member that a note is about."""
-    if not value or not isinstance(value, (str, list, dict)) or key.endswith(_IDS):
+    if not value or not isinstance(value, (str, list, dict)) or key.endswith(_NO_CONTENT):
         return False
     return note.field in possible_fields(key, unread=True)
