@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.dialects.kit import dialect as kit
-from agentool_otel.dialects.kit.dialect import AgentTools
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.integrations.opencode.tools import TOOLS as OPENCODE
 from agentool_otel.integrations.qwen_code.tools import TOOLS as QWEN_CODE
 from agentool_otel.reading.rebuild.steps.delegation import delegate, may_delegate

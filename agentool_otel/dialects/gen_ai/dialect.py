@@ -36,9 +36,9 @@ from agentool_otel.dialects.gen_ai.payload import (
     write_payload,
 )
 from agentool_otel.dialects.gen_ai.unlisted import operation_of
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
-    AgentTools,
     Confidence,
     Markers,
     Shape,

@@ -1,6 +1,7 @@
 """Shared parts of dialects: attribute readers, translation to GenAI names, envelopes of stores.
 
 dialect            what a dialect is, and which one a span is written in
+agent_tools        tools of handoffs, delegations, commands and edits, as a dialect declares them
 reading            attributes, read leniently
 to_gen_ai          translate other vocabularies into the attributes of the GenAI conventions
 store_spans        an operation from a type, a name, an input and an output

@@ -17,11 +17,11 @@ from typing import Any
 from msgspec import structs
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
-    AgentTools,
     Confidence,
     Content,
     Markers,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     SCOPE,
     SPAN_NAME,
-    AgentTools,
     Confidence,
     Content,
     Markers,

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
-    AgentTools,
     Confidence,
     Content,
     Markers,

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
     SPAN_NAME,
-    AgentTools,
     Confidence,
     Content,
     Markers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.dialects.kit.dialect import AgentTools
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 
 __all__ = ["TOOLS"]
 

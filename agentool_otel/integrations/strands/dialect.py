@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.agent_tools import AgentTools
 from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     SCOPE,
-    AgentTools,
     Confidence,
     Content,
     Markers,
