@@ -28,7 +28,8 @@ FOLDERS = {
 }
 """By statement, the folders of ours of which modules may be loaded when it has run."""
 DIALECTS = """
-dialects dialects.kit dialects.kit.dialect dialects.kit.errors dialects.kit.reading
+dialects dialects.kit dialects.kit.agent_tools dialects.kit.dialect dialects.kit.errors
+dialects.kit.reading
 dialects.gen_ai dialects.gen_ai.content dialects.gen_ai.dialect dialects.gen_ai.fields
 dialects.gen_ai.memory dialects.gen_ai.older_names dialects.gen_ai.payload
 dialects.gen_ai.unlisted

@@ -35,9 +35,8 @@ def test_a_turn_ends_with_its_answer() -> None:
     """An agent may ask the model for itself afterwards."""
     answer = Inference(output=[message("assistant", [text("Yes.")])])
     said = entry(1, Channel.FILE, ("a",))._replace(operation=answer)
-    spans = combined(
-        [SpanRecord("a" * 32, "b" * 16)], Agent([said, entry(5, Channel.FILE, ("b",))]), "agent"
-    )
+    title = entry(5, Channel.FILE, ("b",))._replace(is_internal=True)
+    spans = combined([SpanRecord("a" * 32, "b" * 16)], Agent([said, title]), "agent")
     (turn,) = (span for span in spans if span.name == "invoke_agent")
     assert turn.end_ns == 2
 

@@ -56,9 +56,9 @@ class Entry(NamedTuple):
     """Of a sub-agent: key of the tool call that started it."""
     partial: frozenset[str] = frozenset()
     """Fields of the operation that are not whole, and count where no other record has them."""
-    aside: bool = False
-    """Whether a model call neither answers the prompt nor ends its turn: one for a title, or one
-    that is sent again."""
+    is_internal: bool = False
+    """Whether a model call neither answers the prompt nor ends its turn: the agent asks for itself,
+    such as for a title, or sends the request again."""
 
 
 class SessionDialect(Protocol):

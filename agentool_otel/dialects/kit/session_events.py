@@ -46,8 +46,8 @@ class Event:
         return (key for entry in self.entries for key in entry.keys)
 
     @property
-    def aside(self) -> bool:
-        return all(entry.aside for entry in self.entries)
+    def is_internal(self) -> bool:
+        return all(entry.is_internal for entry in self.entries)
 
     @cached_property
     def agent(self) -> str | None:

@@ -315,15 +315,13 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     if operation.agent_id is not None:  # of this one run, where others have the name of the agent
         extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
         operation = replace(operation, agent_id=None, extra=extra)
-    steps = (child for child in event.children if child.kind != "agent" and not child.aside)
-    own = sorted(steps, key=_last_time)
-    while len(own) > 1 and _is_answer(own[-2]) and _is_afterthought(own[-1]):
-        own.pop()
-    calls = [child.operation for child in own if isinstance(child.operation, Inference)]
-    said = [call for call in calls if call.output]
-    if operation.output is None and said and not _asks_for_tools(said[-1]):
-        operation = replace(operation, output=said[-1].output)
-    if not own or not isinstance(last := own[-1].operation, Inference):
+    steps = [child for child in event.children if child.kind != "agent" and not child.is_internal]
+    steps.sort(key=_last_time)
+    calls = [step.operation for step in steps if isinstance(step.operation, Inference)]
+    answers = [call for call in calls if call.output]
+    if operation.output is None and answers and not _asks_for_tools(answers[-1]):
+        operation = replace(operation, output=answers[-1].output)
+    if not steps or not isinstance(last := steps[-1].operation, Inference):
         return operation, event.end_ns
     if last.error_type is not None and operation.error_type is None:
         operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
@@ -331,25 +329,9 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         return operation, event.end_ns
     asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
     goes_on = asks and last.error_type is None
-    if goes_on or any(child.end_ns is None for child in own):
+    if goes_on or any(step.end_ns is None for step in steps):
         return operation, None
-    return operation, own[-1].end_ns
-
-
-def _is_answer(event: Event) -> bool:
-    call = event.operation
-    return isinstance(call, Inference) and bool(call.output) and not _asks_for_tools(call)
-
-
-def _is_afterthought(event: Event) -> bool:
-    """Return whether an event is a request of the agent for itself, such as for a title."""
-    call = event.operation
-    return (
-        isinstance(call, Inference)
-        and not call.output
-        and call.error_type is None
-        and event.end_ns is not None
-    )
+    return operation, steps[-1].end_ns
 
 
 def _asks_for_tools(call: Inference) -> bool:

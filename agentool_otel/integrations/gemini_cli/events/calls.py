@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects.kit.session_entries import DENIED
+from agentool_otel.dialects.kit.session_entries import DENIED, Channel, Entry
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.messages import Message, message, parts_of
@@ -24,12 +24,12 @@ __all__ = [
     "ended_call",
     "ending_in",
     "joined",
+    "model_entry",
     "prompt_in",
     "response_in",
     "sub_agent_of",
     "with_ending",
     "with_response",
-    "without_answer",
 ]
 
 SHELL = "run_shell_command"
@@ -173,15 +173,21 @@ def _exit_code(text: str) -> int | None:
     return 0 if _IS_WHOLE.search(text) and not _HIDES_CODE.search(text) else None
 
 
-def without_answer(record: SpanRecord, call: Operation) -> Operation:
-    """Return a model call without an answer, where Gemini CLI asked for itself: which model to use,
-    for example. Such a request offers no tools."""
-    attributes = record.attributes
-    role = attributes.get("role")
-    is_own = role is None and attributes.get(gen_ai.TOOL_DEFINITIONS) == "[]"
-    if not is_own and not str(role or "").startswith("utility"):
-        return call
-    if not isinstance(call, Inference) or not call.output:
-        return call
-    extra = {**call.extra, "response_text": json_codec.dumps(call.output)}
-    return replace(call, output=None, extra=extra)
+def model_entry(
+    call: Operation, record: SpanRecord, channel: Channel, keys: tuple[str, ...], agent: str | None
+) -> Entry:
+    """Return the entry of a model call, without an answer if Gemini CLI asks for itself."""
+    is_internal = _is_internal(record)
+    if is_internal and isinstance(call, Inference) and call.output:
+        extra = {**call.extra, "response_text": json_codec.dumps(call.output)}
+        call = replace(call, output=None, extra=extra)
+    return Entry("model", call, record, channel, keys, agent, is_internal=is_internal)
+
+
+def _is_internal(record: SpanRecord) -> bool:
+    """Return whether Gemini CLI asks for itself: which model to use, for example. Such a request
+    offers no tools."""
+    role = record.attributes.get("role")
+    if role is None:
+        return record.attributes.get(gen_ai.TOOL_DEFINITIONS) == "[]"
+    return str(role).startswith("utility")

@@ -20,10 +20,10 @@ from agentool_otel.dialects.kit.session_entries import (
 from agentool_otel.dialects.kit.session_pairs import plain
 from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
+    model_entry,
     sub_agent_of,
     with_ending,
     with_response,
-    without_answer,
 )
 from agentool_otel.integrations.gemini_cli.events.names import AGENT
 from agentool_otel.model.messages import message, parts_of, text
@@ -111,18 +111,19 @@ def _of_model(
             conversation_id=text_or_none(record.attributes.get("session.id")),
         )
         span = replace(record, end_ns=None)
-        call = without_answer(record, asked)
-        yield Entry("model", call, span, Channel.LOG, ids(_key(record)), agent)
+        yield model_entry(asked, span, Channel.LOG, ids(_key(record)), agent)
         yield from _results(record, history[-1:], agent)
         return
     same = [item for item in requests if item.parent_id == record.parent_id]
     request = (same or requests or [record])[0]
     if request is not record:
         requests.remove(request)
-    outcome = without_answer(record, read(Reader(record)))
-    yield Entry("model", outcome, begun(record), Channel.LOG, ids(_key(request)), agent)
-    if isinstance(outcome, Inference):
-        yield from _asked(record, outcome, agent)
+    outcome = model_entry(
+        read(Reader(record)), begun(record), Channel.LOG, ids(_key(request)), agent
+    )
+    yield outcome
+    if isinstance(outcome.operation, Inference):
+        yield from _asked(record, outcome.operation, agent)
 
 
 def _key(request: SpanRecord) -> str:

@@ -19,9 +19,9 @@ from agentool_otel.integrations.gemini_cli.events.calls import (
     call_id_of,
     ended_call,
     ending_in,
+    model_entry,
     sub_agent_of,
     with_ending,
-    without_answer,
 )
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
@@ -78,8 +78,8 @@ def of_spans(spans: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[En
     for name, record in spans:
         agent = tree.agent_of(record)
         if name == "llm_call":
-            call = without_answer(record, read(Reader(record)))
-            yield Entry("model", call, record, Channel.SPAN, (f"span {record.span_id}",), agent)
+            key = f"span {record.span_id}"
+            yield model_entry(read(Reader(record)), record, Channel.SPAN, (key,), agent)
         elif name == "tool_call":
             tool = read(Reader(record))
             keys = ids(tool.call_id if isinstance(tool, ToolExecution) else None)

@@ -102,7 +102,7 @@ def typed(words: str) -> str:
 def _content(entry: Entry) -> str | None:
     """Return what a model call is known by where its records have no id in common."""
     call = entry.operation
-    if entry.aside or not isinstance(call, Inference):
+    if entry.is_internal or not isinstance(call, Inference):
         return None
     if call.error_type is not None:
         return f"failed {call.error_message}"
@@ -241,7 +241,7 @@ class _Session:
             is_sent_again = operation.error_type is not None and record.trace_id not in self._ended
             yield Entry(
                 "model", operation, record, Channel.SPAN, _asked(operation), agent, turn,
-                aside=is_title or is_sent_again,
+                is_internal=is_title or is_sent_again,
             )  # fmt: skip
 
     def _operation(self, record: SpanRecord) -> Operation:

@@ -85,7 +85,7 @@ def _settled(entry: Entry) -> Entry:
     if isinstance(call, Inference) and call.output:
         extra = {**call.extra, "response_text": json_codec.dumps(call.output)}
         call = replace(call, output=None, extra=extra)
-    return entry._replace(operation=call, agent=None)
+    return entry._replace(operation=call, agent=None, is_internal=True)
 
 
 def _of_file(record: SpanRecord, read: Read) -> Iterator[Entry]:
