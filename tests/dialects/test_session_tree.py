@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentool_otel.dialects.kit.session_entries import Channel, Entry
+from agentool_otel.dialects.kit.session_entries import Channel, Entry, ids
+from agentool_otel.dialects.kit.session_pairs import with_calls
 from agentool_otel.dialects.kit.session_tree import combined
 from agentool_otel.model.messages import message, text
-from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.model.operations import Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
+
+SECOND = 10**9
 
 
 class Agent:
@@ -51,3 +54,14 @@ def test_an_entry_joins_all_that_it_has_a_key_in_common_with() -> None:
     (call,) = (span for span in spans if span.name.startswith("chat"))
     counts = {name: count for name, count in call.attributes.items() if "usage" in name}
     assert sorted(counts.values()) == [4, 10, 100]
+
+
+def test_a_record_without_an_id_takes_that_of_the_nearest_call() -> None:
+    def call(at: int, channel: Channel, key: str | None, agent: str | None = None) -> Entry:
+        span = SpanRecord("a" * 32, f"{at:016x}", start_ns=at, end_ns=at)
+        return Entry("tool", ToolExecution(name="read"), span, channel, ids(key), agent)
+
+    spans = [call(n * SECOND, Channel.SPAN, f"c{n}") for n in range(1, 2000)]
+    logs = [call(n * SECOND + 1, Channel.LOG, None, "sub") for n in range(1, 2000, 7)]
+    completed = with_calls([*spans, *logs])[len(spans) :]
+    assert [entry.keys for entry in completed] == [(f"c{n}",) for n in range(1, 2000, 7)]

@@ -6,7 +6,8 @@ values end in `[TRUNCATED: original length N]`, and are then JSON no more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -44,7 +45,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     Unclassified,
 )
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["GeminiCLI"]
@@ -52,6 +53,7 @@ __all__ = ["GeminiCLI"]
 _SCOPE = names.SCOPE
 _PREFIX = names.PREFIX
 _SCOPES = (_SCOPE, names.FILE)
+_PROMPT_IDS = ("gen_ai.prompt.name", "prompt_id")
 _OPERATIONS = {
     "user_prompt": "invoke_agent",
     "agent_call": "invoke_agent",
@@ -111,7 +113,10 @@ class GeminiCLI:
 
     def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
         links = session_links(spans, self, "session.id", "agent_id")
-        prompts = (span.attributes.get("gen_ai.prompt.name") for span in spans)
+        records: Iterable[SpanRecord | SpanEvent] = chain(
+            spans, chain.from_iterable(span.events for span in spans)
+        )
+        prompts = (record.attributes.get(name) for record in records for name in _PROMPT_IDS)
         agents = {agent for prompt in prompts if (agent := sub_agent_of(prompt)) is not None}
         if links is None or not agents:
             return links

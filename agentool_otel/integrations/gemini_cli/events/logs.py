@@ -33,6 +33,8 @@ from agentool_otel.model.spans import SpanRecord
 __all__ = ["of_logs"]
 
 _DELEGATION = "invoke_agent"
+_REQUEST_NS = 50 * 10**6
+"""Longest time between the record of a request and the start that its outcome shows."""
 
 Read = Callable[[Reader], Operation]
 
@@ -114,16 +116,35 @@ def _of_model(
         yield model_entry(asked, span, Channel.LOG, ids(_key(record)), agent)
         yield from _results(record, history[-1:], agent)
         return
-    same = [item for item in requests if item.parent_id == record.parent_id]
-    request = (same or requests or [record])[0]
+    request = _request_of(record, requests, agent)
     if request is not record:
         requests.remove(request)
-    outcome = model_entry(
-        read(Reader(record)), begun(record), Channel.LOG, ids(_key(request)), agent
-    )
+    # A response in a sub-agent names the span of the sub-agent, not that of the request.
+    is_alone = request is record and agent is not None
+    key = f"log {record.span_id}" if is_alone else _key(request)
+    outcome = model_entry(read(Reader(record)), begun(record), Channel.LOG, ids(key), agent)
     yield outcome
     if isinstance(outcome.operation, Inference):
         yield from _asked(record, outcome.operation, agent)
+
+
+def _request_of(record: SpanRecord, requests: list[SpanRecord], agent: str | None) -> SpanRecord:
+    """Return the request of an outcome, which has its duration; the outcome itself if there is
+    none. Both name the same span, but for the outcomes in a sub-agent."""
+    start_ns = begun(record).start_ns or 0
+    ranked = sorted(
+        (item.parent_id != record.parent_id, abs((item.start_ns or 0) - start_ns), number)
+        for number, item in enumerate(requests)
+        if agent is not None
+        or None in (item.parent_id, record.parent_id)
+        or item.parent_id == record.parent_id
+    )
+    if not ranked:
+        return record
+    has_other_parent, distance_ns, number = ranked[0]
+    is_other = has_other_parent or record.parent_id is None
+    is_far = distance_ns > _REQUEST_NS and "duration_ms" in record.attributes
+    return record if is_other and is_far else requests[number]
 
 
 def _key(request: SpanRecord) -> str:
@@ -157,7 +178,8 @@ def _results(record: SpanRecord, history: list[Any], agent: str | None) -> Itera
             continue
         name, response = text_or_none(sent.get("name")) or "", sent.get("response")
         call_id = call_id_of(name, call_id)
-        ended = ToolExecution(name=name, call_id=call_id)
+        session = text_or_none(record.attributes.get("session.id"))
+        ended = ToolExecution(name=name, call_id=call_id, conversation_id=session)
         if isinstance(response, dict):
             ended = with_response(ended, response)
         span = replace(record, span_id=f"{record.span_id}/{call_id}", end_ns=None)
