@@ -30,7 +30,7 @@ _MS = 1_000_000
 
 
 class Channel(IntEnum):
-    """Where a record is from. The first that has an event gives it its ids."""
+    """Origin of a record. The lowest channel with a record of an event supplies the ids."""
 
     SPAN = 0
     FILE = 1
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     started_by: str | None = None
     """Of a sub-agent: key of the tool call that started it."""
     partial: frozenset[str] = frozenset()
-    """Fields of the operation that are not whole, and count where no other record has them."""
+    """Incomplete fields of the operation, used only if every record has them incomplete."""
     is_internal: bool = False
     """Whether a model call neither answers the prompt nor ends its turn: the agent asks for itself,
     such as for a title, or sends the request again."""
@@ -88,13 +88,13 @@ def session_links(
         dialect: knows the records of the agent.
         names: attributes with the id of a session, besides that of the conventions.
     """
-    own = [span for span in spans if dialect.owns(span)]
-    if not own:
+    owned = [span for span in spans if dialect.owns(span)]
+    if not owned:
         return None
     keys = (*names, gen_ai.CONVERSATION_ID)
     sessions = dict.fromkeys(
         value
-        for span in own
+        for span in owned
         for attributes in (span.attributes, *(event.attributes for event in span.events))
         for key in keys
         if isinstance(value := attributes.get(key), str)
@@ -138,20 +138,20 @@ def paired(entries: Iterable[Entry], key: Callable[[Entry], str | None]) -> Iter
         if content is None:
             yield entry
             continue
-        known = events[entry.agent, content]
+        pairs = events[entry.agent, content]
         near = [
-            (apart, pair)
-            for pair in known[-_LATEST:]
+            (distance_ns, pair)
+            for pair in pairs[-_LATEST:]
             if entry.channel not in pair.channels
-            and (apart := abs(_time(entry) - pair.at_ns)) <= _NEAR_NS
+            and (distance_ns := abs(_time(entry) - pair.at_ns)) <= _NEAR_NS
         ]
         if near:
             pair = min(near, key=lambda item: item[0])[1]
             pair.channels.add(entry.channel)
         else:
-            pair = _Pair(f"{entry.agent or ''}\0{content}\0{len(known)}", _time(entry))
+            pair = _Pair(f"{entry.agent or ''}\0{content}\0{len(pairs)}", _time(entry))
             pair.channels.add(entry.channel)
-            known.append(pair)
+            pairs.append(pair)
         yield entry._replace(keys=(*entry.keys, pair.key))
 
 

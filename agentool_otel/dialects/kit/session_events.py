@@ -34,10 +34,10 @@ class Event:
         self.goes_on = False
         """Whether no record shows its end though one would if it had come to an end."""
 
-    def add(self, other: Event) -> None:
-        """Take the entries of another event, which is the same."""
-        self.entries += other.entries
-        self.goes_on = self.goes_on and other.goes_on
+    def add(self, duplicate: Event) -> None:
+        """Add the entries of a duplicate."""
+        self.entries += duplicate.entries
+        self.goes_on = self.goes_on and duplicate.goes_on
         for name in ("agent", "base", "start_ns", "end_ns", "operation"):
             self.__dict__.pop(name, None)
 
@@ -67,19 +67,19 @@ class Event:
     @cached_property
     def start_ns(self) -> int | None:
         for channel in Channel:
-            starts = [e.span.start_ns for e in self.entries if e.channel is channel]
-            known = [start for start in starts if start is not None]
-            if known:
-                return min(known)
+            starts = (e.span.start_ns for e in self.entries if e.channel is channel)
+            start_ns = min((start for start in starts if start is not None), default=None)
+            if start_ns is not None:
+                return start_ns
         return None
 
     @cached_property
     def end_ns(self) -> int | None:
         for channel in Channel:
-            ends = [e.span.end_ns for e in self.entries if e.channel is channel]
-            known = [end for end in ends if end is not None]
-            if known:
-                return max(known)
+            ends = (e.span.end_ns for e in self.entries if e.channel is channel)
+            end_ns = max((end for end in ends if end is not None), default=None)
+            if end_ns is not None:
+                return end_ns
         return None
 
     def _latest_first(self, entry: Entry) -> tuple[int, int]:
@@ -99,13 +99,13 @@ class Event:
                 continue
             ordered = sorted(alike, key=self._latest_first) if name == "output" else alike
             has = [entry for entry in ordered if _is_set(default, getattr(entry.operation, name))]
-            whole = [entry for entry in has if name not in entry.partial]
+            complete = [entry for entry in has if name not in entry.partial]
             if not has:
                 continue
-            values[name] = getattr((whole or has)[0].operation, name)
+            values[name] = getattr((complete or has)[0].operation, name)
             if name == "usage":
                 values[name] = _filled([getattr(entry.operation, name) for entry in has])
-            if not whole:
+            if not complete:
                 partial.append(_ATTRIBUTE_OF.get(name, name))
         failed = [entry.operation for entry in ranked if entry.operation.error_type is not None]
         failed.sort(key=lambda operation: operation.error_type != DENIED)

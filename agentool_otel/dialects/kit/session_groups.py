@@ -45,19 +45,19 @@ class Groups:
         """Add an entry to the group that it has a key of, or to a new one; one with keys of several
         makes one of them."""
         at_ns = entry_time(entry)
-        found: dict[_Group, None] = {}
+        matches: dict[_Group, None] = {}
         for key in entry.keys:
-            known = self._of_key[entry.kind, key]
-            near = [group for group in known if group.may_have(entry)]
+            candidates = self._of_key[entry.kind, key]
+            near = [group for group in candidates if group.may_have(entry)]
             if near:
-                found[min(near, key=lambda group: abs(group.at_ns - at_ns))] = None
-        group, *others = found or [_Group()]
+                matches[min(near, key=lambda group: abs(group.at_ns - at_ns))] = None
+        group, *duplicates = matches or [_Group()]
         self._groups[group] = None
-        for other in others:
-            group.take(other.entries)
-            del self._groups[other]
-            for item in other.entries:
-                self._place(item, group, other)
+        for duplicate in duplicates:
+            group.take(duplicate.entries)
+            del self._groups[duplicate]
+            for item in duplicate.entries:
+                self._place(item, group, duplicate)
         group.take([entry])
         self._place(entry, group, None)
 

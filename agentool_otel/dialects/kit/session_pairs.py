@@ -215,9 +215,9 @@ def _between_tools(entry: Entry, recorded: list[Entry]) -> int | None:
     call = entry.operation
     assert isinstance(call, ToolExecution)
     calls = [item.operation for item in recorded if isinstance(item.operation, ToolExecution)]
-    if call.name not in [other.name for other in calls]:
+    if call.name not in [item.name for item in calls]:
         return None
-    arguments = [_canonical(other.arguments) for other in calls if _has(other.arguments)]
+    arguments = [_canonical(item.arguments) for item in calls if _has(item.arguments)]
     is_same = not _has(call.arguments) or not arguments or _canonical(call.arguments) in arguments
     return _time_between(entry, recorded, _SURE_NS) if is_same else None
 

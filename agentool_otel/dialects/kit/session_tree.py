@@ -42,18 +42,18 @@ def combined(spans: list[SpanRecord], dialect: SessionDialect, scope: str) -> li
     """Return the spans of a session, one for each event.
 
     Args:
-        spans: those of all channels, and others of the same traces, which stay as they are.
+        spans: those of all channels; spans of other programs in the same traces are kept.
         dialect: knows the records of the agent.
         scope: the scope of the new spans.
     """
     records = [record for span in spans if dialect.owns(span) for record in flat(span)]
     if not records:
         return spans
-    others = [span for span in spans if not dialect.owns(span)]
+    foreign = [span for span in spans if not dialect.owns(span)]
     entries, unknown = dialect.entries(records)
-    session = _Session(entries, dialect.values_from, {span.span_id for span in others})
+    session = _Session(entries, dialect.values_from, {span.span_id for span in foreign})
     spans_made = list(session.spans(scope))
-    return [*others, *spans_made, *session.adopted(unknown, {s.span_id for s in spans_made})]
+    return [*foreign, *spans_made, *session.adopted(unknown, {s.span_id for s in spans_made})]
 
 
 class _Session:
@@ -123,10 +123,10 @@ class _Session:
             named += [event.agent, *(tool.agent for tool in self._requested(event))]
             keys = [key for key in dict.fromkeys(named) if key is not None and key in self.agents]
             for key in keys[1:]:
-                into, other = self.agents[keys[0]], self.agents[key]
-                if into is not other:
-                    into.add(other)
-                    self.agents.update(dict.fromkeys((*other.keys, key), into))
+                into, duplicate = self.agents[keys[0]], self.agents[key]
+                if into is not duplicate:
+                    into.add(duplicate)
+                    self.agents.update(dict.fromkeys((*duplicate.keys, key), into))
 
     # ----------------------------------------------------------------------------------- turns
 
@@ -140,13 +140,13 @@ class _Session:
             named = dict.fromkeys(
                 entry.turn for one in related for entry in one.entries if entry.turn is not None
             )
-            known = [self._turn_of[key] for key in named if key in self._turn_of]
-            if not known and named:
-                known = [self._missing_turn(event, next(iter(named)))]
+            turns = [self._turn_of[key] for key in named if key in self._turn_of]
+            if not turns and named:
+                turns = [self._missing_turn(event, next(iter(named)))]
             for key in named:
-                self._turn_of.setdefault(key, known[0])
-            for other in known[1:]:
-                self._join(known[0], other)
+                self._turn_of.setdefault(key, turns[0])
+            for duplicate in turns[1:]:
+                self._join(turns[0], duplicate)
         self._sort_turns()
         for turn in self.turns:
             if turn not in self._joined and (twin := self._twin(turn)) is not None:
@@ -183,11 +183,11 @@ class _Session:
         self.turns.append(turn)
         return turn
 
-    def _join(self, into: Event, other: Event) -> None:
-        into, other = self._current(into), self._current(other)
-        if into is not other:
-            into.add(other)
-            self._joined[other] = into
+    def _join(self, into: Event, duplicate: Event) -> None:
+        into, duplicate = self._current(into), self._current(duplicate)
+        if into is not duplicate:
+            into.add(duplicate)
+            self._joined[duplicate] = into
 
     def _current(self, turn: Event) -> Event:
         """Return the turn that a turn has been joined to, or itself."""
@@ -203,15 +203,15 @@ class _Session:
         last = bisect_right(self._starts, start + _SAME_PROMPT_NS)
         twins: list[tuple[int, int, Event]] = []
         for place in range(first, last):
-            other = self.turns[place]
-            if other is turn or other in self._joined:
+            candidate = self.turns[place]
+            if candidate is turn or candidate in self._joined:
                 continue
-            if not channels.isdisjoint(entry.channel for entry in other.entries):
+            if not channels.isdisjoint(entry.channel for entry in candidate.entries):
                 continue
-            apart, said = abs(_start(other) - start), _prompt(other)
-            is_same = prompt == said is not None
-            if is_same or (None in (prompt, said) and apart <= _SAME_TIME_NS):
-                twins.append((apart, place, other))
+            distance_ns, its_prompt = abs(_start(candidate) - start), _prompt(candidate)
+            is_same = prompt == its_prompt is not None
+            if is_same or (None in (prompt, its_prompt) and distance_ns <= _SAME_TIME_NS):
+                twins.append((distance_ns, place, candidate))
         return min(twins)[2] if twins else None
 
     # ------------------------------------------------------------------------------------ tree
@@ -256,16 +256,16 @@ class _Session:
                 if event.parent is None:
                     yield from self._tree(event, scope)
 
-    def adopted(self, unknown: list[SpanRecord], known: set[str]) -> Iterator[SpanRecord]:
+    def adopted(self, unknown: list[SpanRecord], event_ids: set[str]) -> Iterator[SpanRecord]:
         """Yield records of unknown names, those without a parent below the turn that they came in.
 
         Args:
             unknown: the records.
-            known: ids of the spans of events.
+            event_ids: ids of the spans of events.
         """
-        known = known | {record.span_id for record in unknown}
+        parent_ids = event_ids | {record.span_id for record in unknown}
         for record in unknown:
-            if record.parent_id not in known and self.turns:
+            if record.parent_id not in parent_ids and self.turns:
                 at_ns = record.start_ns or 0
                 turn = self.turns[max(bisect_right(self._starts, at_ns) - 1, 0)]
                 parent_id, trace_id = _span_id(turn.base), turn.base.trace_id
@@ -310,9 +310,11 @@ def _span(event: Event, trace_id: str, scope: str) -> SpanRecord:
 
 
 def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, int | None]:
-    """Return the operation and the end of a turn or a sub-agent, as its model calls show them: it
-    ends with an answer or with a failure, or goes on."""
-    if operation.agent_id is not None:  # of this one run, where others have the name of the agent
+    """Return the operation and the end of a turn or a sub-agent, derived from its model calls.
+
+    A turn ends with an answer or a failure; without either, it has no end.
+    """
+    if operation.agent_id is not None:  # the id of this run; elsewhere the field is the agent
         extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
         operation = replace(operation, agent_id=None, extra=extra)
     steps = [child for child in event.children if child.kind != "agent" and not child.is_internal]
