@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import ReasoningTrace
@@ -20,7 +21,45 @@ from agentool_otel.reading.sources.grouping.complete import complete
 from agentool_otel.reading.sources.opening import open_source, open_spans
 from agentool_otel.reading.sources.source import Source
 
-__all__ = ["load", "rebuild"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Traces", "load", "rebuild"]
+
+
+class Traces(Iterator[ReasoningTrace]):
+    """An iterator of traces, which can also be read as a table."""
+
+    def __init__(self, traces: Iterator[ReasoningTrace]):
+        self._traces = traces
+
+    def __next__(self) -> ReasoningTrace:
+        return next(self._traces)
+
+    def to_arrow(self, rows: Literal["steps", "runs"] = "steps") -> pa.Table:
+        """Return the remaining traces as a pyarrow Table, of which pandas and polars make frames:
+        `to_arrow().to_pandas()`, `polars.from_arrow(to_arrow())`.
+
+        The columns are those of `agentool_otel.tables.trajectories` or `agentool_otel.tables.runs`.
+
+        Args:
+            rows: `steps`, a row per step, or `runs`, a row per run.
+
+        Raises:
+            MissingDependencyError: pyarrow is not installed.
+            SourceError, DecodeError: as reading the traces.
+        """
+        from agentool_otel.tables import require
+
+        require("to_arrow")
+        from agentool_otel.tables import parquet_file, runs, trajectories
+
+        if rows not in ("steps", "runs"):
+            raise ValueError(f"rows is 'steps' or 'runs', not {rows!r}")
+        of_steps = rows == "steps"
+        rows_of = trajectories.step_rows if of_steps else runs.run_rows
+        schema = trajectories.SCHEMA if of_steps else runs.SCHEMA
+        return parquet_file.table_of((rows_of(trace.to_dict()) for trace in self), schema)
 
 
 def rebuild(
@@ -71,11 +110,11 @@ def _check_first(
     yield from items
 
 
-def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[ReasoningTrace]:
-    """Yield ReasoningTraces from recorded spans or trace documents.
+def load(source: str | Path | Sequence[str | Path] | None = None) -> Traces:
+    """Return an iterator of the ReasoningTraces in recorded spans or trace documents.
 
-    Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; one place may have
-    spans and documents. A document and the spans of the same trace are one trace.
+    Documents are ReasoningTraces and ATIF trajectories, as JSON, JSON Lines or Parquet; one place
+    may have spans and documents. A document and the spans of the same trace are one trace.
 
     The traces are not in the order of time: documents come first, as they are read, then runs with
     an agent's span, then model calls and tools outside of any agent. The newest is `max(load(),
@@ -89,7 +128,11 @@ def load(source: str | Path | Sequence[str | Path] | None = None) -> Iterator[Re
         SourceError: the place cannot be read at all.
         DecodeError: nothing in it is recognised, or `source` is not a place.
     """
-    contents = Contents(_source(source))
+    return Traces(_loaded(_source(source)))
+
+
+def _loaded(source: Source) -> Iterator[ReasoningTrace]:
+    contents = Contents(source)
     rebuilt = rebuild(contents.spans())
     for item in contents.merged(rebuilt, lambda item: (item.trace_id,)):
         yield item if isinstance(item, ReasoningTrace) else item.trace

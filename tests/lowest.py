@@ -21,7 +21,7 @@ from tests.pythons import VERSIONS, interpreter_of
 
 __all__ = ["EXTRAS", "TESTS", "lowest"]
 
-EXTRAS = ("zstd", "servers", "remote", "eval", "judge")
+EXTRAS = ("zstd", "servers", "remote", "arrow", "eval", "judge")
 """Without `cost`: genai-prices 0.0.30 needs httpx 0.28, with which openai 1.40 does not work."""
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "opentelemetry-proto==1.30")
 TESTS = (

@@ -12,6 +12,8 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +26,7 @@ from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.reading.sources.stores.shapes import containers
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
+from agentool_otel.tables.columns import DESCRIPTION
 from tests import content_names, versions
 from tests.coding_agents.missing import CHANNEL_TITLES, MISSING
 from tests.coding_agents.recordings import FOLDER
@@ -34,6 +37,7 @@ from tests.situations.task import Row, rows
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
 
 ROOT = Path(__file__).parent.parent
+ARROW_TABLES = ("spans", "trajectories", "runs", "results")
 _REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
 DOCUMENTS = [
     page
@@ -221,6 +225,18 @@ def _formats() -> str:
     )
 
 
+def _arrow_columns(module: str) -> str:
+    """Return the columns of a table of `agentool_otel.tables`."""
+    schema: Any = import_module(f"agentool_otel.tables.{module}").SCHEMA
+    return _table(
+        ("column", "type", "contents"),
+        (
+            (f"`{field.name}`", str(field.type), field.metadata[DESCRIPTION].decode())
+            for field in schema
+        ),
+    )
+
+
 def _converters() -> str:
     return _table(
         ("format", "documents", "keeps what others say"),
@@ -353,6 +369,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "converters": _converters,
     "dialects": _dialects,
     "formats": _formats,
+    **{f"{name}_table": partial(_arrow_columns, name) for name in ARROW_TABLES},
     "generations": convention_tables.generations,
     "names": _names,
     "servers": _servers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,21 +22,25 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.model.spec_documents import document_class
+from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.reading.rebuild.conversion import converted
 from agentool_otel.reading.rebuild.declared import declaration
 from agentool_otel.reading.rebuild.evaluation_spans import Anchor
 from agentool_otel.reading.rebuild.runs import trace_ids_of
 from agentool_otel.reading.rebuild.tree import Node, has_summed_usage
 from agentool_otel.reading.sources.contents import Contents
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.files.streams import SpanFile
+from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.by_trace import complete_spans
+from agentool_otel.reading.sources.offloaded import put_back
 from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import inputs_of
 from agentool_otel.replaying import replay
 from agentool_otel.semconv import gen_ai
 from agentool_otel.tracing.export.readable_spans import Readable
 
-__all__ = ["Exported"]
+__all__ = ["Exported", "records_of"]
 
 _UNSET = SpanLimits.UNSET
 _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
@@ -100,6 +105,24 @@ class Exported:
                 spans = item if self._agent_usage else [*map(_without_sums, item)]
                 yield [readable(converted(span, self._dialect)) for span in spans]
 
+    def recorded(self) -> Iterator[list[SpanRecord]]:
+        """Yield the spans of one trace after another as they were recorded, copies included, with
+        the texts that were stored apart from them. Those of documents are in the dialect.
+
+        Raises:
+            AgentoolError: as reading them does.
+        """
+        contents = Contents(self._source)
+        with Reading(self._source, bar=self._bar) as reading:
+            groups = filter(None, map(_decoded, reading.groups(contents)))
+            for item in contents.merged(groups, trace_ids_of):
+                if isinstance(item, ReasoningTrace):
+                    yield records_of(encode_spans(self._spans_of(item)))
+                    continue
+                self._note_recorded(item)
+                put_back(item)
+                yield item
+
     def _take(self, value: Any) -> None:
         """Keep a document that is no trace until the traces are written."""
         cls = document_class(value)
@@ -158,6 +181,16 @@ class Exported:
         if len(self._anchors) >= _ANCHORS:
             self._anchors.pop(next(iter(self._anchors)))
         self._anchors[trace_id] = anchor
+
+
+def records_of(lines: bytes) -> list[SpanRecord]:
+    """Return the spans in lines of OTLP/JSON."""
+    return list(SpanFiles([BytesIO(lines)]).spans())
+
+
+def _decoded(group: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
+    spans = (span.decode() if isinstance(span, UndecodedSpan) else span for span in group)
+    return [span for span in spans if span is not None]
 
 
 def _without_sums(span: SpanRecord) -> SpanRecord:

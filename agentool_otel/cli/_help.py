@@ -83,7 +83,7 @@ def _source() -> str:
     stores = ", ".join(_titles("agentool_otel.stores"))
     logs = ", ".join(_titles("agentool_otel.log_readers"))
     formats = f"JSON of OpenTelemetry SDKs, Tempo, column stores, {stores};"
-    text = f"{formats} CSV and TSV tables; sessions and logs of {logs}"
+    text = f"{formats} CSV, TSV and Parquet; sessions and logs of {logs}"
     return f"{places}{fill(text, 78, initial_indent='  ', subsequent_indent='  ')}\n"
 
 

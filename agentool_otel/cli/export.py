@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
-from agentool_otel.cli._exported import Exported
+from agentool_otel.cli._exported import Exported, records_of
 from agentool_otel.cli._output import collect_warnings, report, say
 from agentool_otel.cli._write_back import Endpoint
 from agentool_otel.content.policy import Policy
@@ -19,6 +19,7 @@ from agentool_otel.dialects import writing_dialect
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
 from agentool_otel.otlp.json_encoder import encode_log, encode_spans
+from agentool_otel.tables import require
 from agentool_otel.tracing.export.duplicate_attributes import without_copies
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.readable_spans import Readable
@@ -27,6 +28,7 @@ from agentool_otel.tracing.export.send.otlp import OtlpExporter, OtlpTarget
 __all__ = ["command", "send"]
 
 _BASELINE = "gen_ai"
+_FORMATS = ("otlp-json", "parquet")
 _BATCH = 512
 
 
@@ -37,14 +39,28 @@ _BATCH = 512
 )
 @click.option("--endpoint", help="OTLP endpoint: http://host:4318 or grpc://host:4317.")
 @click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(_FORMATS),
+    default=_FORMATS[0],
+    show_default=True,
+    help="Shape of the spans in a file: OTLP/JSON Lines, or a table of them, with the extra "
+    "`arrow`.",
+)
+@click.option(
     "--dialect",
-    default=_BASELINE,
     metavar="NAME",
-    help="Vocabulary of the spans: gen_ai (default), openinference or traceloop.",
+    help="Vocabulary of the spans: gen_ai, openinference or traceloop.  [default: gen_ai; of "
+    "recorded spans in a table, their own]",
 )
 @click.option("--exact", is_flag=True, help="Send credentials to the endpoint as they are.")
 def command(
-    traces: tuple[str, ...], output: Path | None, endpoint: str | None, dialect: str, exact: bool
+    traces: tuple[str, ...],
+    output: Path | None,
+    endpoint: str | None,
+    format_name: str,
+    dialect: str | None,
+    exact: bool,
 ) -> int:
     """Turn recordings and documents of the spec into spans of one vocabulary.
 
@@ -53,13 +69,16 @@ def command(
     sent again, it has the same. EvalResults become evaluations of the traces that they name, as
     spans and events; ToolSpecs, registries and EvalCases are spans of their own. A recorded span
     keeps its ids, times, status, events, links and resource, whoever wrote it, and is written in
-    the dialect's words; one that is no operation passes unchanged. The spans are OTLP/JSON Lines
-    unless they go to an endpoint; there, credentials are masked.
+    the dialect's words; one that is no operation passes unchanged. The spans are OTLP/JSON Lines or
+    Parquet unless they go to an endpoint; there, credentials are masked.
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
+    if endpoint is not None and format_name != _FORMATS[0]:
+        raise ConfigurationError("--format is for files; an endpoint takes OTLP")
     if environment.sdk_disabled():
         raise ConfigurationError(f"{environment.DISABLED}=true: no spans are made; hint: unset it")
+    named, dialect = dialect, dialect or _BASELINE
     losses = () if dialect == _BASELINE else writing_dialect(dialect).cannot_carry
     to_terminal = output is None and endpoint is None and sys.stdout.isatty()
     recording = endpoint is None and dialect == _BASELINE
@@ -71,6 +90,21 @@ def command(
         code = send(exported, OtlpTarget.at(endpoint, os.environ), masking)
         _say_losses(dialect, losses)
         return code
+    if format_name == "parquet":
+        if to_terminal:
+            raise ConfigurationError("Parquet is not for a terminal; hint: name a file with -o")
+        count, spans, documents = _write_table(exported, output, as_recorded=named is None)
+    else:
+        count, spans, documents = _write_lines(exported, output)
+    report(exported.problems)
+    where = f" in {output}" if output is not None else ""
+    say(f"{_counts(count, documents)}, {_text.count(spans, 'span')}{where}")
+    _say_losses(dialect, losses)
+    return 1 if exported.problems else 0
+
+
+def _write_lines(exported: Exported, output: Path | None) -> tuple[int, int, int]:
+    """Write OTLP/JSON Lines; return the number of traces, spans and other documents."""
     count = spans = documents = 0
     with data_files({"--output": output or STDOUT}, exported.files) as data:
         out = data["--output"]
@@ -87,11 +121,36 @@ def command(
             out.write(b"\n".join([*lines, b""]))
             documents += 1
             spans += len(document.spans)
-    report(exported.problems)
-    where = f" in {output}" if output is not None else ""
-    say(f"{_counts(count, documents)}, {_text.count(spans, 'span')}{where}")
-    _say_losses(dialect, losses)
-    return 1 if exported.problems else 0
+    return count, spans, documents
+
+
+def _write_table(
+    exported: Exported, output: Path | None, *, as_recorded: bool
+) -> tuple[int, int, int]:
+    """Write a Parquet file; return the number of traces, spans and other documents.
+
+    Args:
+        exported: the spans.
+        output: the file; None for standard output.
+        as_recorded: whether recorded spans stay in their own vocabulary.
+    """
+    require("--format parquet")
+    from agentool_otel.cli._span_table import SpanTable
+
+    count = documents = 0
+    with data_files({"--output": output or STDOUT}, exported.files) as data:
+        table = SpanTable(data["--output"])
+        of_dialect = (records_of(encode_spans(spans)) for spans in exported.traces())
+        for trace_spans in exported.recorded() if as_recorded else of_dialect:
+            table.add(trace_spans)
+            count += 1
+        readable = Readable()
+        for document in exported.other_documents():
+            spans = encode_spans([*map(readable, document.spans)])
+            table.add(records_of(b"\n".join([spans, *map(encode_log, document.events)])))
+            documents += 1
+        table.finish()
+    return count, table.spans, documents
 
 
 def _counts(traces: int, documents: int) -> str:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
@@ -22,11 +22,19 @@ from agentool_otel.cli._output import COST_HELP, report, say
 from agentool_otel.cli._reading import Reading
 from agentool_otel.cli._selection import last_option
 from agentool_otel.cli._unread import NEXT, inventory_of
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.formats import Loss, Writer, format_named, formats, loss_sentences
+from agentool_otel.reading.formats import (
+    Format,
+    Loss,
+    Writer,
+    format_named,
+    formats,
+    loss_sentences,
+)
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.declared import documents_of
 from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
@@ -37,10 +45,15 @@ from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.complete import complete
 from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import Source, inputs_of
+from agentool_otel.tables import require
+
+if TYPE_CHECKING:
+    from agentool_otel.cli._step_table import StepTable
 
 __all__ = ["command"]
 
 _DEFAULT = "reasoning-trace"
+_PARQUET = "parquet"
 _IN_MEMORY = 64_000_000
 """Bytes of output that wait in memory for the newest runs to be known."""
 
@@ -118,7 +131,8 @@ def _each_finished(
     default=_DEFAULT,
     show_default=True,
     metavar="FORMAT",
-    help=f"Shape of the traces: {', '.join(formats())}.",
+    help=f"Shape of the traces: {', '.join([*formats(), _PARQUET])}; the last, a row per step, "
+    "with the extra `arrow`.",
 )
 @last_option("runs that started last.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
@@ -141,12 +155,17 @@ def command(
     cost: bool,
     jobs: int,
 ) -> int:
-    """Turn spans and trace documents into ReasoningTrace JSON Lines.
+    """Turn spans and trace documents into ReasoningTrace JSON Lines, or into a table of steps.
 
     Several sources are read as one, so that a run that is spread over them comes out whole. Data
     that another format cannot represent is listed on stderr, and per trace in the fidelity reports.
     """
-    chosen = format_named(format_name)
+    if format_name == _PARQUET:
+        require("--format parquet")
+        if output is None and sys.stdout.isatty():
+            raise ConfigurationError("Parquet is not for a terminal; hint: name a file with -o")
+    written_as = _DEFAULT if format_name == _PARQUET else format_name
+    chosen = format_named(written_as)
     prices = Prices() if cost else None
     source = open_spans(sources)
     to_terminal = output is None and sys.stdout.isatty()
@@ -155,14 +174,14 @@ def command(
         places["--documents"] = documents
         data = open_files.enter_context(data_files(places, inputs_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
-        output_files = _Output(Writer(data["--output"], chosen), data, source)
+        output_files = _Output(_writer(data["--output"], format_name, chosen), data, source)
         runs = (
             output_files if last is None else open_files.enter_context(_Newest(output_files, last))
         )
         contents = Contents(source)
         finish = partial(
             _convert,
-            format_name=format_name,
+            format_name=written_as,
             report=fidelity is not None,
             judged=results is not None,
             placed=last is not None,
@@ -212,10 +231,18 @@ def command(
     return 1 if failed else 0
 
 
+def _writer(out: BinaryIO, format_name: str, format: Format) -> Writer | StepTable:
+    if format_name != _PARQUET:
+        return Writer(out, format)
+    from agentool_otel.cli._step_table import StepTable
+
+    return StepTable(out)
+
+
 class _Output:
     """Writes traces, their fidelity reports and the results that are in them."""
 
-    def __init__(self, writer: Writer, files: Mapping[str, BinaryIO], source: Source):
+    def __init__(self, writer: Writer | StepTable, files: Mapping[str, BinaryIO], source: Source):
         self._writer = writer
         self._reports = files.get("--fidelity")
         self._results = files.get("--results")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentool_otel.ground.untrusted_text import count_text
 from agentool_otel.model.documents import EvalResult
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["EvalResults"]
 
@@ -55,6 +58,24 @@ class EvalResults(Generator[EvalResult, None, None]):
         if self._state == "more may come":
             self._state = "closed"
         self._results.close()
+
+    def to_arrow(self) -> pa.Table:
+        """Compute the remaining results, and return them as a pyarrow Table with a row per
+        assertion, of which pandas and polars make frames: `to_arrow().to_pandas()`,
+        `polars.from_arrow(to_arrow())`.
+
+        The columns are those of `agentool_otel.tables.results`.
+
+        Raises:
+            MissingDependencyError: pyarrow is not installed.
+        """
+        from agentool_otel.tables import require
+
+        require("to_arrow")
+        from agentool_otel.tables import parquet_file, results
+
+        rows = (results.result_rows(result.to_dict()) for result in self)
+        return parquet_file.table_of(rows, results.SCHEMA)
 
     def __repr__(self) -> str:
         read = sum(self._outcomes.values())

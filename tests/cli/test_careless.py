@@ -92,7 +92,8 @@ def files(clean_folder: Path) -> None:
         (
             ("show", "dir"),
             3,
-            "no recording in dir (looked for *.jsonl, *.json, *.ndjson, *.pb, *.gz, *.zst)",
+            "no recording in dir (looked for *.jsonl, *.json, *.ndjson, *.pb, *.gz, *.zst, "
+            "*.parquet, *.arrow, *.feather)",
             "agentool-otel run -- python app.py records a program, agentool-otel recover "
             "recovers the spans of a killed one",
         ),

@@ -279,3 +279,26 @@ def test_an_empty_recording_is_reported(invoke: Invoke) -> None:
     Path("notes.json").write_text("nothing")
     for place in ("notes.json", "nowhere"):
         assert invoke("export", place).exit_code == 3
+
+
+def test_parquet_has_the_spans_as_they_were_recorded(invoke: Invoke) -> None:
+    assert invoke("export", OPENAI, "--format", "parquet", "-o", "spans.parquet").exit_code == 0
+    wanted = invoke("rebuild", OPENAI).stdout
+    assert invoke("rebuild", "spans.parquet").stdout == wanted
+    steps = invoke("rebuild", "spans.parquet", "--format", "parquet", "-o", "steps.parquet")
+    assert steps.exit_code == 0
+    lines = invoke("rebuild", "steps.parquet").stdout.splitlines()
+    assert [*map(json.loads, lines)] == [*map(json.loads, wanted.splitlines())]
+
+
+def test_parquet_has_documents_and_a_dialect(invoke: Invoke) -> None:
+    arguments = ["--format", "parquet", "--dialect", "openinference", "-o", "spans.parquet"]
+    assert invoke("export", SPEC, *arguments).exit_code == 0
+    assert {span.kind for span in open_source("spans.parquet").spans()} == {"INTERNAL"}
+    assert json.loads(invoke("rebuild", "spans.parquet").stdout) == json.loads(SPEC.read_text())
+
+
+def test_an_endpoint_takes_no_parquet(invoke: Invoke) -> None:
+    result = invoke("export", SPEC, "--format", "parquet", "--endpoint", "http://127.0.0.1:9")
+    assert result.exit_code == 2
+    assert "--format is for files" in result.stderr

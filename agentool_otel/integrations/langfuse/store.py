@@ -3,6 +3,7 @@
     {"trace": {...}, "observations": [...]}, a trace with its `observations`, or an observation
     {"batch": [{"type": "span-create", "body": {...}}]}, as SDKs before version 3 send them; an
     update completes the observation of its id
+    observations of a blob storage export, whose members are `trace_id`, `start_time`, …
 
 What Langfuse keeps outside attributes goes back to the names of its own OpenTelemetry SDK:
 
@@ -18,13 +19,14 @@ What Langfuse keeps outside attributes goes back to the names of its own OpenTel
                     .output, .public, .metadata.<name> on its roots; langfuse.environment,
                     .release and .version
 
-Source: langfuse/langfuse packages/shared/src/server/otel/attributes.ts, API v3.
+Source: langfuse/langfuse packages/shared/src/server/otel/attributes.ts, API v3;
+langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields, July 2026.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
@@ -69,12 +71,32 @@ def _is_sent(event: Json) -> bool:
 
 
 def _is_observation(o: Object) -> bool:
-    return "traceId" in o and "id" in o and str(o.get("type")).upper() in _TYPES
+    if "id" not in o:
+        return False
+    if "traceId" in o:
+        return str(o.get("type")).upper() in _TYPES
+    return "trace_id" in o and o.get("type") in _TYPES  # Opik's types are not in capitals
+
+
+def _of_the_api(o: Object) -> Object:
+    """Return an observation with the names of members that the API has."""
+    if "traceId" in o:
+        return o
+    return {_camel_case(name): value for name, value in o.items()}
+
+
+@lru_cache(512)
+def _camel_case(name: str) -> str:
+    first, *words = name.split("_")
+    return first + "".join(map(str.capitalize, words))
 
 
 def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if _is_observation(o):
-        yield from each([o], lambda item: _record(item, {}, {}), report)
+        o = _of_the_api(o)
+        is_root = not v.text(o.get("parentObservationId"))
+        of_root = _of_its_trace(o) if is_root else {}
+        yield from each([o], lambda item: _record(item, {}, of_root), report)
         return
     if "observations" not in o:
         yield from _sent(o["batch"], report)
@@ -130,6 +152,14 @@ def _of_trace(trace: Object) -> tuple[Attributes, Attributes]:
         if name not in _ENVELOPE:
             v.put(roots, f"langfuse.trace.metadata.{name}", value)
     return everywhere, roots
+
+
+def _of_its_trace(o: Object) -> Attributes:
+    """Return the attributes of a trace that an enriched observation repeats."""
+    roots: Attributes = {}
+    v.put(roots, "langfuse.trace.name", o.get("traceName"))
+    v.put(roots, "langfuse.trace.tags", o.get("tags"))
+    return roots
 
 
 def _record(o: Object, everywhere: Attributes, of_root: Attributes) -> SpanRecord:

@@ -27,7 +27,9 @@ from agentool_otel.reading.sources.source import DatabaseReader, Source, complet
 __all__ = ["is_recording", "open_source", "open_spans"]
 
 _SQLITE = b"SQLite format 3\0"
-_SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
+_SUFFIXES = (
+    ".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst", ".parquet", ".arrow", ".feather",
+)  # fmt: skip
 
 
 def open_source(where: str | Path | None = None) -> Source:

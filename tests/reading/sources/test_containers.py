@@ -285,7 +285,6 @@ def test_an_unrecognised_value_is_described(value: Json, seen: str) -> None:
 @pytest.mark.parametrize(
     ("data", "hint"),
     [
-        (b"PAR1\x15\x04\x15\x00\n\x00", "duckdb -c"),
         (b"SQLite format 3\x00\x10\x00", "export spans from the program"),
         (b"PK\x03\x04\n\x00\x00", "unpack it"),
         (b"2026-01-01T00:00:00.000Z\tinfo\tResourceSpans #0\n", "its file exporter"),

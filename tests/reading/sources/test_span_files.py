@@ -236,7 +236,7 @@ def test_a_file_of_something_else_is_refused_with_its_start(data: bytes) -> None
         (b'{"a": [1, 2\n', "JSON that is cut short or damaged", "python -m json.tool FILE"),
         (b'[{"trace_id": "a" "steps": []}]', "JSON that is cut", "python -m json.tool FILE"),
         ('{"a": 1}'.encode("utf-16"), "text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
-        (b"PAR1aaaa", "Parquet - in", "duckdb"),
+        (b"PAR1aaaa", "a Parquet or Arrow file that cannot be read", "help source"),
         (b"PK\x03\x04aaaa", "a zip archive - in", "unpack it"),
     ],
 )

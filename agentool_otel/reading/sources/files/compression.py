@@ -48,7 +48,7 @@ def limited_to(size: int) -> Generator[None]:
         _asked.pop()
 
 
-def _limit_of(packed: int) -> int:
+def limit_of(packed: int) -> int:
     """Return how many bytes a compressed input may unpack to: the limit of `limited_to` or
     `AGENTOOL_UNPACK_LIMIT`, else 64 MiB or two hundred times its size, whichever is more.
     """
@@ -94,7 +94,7 @@ class Feed(io.RawIOBase):
 
 
 def _check(count: int, packed: int) -> None:
-    if count > (limit := _limit_of(packed)):
+    if count > (limit := limit_of(packed)):
         raise TooLarge(
             f"more than {limit:,} bytes come out of {packed:,}; "
             f"hint: --unpack-limit 20GB, or {environment.UNPACK_LIMIT}, lets more be read"

@@ -10,6 +10,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
     00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
                                may be a zstd frame of its own
     TraceId,SpanId,...         CSV or TSV with a header
+    PAR1 ..., ARROW1 ...       Parquet or Arrow, with the extra `arrow`
 
 Another framing is one more entry in `_reader`, another compression one more in `compression.py`.
 """
@@ -32,6 +33,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp import varints
 from agentool_otel.reading.sources.files import csv_tables
 from agentool_otel.reading.sources.files.any_json import EXPECTED, AnyJson
+from agentool_otel.reading.sources.files.columnar import Columnar, is_columnar
 from agentool_otel.reading.sources.files.compression import HEAD, Feed, TooLarge, unpacked
 from agentool_otel.reading.sources.files.damage import readable
 from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory
@@ -194,7 +196,11 @@ class SpanFiles:
             start = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
-            if csv_tables.looks_like_table(beginning := stream.peek(HEAD)):
+            if is_columnar(start):
+                columnar = Columnar(values, self._documents.append, report)
+                in_place = feeds == [packed] and isinstance(file, Path) and raw.seekable()
+                batches = columnar.file(raw, packed) if in_place else columnar.stream(stream)
+            elif csv_tables.looks_like_table(beginning := stream.peek(HEAD)):
                 batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
@@ -266,6 +272,8 @@ def holds_spans(file: SpanFile) -> bool:
         ]
         return any(f'"{name}"'.encode() in text for name in chain.from_iterable(members))
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
+    if is_columnar(beginning):
+        return True
     return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
 
 
@@ -336,11 +344,6 @@ class _Seen(NamedTuple):
 
 _UTF_16 = _Seen("text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE > FILE.json makes UTF-8 of it")
 _KNOWN = {
-    b"PAR1": _Seen(
-        "Parquet",
-        "make JSON lines of it, as by duckdb -c "
-        "\"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
-    ),
     b"SQLite format 3": _Seen("a SQLite database", "export spans from the program it belongs to"),
     b"PK\x03\x04": _Seen("a zip archive", "unpack it and name the folder"),
     b"ResourceSpans #": _Seen(

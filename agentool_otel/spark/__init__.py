@@ -1,0 +1,1 @@
+"""Trajectories and results on a Spark cluster. Extra: `spark`."""
