@@ -183,3 +183,25 @@ def _typed(observation: dict[str, Any], *, snake: bool) -> dict[str, Any]:
         "".join(f"_{c.lower()}" if c.isupper() else c for c in name): value
         for name, value in row.items()
     }
+
+
+def test_what_comes_out_of_a_file_has_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 2000
+    cells = pa.DictionaryArray.from_arrays(
+        pa.array([0] * rows, pa.int32()), pa.array(['{"a":"' + "x" * 10_000 + '"}'])
+    )
+    table = pa.table(
+        {
+            "trace_id": [f"{n:032x}" for n in range(rows)],
+            "span_id": [f"{n + 1:016x}" for n in range(rows)],
+            "start_time_unix_nano": [1] * rows,
+            "attributes": cells,
+        }
+    )
+    pq.write_table(table, tmp_path / "x.parquet")
+    monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
+    source = open_source(tmp_path / "x.parquet")
+    assert 0 < len(list(source.spans())) < 1000
+    assert "the rest is not read: more than 10,000,000 bytes" in source.problems[-1].message

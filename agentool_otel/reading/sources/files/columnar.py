@@ -27,7 +27,7 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns, in_calendar
 from agentool_otel.reading.sources.files.any_json import AnyJson
-from agentool_otel.reading.sources.files.compression import Feed, TooLarge, limit_of
+from agentool_otel.reading.sources.files.compression import Feed, limit_of
 from agentool_otel.reading.sources.files.find_spans import Foreign
 from agentool_otel.reading.sources.files.tables import is_trace_column
 from agentool_otel.reading.sources.files.undecoded import Batches, Report
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Columnar", "is_columnar"]
 
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
-_ROWS = 1024
+_ROWS = 256
 """Rows that are in memory at a time."""
 _LISTED = 12
 """Columns that are named of a schema that is not known."""
@@ -57,6 +57,8 @@ class _Part(NamedTuple):
 
     name: str
     first_row: int
+    size: int
+    """Bytes without compression, as the file has it."""
     batches: Callable[[], Iterator[pa.RecordBatch]]
 
 
@@ -130,18 +132,19 @@ class Columnar:
         for part in parts:
             row = part.first_row
             try:
-                for batch in part.batches():
+                for batch in map(_dense, part.batches() if part.size <= limit else ()):
                     unpacked += batch.nbytes
                     if unpacked > limit:
-                        raise TooLarge(f"more than {limit:,} bytes, which is the limit")
+                        break
                     yield from read(batch, row)
                     row += batch.num_rows
                     self._progress(row / rows)
-            except TooLarge as error:
-                self._report(f"row {row}", f"the rest is not read: {error}")
-                return
             except (pa.ArrowException, OSError) as error:
                 self._report(part.name, f"left out from row {row} on: {_reason(error)}")
+            if max(unpacked, part.size) > limit:
+                more = f"more than {limit:,} bytes come out of it"
+                self._report(f"row {row}", f"the rest is not read: {more}")
+                break
         for document in self._trajectories.rest() if self._trajectories is not None else ():
             self._document(document)
             yield ()
@@ -214,13 +217,15 @@ def _opened(file: BinaryIO | FileIO) -> tuple[pa.Schema, list[_Part], int]:
         arrow = pa.ipc.open_file(source)
         for number in range(arrow.num_record_batches):
             rows = arrow.get_batch(number).num_rows
-            parts.append(_Part(f"record batch {number}", row, _sliced(arrow, number)))
+            parts.append(_Part(f"record batch {number}", row, 0, _sliced(arrow, number)))
             row += rows
         return arrow.schema, parts, row
     parquet = pq.ParquetFile(source)
     for number in range(parquet.num_row_groups):
-        parts.append(_Part(f"row group {number}", row, _read(parquet, number)))
-        row += parquet.metadata.row_group(number).num_rows
+        group = parquet.metadata.row_group(number)
+        read = _read(parquet, number)
+        parts.append(_Part(f"row group {number}", row, group.total_byte_size, read))
+        row += group.num_rows
     return parquet.schema_arrow, parts, row
 
 
@@ -235,6 +240,17 @@ def _sliced(arrow: Any, number: int) -> Callable[[], Iterator[pa.RecordBatch]]:
 
 def _read(parquet: Any, number: int) -> Callable[[], Iterator[pa.RecordBatch]]:
     return lambda: parquet.iter_batches(_ROWS, row_groups=[number])
+
+
+def _dense(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch with every value in place, whose size is that in memory."""
+    import pyarrow as pa
+
+    arrays = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, batch.schema.names)
 
 
 def _reason(error: Exception) -> str:
