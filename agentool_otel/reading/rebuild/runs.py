@@ -78,6 +78,7 @@ def rebuild_groups(
     complete: Callable[[Sequence[_Span]], list[SpanRecord]],
     prices: Prices | None = None,
     report: Report | None = None,
+    unjoined: Callable[[str], None] | None = None,
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
@@ -91,6 +92,8 @@ def rebuild_groups(
         complete: returns the spans of a group decoded, in their order and each once.
         prices: computes the cost of model calls whose spans do not have it.
         report: takes what is wrong with a trace that is left out; see `skip_on_error`.
+        unjoined: takes the trace of each loose call, and of each part of a run, that refers to
+            others that are not among these groups.
     """
     waiting = DeferredWork()
     try:
@@ -100,11 +103,15 @@ def rebuild_groups(
         for spans in waiting.parts.runs():
             with skip_on_error(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+        for trace_id in waiting.parts.unjoined() if unjoined is not None else ():
+            unjoined(trace_id)
         yield from waiting.early()
         for trace in waiting.open_runs():
             with skip_on_error(trace.spans[0].trace_id, report):
                 yield from rebuild_settled(trace, prices)
         for run in waiting.loose_runs():
+            if run.continues and unjoined is not None:
+                unjoined(run.trace_id)
             with skip_on_error(run.trace_id, report):
                 yield rebuild_loose(run, prices)
     finally:

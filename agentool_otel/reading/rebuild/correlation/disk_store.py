@@ -174,11 +174,13 @@ class Rows:
     def __init__(self, width: int, parts: int = 1):
         """Make room for rows of `width` integers in so many parts."""
         self._width = width
-        self._waiting = [array("q") for _ in range(parts)]
+        self._waiting: list[array[int]] = []
+        """By part, rows that are not on disk; empty until the first one is added."""
+        self._count = parts
         self._most = _IN_MEMORY // (_INTEGER * width)
         self._room = self._most
         self._on_disk = _Bytes()
-        self._blocks: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
+        self._blocks: list[list[tuple[int, int]]] = []
 
     def add(self, part: int, *row: int) -> None:
         """Add a row to a part.
@@ -186,6 +188,9 @@ class Rows:
         Raises:
             SourceError: the temporary folder is full.
         """
+        if not self._waiting:
+            self._waiting = [array("q") for _ in range(self._count)]
+            self._blocks = [[] for _ in range(self._count)]
         self._waiting[part].extend(row)
         self._room -= 1
         if not self._room:
@@ -206,6 +211,8 @@ class Rows:
 
     def of(self, part: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows of a part in the order they were added."""
+        if not self._waiting:
+            return
         for start, size in self._blocks[part]:
             block = array("q")
             block.frombytes(self._on_disk.get(start, size))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agentool_otel.ground.stable_hash import stable_hash
 from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.reading.rebuild.steps.model_calls import is_details
@@ -20,7 +21,7 @@ from agentool_otel.semconv import agentool
 __all__ = ["Key", "Keys", "ids_on", "keys_of"]
 
 Key = int
-"""A hash of what a later call can refer to: 64 bits, valid in this process."""
+"""A hash of what a later call can refer to: 64 bits, equal in every process."""
 
 _STATES = 4
 """Most states of its history that a call is matched by, latest first. The latest is that of the
@@ -35,6 +36,8 @@ class Keys(NamedTuple):
     """Those by which a later call can refer to this one."""
     needed: Sequence[Key] = ()
     """Those of the earlier calls that this one refers to, the surest first."""
+    has_ids: bool = False
+    """Whether it refers to earlier calls by ids. Texts alone may be examples in a prompt."""
 
 
 class _History(NamedTuple):
@@ -44,6 +47,8 @@ class _History(NamedTuple):
     """The hash of all of them."""
     needed: list[Key]
     """The keys of the calls that they refer to."""
+    has_ids: bool
+    """Whether they have ids of tool calls."""
 
 
 def keys_of(node: Node) -> Keys:
@@ -54,28 +59,30 @@ def keys_of(node: Node) -> Keys:
         if call_id is None:
             return Keys()
         name = operation.name if isinstance(operation, ToolExecution) else operation.tool_name
-        return Keys(needed=[hash(("call", call_id, name)), hash(("requested", call_id))])
+        needed = [stable_hash("call", call_id, name), stable_hash("requested", call_id)]
+        return Keys(needed=needed, has_ids=True)
     if not isinstance(operation, Inference):
         return Keys()
     if is_details(node) and operation.response_id is not None:
-        return Keys(needed=[hash(("response", operation.response_id))])
-    state, repeated = _history(operation.input or ())
-    needed: list[Key] = []
+        return Keys(needed=[stable_hash("response", operation.response_id)])
+    state, repeated, has_ids = _history(operation.input or ())
+    needed = []
     if operation.previous_response_id is not None:
-        needed.append(hash(("response", operation.previous_response_id)))
+        needed.append(stable_hash("response", operation.previous_response_id))
     needed += repeated
     offered: list[Key] = []
     if operation.response_id is not None:
-        offered.append(hash(("response", operation.response_id)))
+        offered.append(stable_hash("response", operation.response_id))
         # One SDK may record the messages, and another, in a trace of its own, only the call.
         has_content = operation.input or operation.output
-        (offered if has_content else needed).append(hash(("told", operation.response_id)))
+        (offered if has_content else needed).append(stable_hash("told", operation.response_id))
     for message in operation.output or ():
         offered += _offered(state, message)
     for call_id in ids_on(node, agentool.CALLS_REQUESTED):
-        offered += [hash(("requested", call_id)), hash(("id", call_id))]
-    needed += [hash(("id", call_id)) for call_id in ids_on(node, agentool.CALLS_ANSWERED)]
-    return Keys(offered, needed)
+        offered += [stable_hash("requested", call_id), stable_hash("id", call_id)]
+    answered = [stable_hash("id", call_id) for call_id in ids_on(node, agentool.CALLS_ANSWERED)]
+    has_ids = has_ids or bool(answered) or operation.previous_response_id is not None
+    return Keys(offered, needed + answered, has_ids)
 
 
 def ids_on(node: Node, attribute: str) -> list[str]:
@@ -92,9 +99,11 @@ def _history(messages: Sequence[Message]) -> _History:
     answer: tuple[Key, Message, list[Key]] | None = None
     """The last answer in it, with the state before and its calls."""
     since: list[Message] = []
+    has_ids = False
     for message in messages:
         before = state
         state, calls = _folded(before, message)
+        has_ids = has_ids or bool(calls)
         if role_of(message) == "assistant":
             states.append(state)
             answer, requests, since = (before, message, calls), [*calls], []
@@ -103,7 +112,8 @@ def _history(messages: Sequence[Message]) -> _History:
             since.append(message)
     results = [key for message in since for key in _ids(message, "tool_call_response")]
     alike = _folded_alone(*answer) if answer is not None else []
-    return _History(state, [*states[: -_STATES - 1 : -1], *(requests or results), *alike])
+    needed = [*states[: -_STATES - 1 : -1], *(requests or results), *alike]
+    return _History(state, needed, has_ids or bool(results))
 
 
 def _offered(state: Key, message: Message) -> list[Key]:
@@ -138,7 +148,7 @@ def _ids(message: Message, kind: str) -> list[Key]:
     calls stay on the server."""
     parts = enumerate(parts_of(message))
     ids = [call_id_of(part, place) for place, part in parts if part.get("type") == kind]
-    return [hash(("id", call_id)) for call_id in ids if call_id is not None]
+    return [stable_hash("id", call_id) for call_id in ids if call_id is not None]
 
 
 def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
@@ -160,6 +170,6 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
             name, arguments = part.get("name"), part.get("arguments")
             call_id = call_id_of(part, place)
             if kind == "tool_call" and call_id is not None:
-                keys.append(hash(("call", call_id, name)))
+                keys.append(stable_hash("call", call_id, name))
             calls += (str(call_id), str(name), arguments_text(arguments))
-    return hash((state, role_of(message), content, *calls)), keys
+    return stable_hash(state, role_of(message), content, *calls), keys

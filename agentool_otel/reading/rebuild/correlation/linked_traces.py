@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from agentool_otel.dialects import LinkingDialect, linking_dialects
+from agentool_otel.ground.stable_hash import stable_hash
 from agentool_otel.model.spans import Deduplicated, SpanRecord, copies_of
 from agentool_otel.reading.rebuild.correlation.disk_store import Units, unpacked
 from agentool_otel.reading.rebuild.correlation.keys import Keys
@@ -56,7 +57,7 @@ def part_of(spans: list[SpanRecord], nodes: Iterable[Node]) -> Part | None:
     if not linked:
         return None
     offered, needed, run_ids = (
-        [hash((name, key)) for name, links in linked for key in links[n]] for n in range(3)
+        [stable_hash(name, key) for name, links in linked for key in links[n]] for n in range(3)
     )
     return Part(spans, Keys(offered, needed), run_ids)
 
@@ -111,6 +112,8 @@ class Parts:
         self._times: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         """By the id of a run, when each part of it began and ended, and its number."""
         self._copies: dict[int, int] = {}
+        self._refers: dict[int, str] = {}
+        """The parts that refer to others, and their traces."""
 
     def add(self, part: Part) -> None:
         """Add a part.
@@ -132,6 +135,15 @@ class Parts:
                 self._times[run_id].append((min(starts), max(ends), number))
         if copies := copies_of(part.spans):
             self._copies[number] = copies
+        if part.keys.needed:
+            self._refers[number] = first.trace_id
+
+    def unjoined(self) -> Iterator[str]:
+        """Yield the trace of each part that refers to others of which none is there; to be called
+        after `runs`."""
+        for number, trace_id in self._refers.items():
+            if not self._joining.is_joined(number):
+                yield trace_id
 
     def runs(self) -> Iterator[list[SpanRecord]]:
         """Yield the spans that belong together, in order of the first; nothing can be added any

@@ -27,6 +27,9 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["LooseCalls", "LooseNodes", "LooseRun", "order_of"]
 
+_OF_CALL, _OF_TOOL = 1, 2
+"""A model call or a tool that refers to earlier calls."""
+
 
 class LooseNodes(NamedTuple):
     """The spans of one OTel trace that are outside any run."""
@@ -51,6 +54,8 @@ class LooseRun(NamedTuple):
     """Number of copies of spans that were left out of their OTel traces."""
     unmatched: tuple[str, ...] = ()
     """Names of tools that were called elsewhere, perhaps at the request of one of the calls."""
+    continues: bool = False
+    """Whether the first call refers, by ids, to an earlier one that is not there."""
 
 
 class LooseCalls:
@@ -76,6 +81,8 @@ class LooseCalls:
         """Whether each trace has more than a part of one run; -1 if not known yet."""
         self._copies = array("I")
         """Number of copies of spans that were left out of each trace."""
+        self._refers = bytearray()
+        """Which calls refer to earlier ones by ids."""
         self._taken: dict[int, int] = {}
         """The tools that a run takes, and its number."""
         self._unmatched: defaultdict[int, set[str]] = defaultdict(set)
@@ -125,7 +132,10 @@ class LooseCalls:
 
     def _add_unit(self, node: Node, around: Nearest) -> int:
         order = order_of(node)
-        number = self._joining.add(keys_of(node), rank_of(node.start_ns, order))
+        keys = keys_of(node)
+        number = self._joining.add(keys, rank_of(node.start_ns, order))
+        is_tool = not isinstance(node.operation, Inference)
+        self._refers.append((_OF_TOOL if is_tool else _OF_CALL) if keys.has_ids else 0)
         if (call := answered(node)) is not None:
             self._answered.add(call, number)
         self._requested.add(node, number, len(self._firsts) - 1)
@@ -150,6 +160,7 @@ class LooseCalls:
         """
         self.settle()
         duplicates = self._answered.duplicates(of_runs) | self._taken.keys()
+        has_calls = self._has_calls()
         for group in self._units.groups(self._joining.group_of, len(self._joining), duplicates):
             _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
             several = self._has_several(self._trace_of(group.units[0]), duplicates)
@@ -159,7 +170,16 @@ class LooseCalls:
                 self._units.get(group),
                 sum(self._copies[trace] for trace in traces),
                 tuple(sorted(self._unmatched.get(self._joining.group_of(group.units[0]), ()))),
+                self._continues(group.units[0], has_calls),
             )
+
+    def _continues(self, first: int, has_calls: bytearray) -> bool:
+        """Return whether the first unit of a group refers to an earlier call that is not there."""
+        if self._joining.is_joined(first):
+            return False
+        if self._refers[first] == _OF_TOOL:
+            return not has_calls[self._joining.group_of(first)]
+        return self._refers[first] == _OF_CALL
 
     def settle(self, requests: OpenRequests | None = None) -> None:
         """Find out what belongs together; nothing can be added any more.
