@@ -33,8 +33,9 @@ _HOMES = {
     "scale": "scale",
     "evaluation": "evaluation",
     "instrumentors": "instrumentors",
+    "spark": "spark",
 }
-_LONG = {"hostile", "scale", "evaluation", "instrumentors", "whole"}
+_LONG = {"hostile", "scale", "evaluation", "instrumentors", "spark", "whole"}
 """Measurements that run only when named."""
 
 
@@ -44,7 +45,7 @@ _LONG = {"hostile", "scale", "evaluation", "instrumentors", "whole"}
 @click.argument("groups", nargs=-1, type=click.Choice(list(_HOMES)))
 def main(quick: bool, file: Path | None, groups: tuple[str, ...]) -> None:
     """Measure the cost of the package and print one table; everything but `hostile`, `scale`,
-    `evaluation`, `instrumentors` and `whole`, or the GROUPS named.
+    `evaluation`, `instrumentors`, `spark` and `whole`, or the GROUPS named.
 
     Exit 1 where a target is missed.
     """

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "ChildError", "cpu_ms", "in_child", "peak_mb", "rss_mb"]
+__all__ = ["ROOT", "ChildError", "cpu_ms", "in_child", "peak_mb", "rss_mb", "rss_of_children"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,6 +100,35 @@ def rss_mb() -> float:
     """Return the resident size of this process now, in MB; the highest so far without a /proc."""
     status = _status("VmRSS")
     return peak_mb() if status is None else status
+
+
+def rss_of_children() -> list[tuple[str, float]]:
+    """Return the command line and the resident size, in MB, of each process below this one. Needs
+    a /proc."""
+    parents: dict[int, int] = {}
+    found: dict[int, tuple[str, float]] = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            command = (
+                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            )
+            fields = dict(
+                line.split(":", 1) for line in (folder / "status").read_text().splitlines()
+            )
+        except OSError:  # it has ended
+            continue
+        parents[int(folder.name)] = int(fields["PPid"])
+        if "VmRSS" in fields:
+            found[int(folder.name)] = command, int(fields["VmRSS"].split()[0]) * 1024 / 1e6
+
+    def is_below(pid: int) -> bool:
+        while pid in parents and pid != os.getpid():
+            pid = parents[pid]
+        return pid == os.getpid()
+
+    return [of for pid, of in found.items() if pid != os.getpid() and is_below(pid)]
 
 
 def _status(name: str) -> float | None:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._engine import SPARK, engine_option, refuse_others
 from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._reading import Reading
@@ -41,7 +42,9 @@ from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import Source, inputs_of
 
 if TYPE_CHECKING:
+    from agentool_otel.cli._spark import Evaluated
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
+    from agentool_otel.spark.kernel import Checks
 
 __all__ = ["command"]
 
@@ -49,6 +52,10 @@ _EXAMPLES = 3
 _LARGE = 32 << 20
 """Bytes above which a file is not looked into for an error message."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_ON_SPARK = (
+    "cases", "source", "as_json", "output", "min_evaluated", "fail_on", "match", "scope",
+)  # fmt: skip
+"""Parameters that `--engine spark` takes."""
 
 
 class _Outcome:
@@ -177,6 +184,7 @@ class _Outcome:
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @judge_options
 @takes_write_back
+@engine_option
 def command(
     cases: str,
     source: str | None,
@@ -192,6 +200,7 @@ def command(
     selection: Selection | None,
     judge: OpenAIJudge | None,
     write_back: WriteBackOptions,
+    engine: str,
     **reports: Path | None,
 ) -> int:
     """Check recorded runs against CASES: passed, failed, and not evaluated.
@@ -208,10 +217,22 @@ def command(
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = _cases(place, source)
+    for_people = not as_json if as_json is not None else sys.stdout.isatty()
+    if engine == SPARK:
+        refuse_others(_ON_SPARK)
+        from agentool_otel.spark.frames import checks_of
+
+        checks = checks_of(documents, min_evaluated, match, scope)
+        target = output or (None if for_people else STDOUT)
+        on_spark = _on_spark(place, source, checks, target, problems)
+        _print(on_spark, for_people, by_named=False)
+        on_spark.problems.report()
+        count = on_spark.problems.count
+        _say_totals(on_spark, on_spark.name, on_spark.spans, count, is_limited=True)
+        return _exit_code(on_spark, fail_on, bool(count))
     evaluation = Evaluation(documents, min_evaluated, judge, match, scope, selection, last)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
-    for_people = not as_json if as_json is not None else sys.stdout.isatty()
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
         inputs = [*inputs_of(spans), *([place] if place is not None else [])]
@@ -237,6 +258,22 @@ def command(
     if outcome.write_back is not None and not outcome.write_back.finish():
         return 1
     return _exit_code(outcome, fail_on, bool(problems))
+
+
+def _on_spark(
+    place: Path | None,
+    source: str | None,
+    checks: Checks,
+    target: Path | None,
+    problems: list[Problem],
+) -> Evaluated:
+    """Evaluate a source on Spark, and write the results."""
+    from agentool_otel.cli import _spark
+
+    inputs = [Path(name) for name in (place, source) if name is not None]
+    with data_files({"--output": target}, inputs) as data:
+        noted = _spark.Problems(problems)
+        return _spark.evaluate(source, checks, data.get("--output"), noted)
 
 
 def _cases(
@@ -286,7 +323,7 @@ def _judge_all(
         judge(item)
 
 
-def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
+def _print(outcome: _Outcome | Evaluated, for_people: bool, by_named: bool) -> None:
     if not for_people and not by_named:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
@@ -296,7 +333,9 @@ def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
         console.print(outcome.summary.table())
 
 
-def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limited: bool) -> None:
+def _say_totals(
+    outcome: _Outcome | Evaluated, name: str, spans: int, problems: int, is_limited: bool
+) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.line(trace_id)}: {_text.line(why)}")
     if outcome.unmatched_count > len(outcome.unmatched):
@@ -331,7 +370,7 @@ def _say_totals(outcome: _Outcome, name: str, spans: int, problems: int, is_limi
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 
 
-def _exit_code(outcome: _Outcome, fail_on: str, problems: bool) -> int:
+def _exit_code(outcome: _Outcome | Evaluated, fail_on: str, problems: bool) -> int:
     outcomes = outcome.summary.outcomes
     if fail_on == "never":
         return 0

@@ -17,6 +17,7 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._engine import SPARK, engine_option, refuse_others
 from agentool_otel.cli._order import Place, newest, place_of
 from agentool_otel.cli._output import COST_HELP, report, say
 from agentool_otel.cli._reading import Reading
@@ -144,6 +145,7 @@ def _each_finished(
     metavar="N",
     help="Further processes for rebuilding. The result is the same.",
 )
+@engine_option
 def command(
     sources: tuple[str, ...],
     output: Path | None,
@@ -154,12 +156,15 @@ def command(
     last: int | None,
     cost: bool,
     jobs: int,
+    engine: str,
 ) -> int:
     """Turn spans and trace documents into ReasoningTrace JSON Lines, or into a table of steps.
 
     Several sources are read as one, so that a run that is spread over them comes out whole. Data
     that another format cannot represent is listed on stderr, and per trace in the fidelity reports.
     """
+    if engine == SPARK:
+        return _on_spark(sources, output, format_name)
     if format_name == _PARQUET:
         require("--format parquet")
         if output is None and sys.stdout.isatty():
@@ -229,6 +234,15 @@ def command(
         say(f"{number} of no known vocabulary, read by the names of attributes alone")
         say(f" hint: --fidelity FILE has what was inferred and what was not read; {NEXT}")
     return 1 if failed else 0
+
+
+def _on_spark(sources: tuple[str, ...], output: Path | None, format_name: str) -> int:
+    refuse_others(("sources", "output", "format_name"))
+    if format_name not in (_DEFAULT, _PARQUET):
+        raise click.UsageError(f"--format {format_name} is not supported with --engine {SPARK}")
+    from agentool_otel.cli import _spark
+
+    return _spark.rebuild(sources, output, parquet=format_name == _PARQUET)
 
 
 def _writer(out: BinaryIO, format_name: str, format: Format) -> Writer | StepTable:

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from agentool_otel.evaluation.cases.matching import MatchRule
     from agentool_otel.spark.kernel import Checks
 
-__all__ = ["Join", "checks_of", "evaluated", "results", "spans", "trajectories", "untried_results"]
+__all__ = [
+    "Join",
+    "checks_of",
+    "evaluated",
+    "keyed",
+    "rebuilt",
+    "results",
+    "spans",
+    "trajectories",
+    "untried_results",
+]
 
 Join: TypeAlias = Literal["session", "trace"]
 _JOINS: tuple[Join, ...] = ("session", "trace")
@@ -73,12 +83,30 @@ def trajectories(spans: DataFrame, *, join: Join = "session") -> DataFrame:
         DecodeError: these are neither spans nor lines, or times are no nanoseconds.
         ValueError: `join` is neither.
     """
-    require("agentool_otel.spark")
-    from agentool_otel.spark import columns, kernel
+    return rebuilt(keyed(spans, join), join)
 
-    keyed = columns.keyed_spans(_spans(spans), _checked(join))
-    by_session = join == "session"
-    return _mapped(keyed, partial(kernel.trajectories, by_session=by_session), kernel.TRAJECTORIES)
+
+def keyed(frame: DataFrame, join: Join) -> DataFrame:
+    """Return spans, lines or trajectories as the kernels take them: read, shuffled and sorted.
+
+    Raises: as `results`.
+    """
+    require("agentool_otel.spark")
+    from agentool_otel.spark import columns
+
+    if join not in _JOINS:
+        raise ValueError(f"join is one of {', '.join(_JOINS)}, not {join!r}")
+    if columns.is_trajectories(frame):
+        return columns.keyed_trajectories(frame, join)
+    return columns.keyed_spans(spans(frame) if columns.is_lines(frame) else frame, join)
+
+
+def rebuilt(keyed: DataFrame, join: Join) -> DataFrame:
+    """Return the trajectories of spans as `keyed` returns them."""
+    from agentool_otel.spark import kernel
+
+    run = partial(kernel.trajectories, by_session=join == "session")
+    return _mapped(keyed, run, kernel.TRAJECTORIES)
 
 
 def results(
@@ -112,7 +140,7 @@ def results(
         SourceError: the file cannot be read.
     """
     prepared = checks_of(checks, min_evaluated, match, scope)
-    outcome = evaluated(frame, prepared, join)
+    outcome = evaluated(keyed(frame, join), prepared, join)
     untried = _untried(outcome.sparkSession, prepared)
     return outcome if untried is None else _with_untried(outcome, untried)
 
@@ -141,19 +169,17 @@ def checks_of(
     return prepared
 
 
-def evaluated(frame: DataFrame, checks: Checks, join: Join = "session") -> DataFrame:
-    """Return the results of `results` without those of the cases that have no run.
+def evaluated(keyed: DataFrame, checks: Checks, join: Join) -> DataFrame:
+    """Return the results of spans or trajectories as `keyed` returns them, without those of the
+    cases that have no run.
 
-    Raises: as `results`.
+    Raises:
+        EvaluationError: the scope is `session`, and sessions are not joined.
     """
-    from agentool_otel.spark import columns, kernel
+    from agentool_otel.spark import kernel
 
-    if checks.scope == "session" and _checked(join) == "trace":
+    if checks.scope == "session" and join == "trace":
         raise EvaluationError("scope 'session' needs join='session'")
-    if columns.is_trajectories(frame):
-        keyed = columns.keyed_trajectories(frame, _checked(join))
-    else:
-        keyed = columns.keyed_spans(_spans(frame), _checked(join))
     run = partial(kernel.results, checks=checks, by_session=join == "session")
     return _mapped(keyed, run, kernel.RESULTS)
 
@@ -176,18 +202,6 @@ def untried_results(checks: Checks, tried: Iterable[str | None] = ()) -> list[di
         for result in of_all
         if result.case_id not in known and result.case_id != EVERY_TRACE
     ]
-
-
-def _spans(frame: DataFrame) -> DataFrame:
-    from agentool_otel.spark.columns import is_lines
-
-    return spans(frame) if is_lines(frame) else frame
-
-
-def _checked(join: Join) -> Join:
-    if join not in _JOINS:
-        raise ValueError(f"join is one of {', '.join(_JOINS)}, not {join!r}")
-    return join
 
 
 def _mapped(frame: DataFrame, kernel: _Kernel, schema: pa.Schema) -> DataFrame:

@@ -32,10 +32,12 @@ _HINT = (
     "JAVA_HOME"
 )
 _LOOPBACK = "127.0.0.1"
-_QUIET = {
+_SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+    # Otherwise what is kept has 200 partitions, however small it is.
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
 }
 _LOCAL = {"spark.ui.enabled": "false"}
 
@@ -102,13 +104,15 @@ def _settings() -> dict[str, str]:
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
     SparkContext._ensure_initialized()  # starts Java, which reads the configuration
     conf = SparkConf()
-    wanted = dict(_QUIET)
-    wanted["spark.ui.showConsoleProgress"] = "true" if sys.stderr.isatty() else "false"
+    wanted = dict(_SETTINGS)
     if conf.get("spark.master", "local[*]").startswith("local"):
         wanted |= _LOCAL
         if not resolves():
             wanted |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-    return {name: value for name, value in wanted.items() if not conf.contains(name)}
+    settings = {name: value for name, value in wanted.items() if not conf.contains(name)}
+    # Spark has it on wherever Python starts it.
+    settings["spark.ui.showConsoleProgress"] = "true" if sys.stderr.isatty() else "false"
+    return settings
 
 
 def resolves() -> bool:

@@ -11,13 +11,24 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentool_otel.ground.json_codec import canonical
+from agentool_otel.ground.json_codec import canonical, dumps
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tables import spans as table
+from agentool_otel.tables.parquet_file import ParquetFile
 from benchmarks.data import write_recording
 
-__all__ = ["agents", "batches", "canonical_lines", "loops", "shuffled", "skewed", "with_session"]
+__all__ = [
+    "agents",
+    "batches",
+    "canonical_lines",
+    "loops",
+    "shuffled",
+    "skewed",
+    "with_session",
+    "write_lines",
+    "write_parquet",
+]
 
 
 def agents(count: int = 84) -> list[SpanRecord]:
@@ -34,7 +45,7 @@ def loops(count: int = 30) -> list[SpanRecord]:
 def _recorded(count: int, of_agents: bool) -> tuple[SpanRecord, ...]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "recording.jsonl")
-        write_recording(path, count, agents=of_agents)
+        write_recording(path, count, seed=int(of_agents), agents=of_agents)
         return tuple(open_source(path).spans())
 
 
@@ -105,3 +116,52 @@ def shuffled(spans: Sequence[SpanRecord], seed: int = 0) -> list[SpanRecord]:
     several = [*spans, *rng.sample([*spans], len(spans) // 10)]
     rng.shuffle(several)
     return several
+
+
+def write_lines(path: Path, spans: Sequence[SpanRecord], batch: int = 100) -> None:
+    """Write spans as lines of OTLP/JSON."""
+    with path.open("w") as file:
+        for at in range(0, len(spans), batch):
+            groups = [
+                {
+                    "resource": {"attributes": _attributes(span.resource)},
+                    "scopeSpans": [{"scope": {"name": span.scope}, "spans": [_object(span)]}],
+                }
+                for span in spans[at : at + batch]
+            ]
+            file.write(dumps({"resourceSpans": groups}) + "\n")
+
+
+def _object(span: SpanRecord) -> dict[str, Any]:
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id or "",
+        "name": span.name,
+        "kind": {"INTERNAL": 1, "CLIENT": 3}[span.kind],
+        "startTimeUnixNano": str(span.start_ns),
+        "endTimeUnixNano": str(span.end_ns),
+        "attributes": _attributes(span.attributes),
+        "status": {},
+    }
+
+
+def _attributes(attributes: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in attributes.items()]
+
+
+def _value(value: Any) -> dict[str, Any]:
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_value(item) for item in value]}}
+    if isinstance(value, str):
+        return {"stringValue": value}
+    return {"intValue": str(value)} if isinstance(value, int) else {"doubleValue": value}
+
+
+def write_parquet(path: Path, spans: Sequence[SpanRecord]) -> None:
+    """Write spans as a table in several row groups."""
+    with path.open("wb") as out:
+        file = ParquetFile(out, table.SCHEMA)
+        for at in range(0, len(spans), 5000):
+            file.add_batch(table.batch_of_spans(spans[at : at + 5000]))
+        file.finish()

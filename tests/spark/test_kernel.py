@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -93,7 +94,7 @@ def test_rows_of_a_run_follow_each_other() -> None:
         for batch in kernel.trajectories(keyed(mixed(), [100]))
         for trace_id in batch.column("trace_id").to_pylist()
     ]
-    changes = sum(one != other for one, other in zip(ids, ids[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(ids))
     assert changes == len(set(ids)) - 1
 
 

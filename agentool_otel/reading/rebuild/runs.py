@@ -103,8 +103,9 @@ def rebuild_groups(
         for spans in waiting.parts.runs():
             with skip_on_error(spans[0].trace_id, report):
                 yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
-        for trace_id in waiting.parts.unjoined() if unjoined is not None else ():
-            unjoined(trace_id)
+        if unjoined is not None:
+            for trace_id in waiting.parts.unjoined():
+                unjoined(trace_id)
         yield from waiting.early()
         for trace in waiting.open_runs():
             with skip_on_error(trace.spans[0].trace_id, report):
