@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from agentool_otel.errors import DecodeError, EvaluationError
 from agentool_otel.evaluation.running import EVERY_TRACE, Evaluation
@@ -162,8 +162,11 @@ def checks_of(
         from agentool_otel.evaluation.cases.files import read_cases
 
         checks = read_cases(Path(checks))[0]
-    all_checks = [checks] if isinstance(checks, (EvalCase, Assertion, Mapping)) else [*checks]
-    objects = [dict(item) if isinstance(item, Mapping) else item.to_dict() for item in all_checks]
+    if isinstance(checks, (EvalCase, Assertion, Mapping)):
+        checks = cast("list[_Case]", [checks])
+    objects: list[Mapping[str, Any]] = [
+        item if isinstance(item, Mapping) else item.to_dict() for item in checks
+    ]
     prepared = Checks(objects, min_evaluated, match, scope)
     prepared.evaluation().close()  # what is wrong with them is an error here, not in a worker
     return prepared

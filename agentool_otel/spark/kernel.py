@@ -15,6 +15,7 @@ import pyarrow as pa
 from agentool_otel.evaluation.cases.matching import MatchRule
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.scopes import Run, Scope
+from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reading.rebuild.error_isolation import skip_on_error
 from agentool_otel.reading.rebuild.trace import Rebuilt
@@ -122,11 +123,11 @@ def _chain(first: pa.RecordBatch, others: Batches) -> Batches:
 def _sound(runs: Iterable[Rebuilt], out: _Rows) -> Iterator[Run]:
     """Yield the runs whose document can be made."""
     for run in runs:
-        sound: list[Rebuilt] = []
+        documents: list[ReasoningTrace] = []
         with skip_on_error(run.trace_id, out.failed):
-            if run.trace is not None:
-                sound.append(run)
-        yield from sound
+            documents.append(run.trace)
+        if documents:
+            yield run
 
 
 class _Rows:

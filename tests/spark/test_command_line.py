@@ -156,5 +156,5 @@ def test_other_options_are_refused(folder: Path, arguments: list[str], words: st
 def test_a_place_of_another_kind_has_a_hint(folder: Path) -> None:
     (folder / "spans.pb").write_bytes(b"")
     done = command("rebuild", "--engine", "spark", folder / "spans.pb")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert f"agentool-otel export {folder}/spans.pb --format parquet" in done.stderr

@@ -35,7 +35,8 @@ INPUT = shuffled([*agents(84), *with_session(loops(30), "s1")])
 def parquet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
     path = tmp_path_factory.mktemp("spark") / "spans.parquet"
     write_parquet(path, INPUT)
-    return spark.read.parquet(str(path))
+    frame: DataFrame = spark.read.parquet(str(path))
+    return frame
 
 
 def documents(frame: DataFrame) -> list[str]:
