@@ -41,7 +41,7 @@ def is_trajectories(frame: DataFrame) -> bool:
     return "step_number" in frame.columns
 
 
-def keyed_spans(frame: DataFrame, join: str) -> DataFrame:
+def keyed_spans(frame: DataFrame, join: str, *, is_computed: bool = False) -> DataFrame:
     """Return spans, those of a key in one partition and those of a trace in a row.
 
     The columns that are not read are left out before the shuffle.
@@ -49,6 +49,8 @@ def keyed_spans(frame: DataFrame, join: str) -> DataFrame:
     Args:
         frame: rows of `spans/1`.
         join: `session` or `trace`.
+        is_computed: whether rows cost more to make than to shuffle, as those of lines do. They are
+            shuffled twice then; otherwise two columns are read twice.
 
     Raises:
         DecodeError: a column is missing, or has another type.
@@ -59,6 +61,13 @@ def keyed_spans(frame: DataFrame, join: str) -> DataFrame:
     chosen = frame.select(*columns)
     if not by_session:
         keyed = chosen.withColumn(KEY, f.col("trace_id"))
+    elif is_computed:
+        of_trace = library("pyspark.sql.window", "a DataFrame", "spark").Window.partitionBy(
+            "trace_id"
+        )
+        session = f.min(_SESSION).over(of_trace)
+        keyed = frame.select(*columns, _SESSION).withColumn(KEY, f.coalesce(session, "trace_id"))
+        keyed = keyed.drop(_SESSION)
     else:
         of_trace = f.col("trace_id").alias(_OF_TRACE)
         named = frame.where(f.col(_SESSION).isNotNull()).select(of_trace, _SESSION)

@@ -93,12 +93,15 @@ def keyed(frame: DataFrame, join: Join) -> DataFrame:
     """
     require("agentool_otel.spark")
     from agentool_otel.spark import columns
+    from agentool_otel.spark.grouping import PROBLEM
 
     if join not in _JOINS:
         raise ValueError(f"join is one of {', '.join(_JOINS)}, not {join!r}")
     if columns.is_trajectories(frame):
         return columns.keyed_trajectories(frame, join)
-    return columns.keyed_spans(spans(frame) if columns.is_lines(frame) else frame, join)
+    if columns.is_lines(frame):
+        return columns.keyed_spans(spans(frame), join, is_computed=True)
+    return columns.keyed_spans(frame, join, is_computed=PROBLEM in frame.columns)
 
 
 def rebuilt(keyed: DataFrame, join: Join) -> DataFrame:
