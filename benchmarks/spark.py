@@ -190,18 +190,31 @@ def _measured(workers: int, count: int, path: str, work: Any) -> OnSpark:
         seconds = time.perf_counter() - start
         done.set()
         watch.join()
-        read = _bytes_read(spark)
-    return OnSpark(count / seconds, peaks, read / 1e6)
+    return OnSpark(count / seconds, peaks, _bytes_read(Path(path)) / 1e6)
 
 
 def _same(batches: Any) -> Any:
     yield from batches
 
 
-def _bytes_read(spark: Any) -> int:
-    """Return how many bytes the executors have read from storage."""
-    executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
-    return sum(executors.apply(at).totalInputBytes() for at in range(executors.size()))
+def _bytes_read(path: Path) -> int:
+    """Return the compressed bytes of the columns that are read: Spark's own count leaves out most
+    of Parquet."""
+    import pyarrow.parquet as pq
+
+    from agentool_otel.tables import spans, trajectories
+
+    if path.is_file():
+        return path.stat().st_size
+    columns = {*spans.READ, *trajectories.READ, "session_id"}
+    total = 0
+    for file in path.glob("*.parquet"):
+        metadata = pq.read_metadata(file)
+        for group in range(metadata.num_row_groups):
+            for at in range(metadata.num_columns):
+                column = metadata.row_group(group).column(at)
+                total += column.total_compressed_size * (column.path_in_schema in columns)
+    return total
 
 
 def _watch(peaks: dict[str, float], done: Event) -> None:

@@ -157,4 +157,4 @@ def test_a_place_of_another_kind_has_a_hint(folder: Path) -> None:
     (folder / "spans.pb").write_bytes(b"")
     done = command("rebuild", "--engine", "spark", folder / "spans.pb")
     assert done.returncode == 3
-    assert f"agentool-otel export {folder}/spans.pb --format parquet" in done.stderr
+    assert f" export {folder}/spans.pb --format parquet -o spans.parquet" in done.stderr
