@@ -19,6 +19,7 @@ _MENU = {
         "guides/coding-agents",
         "guides/other-systems",
         "guides/where-it-runs",
+        "guides/scale",
         "guides/cost",
         "guides/limits",
     ],
