@@ -13,6 +13,7 @@ Source: opentelemetry-proto v1.9 docs/specification.md, "JSON Protobuf Encoding"
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -61,13 +62,19 @@ def _is_json(value: Any) -> bool:
         return True
     if kind is float:
         return isfinite(value)
+    items: Iterable[Any]
     if isinstance(value, dict):
         if len(value) == 1 and not _TAGS.isdisjoint(value):
             return False
-        return all(item.__class__ in _PLAIN or _is_json(item) for item in value.values())
-    if isinstance(value, list):
-        return all(item.__class__ in _PLAIN or _is_json(item) for item in value)
-    return False
+        items = value.values()
+    elif isinstance(value, list):
+        items = value
+    else:
+        return False
+    for item in items:  # noqa: SIM110 - all() takes twice as long
+        if item.__class__ not in _PLAIN and not _is_json(item):
+            return False
+    return True
 
 
 def _tagged(value: Any) -> Any:
