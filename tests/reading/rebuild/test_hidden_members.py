@@ -10,6 +10,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.reading.rebuild.report.fidelity import Note
+from agentool_otel.reading.rebuild.report.gaps import gaps_of
 from agentool_otel.semconv import gen_ai
 from tests.laws import many
 from tests.records import Collected, agent
@@ -71,3 +72,12 @@ def test_a_value_that_was_hashed_is_redacted() -> None:
     attributes[INPUT] = attributes[INPUT].replace("4111 1111", "9b74c9897bac770f")
     attributes["redaction.masked.keys"] = INPUT
     assert outcomes(notes_of(observation), "input") == {"redacted"}
+
+
+@pytest.mark.parametrize("key", [gen_ai.TOOL_DESCRIPTION, gen_ai.SYSTEM_INSTRUCTIONS])
+def test_a_cut_description_hides_no_member(key: str) -> None:
+    observation = a_run()
+    observation.spans[1].attributes[key] = "Runs a command. [truncated]"
+    assert outcomes(notes_of(observation), key) == {"truncated"}
+    [rebuilt] = rebuild(observation.spans)
+    assert gaps_of(rebuilt.fidelity) == {}

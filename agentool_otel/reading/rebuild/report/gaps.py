@@ -133,9 +133,12 @@ def _words(note: Note) -> str:
 
 _OUR_FIELDS = {agentool.INPUT: ("input",), agentool.OUTPUT: ("output",)}
 """The members that attributes of ours hold, and no others: an output among them shows no calls."""
+_NONE: tuple[str, ...] = ()
+"""What an agent is told beforehand is no member of a trace."""
 _FIELDS_BY_NAME = tuple(
     (re.compile(pattern), fields)
     for pattern, fields in (
+        ("(tool|function|agent).*(description|definition)|system.*instruction", _NONE),
         ("argument", (ARGUMENTS,)),
         ("(tool|function).*name", (NAME,)),
         (r"agent[._](name|id)\b|transfer.*target", (TO_AGENT,)),
