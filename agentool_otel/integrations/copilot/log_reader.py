@@ -11,6 +11,7 @@
                               {"code", "message"}, "shellExecution": {"exitCode"}}
     subagent.started         {"toolCallId", "agentName"}
     session.error            {"errorType", "message", "originatingMessageId"}
+    abort                    {"reason"}
 
 - The lines of a sub-agent are in the same file, with `agentId`.
 - A request that is sent again leaves no line; the one that ends a turn is a `session.error`.
@@ -47,6 +48,8 @@ __all__ = ["CopilotSession"]
 
 _SERVICE = "github-copilot"
 _TYPE = re.compile(r"[a-z]+(\.[a-z_]+)+|abort")
+_CANCELLED = "cancelled"
+"""The error type that Copilot CLI's spans have."""
 _MS = 1_000_000
 
 
@@ -111,6 +114,8 @@ class CopilotSession:
                 yield self._sub_agent(event, data)
             case "session.error":
                 self._failure = event, self._turn
+            case "abort":
+                yield from self._cancel(event, data)
             case _:
                 pass
 
@@ -150,6 +155,19 @@ class CopilotSession:
         )
         at_ns = _time_ns(event)
         yield self._span(operation, event, turn, "failure", None, at_ns)
+
+    def _cancel(self, event: Object, data: Object) -> Iterator[SpanRecord]:
+        """Yield the end of a turn that the user stopped, and of the calls that were under way."""
+        agent, at_ns, reason = _agent(event), _time_ns(event), _text(data.get("reason"))
+        for call_id, (call, started, turn) in [*self._calls.items()]:
+            if agent is None or _agent(started) == agent:
+                del self._calls[call_id]
+                call = replace(call, error_type=_CANCELLED, error_message=reason)
+                yield self._span(call, started, turn, call_id, _time_ns(started), at_ns)
+        operation = AgentInvocation(
+            conversation_id=self._session, error_type=_CANCELLED, error_message=reason
+        )
+        yield self._span(operation, event, self._turn, "abort", None, at_ns)
 
     def _model_call(self, event: Object, data: Object) -> SpanRecord:
         """Return the span of a model call: its message, and its token counts."""

@@ -97,3 +97,14 @@ def test_sessions_are_found_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (folder / "events.jsonl").write_text(recorded("answer"))
     (run,) = rebuild(open_spans(["copilot://?session=0b7"]).spans())
     assert run.document["output"] == "The capital of France is Paris."
+
+
+def test_a_turn_that_the_user_stops_is_cancelled_with_its_calls(tmp_path: Path) -> None:
+    request = {"toolCallId": "c1", "name": "bash", "arguments": {"command": "sleep 30"}}
+    asks = line("assistant.message", 2, content="Waiting.", apiCallId="r2", toolRequests=[request])
+    call = line("tool.execution_start", 3, toolCallId="c1", toolName="bash", arguments={})
+    (run,) = runs(tmp_path, START, PROMPT, asks, call, line("abort", 5, reason="user_abort"))
+    assert (run["status"], run.get("output")) == ("error", None)
+    assert run["metadata"]["error"]["type"] == "cancelled"
+    assert run["steps"][-1]["tool_result"]["error"] == "user_abort"
+    assert run["steps"][-1]["timestamp"].startswith("2026-11-28T00:00:05")
