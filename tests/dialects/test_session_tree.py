@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, ids
 from agentool_otel.dialects.kit.session_pairs import with_calls
 from agentool_otel.dialects.kit.session_tree import combined
-from agentool_otel.model.messages import message, text
-from agentool_otel.model.operations import Inference, ToolExecution, Usage
+from agentool_otel.model.messages import message, text, tool_call
+from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
 
 SECOND = 10**9
@@ -42,6 +44,50 @@ def test_a_turn_ends_with_its_answer() -> None:
     spans = combined([SpanRecord("a" * 32, "b" * 16)], Agent([said, title]), "agent")
     (turn,) = (span for span in spans if span.name == "invoke_agent")
     assert turn.end_ns == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "end_ns", "error"),
+    [
+        (ToolExecution(name="bash", call_id="c"), None, None),
+        (ToolExecution(name="bash", call_id="c", error_type="cancelled"), 8, "cancelled"),
+        (ToolExecution(name="bash", call_id="c", result="done"), 8, None),
+    ],
+)
+def test_a_turn_that_stops_in_a_call_is_no_success(
+    call: ToolExecution, end_ns: int | None, error: str | None
+) -> None:
+    (turn,) = turns_of(tool_entry(call, 4, end_ns if error or call.result == "done" else None))
+    assert (turn.end_ns, turn.attributes.get("error.type")) == (end_ns, error)
+    assert "gen_ai.output.messages" not in turn.attributes
+
+
+def test_a_turn_whose_call_never_started_has_no_end() -> None:
+    (turn,) = turns_of()
+    assert turn.end_ns is None
+
+
+def test_an_answer_after_an_open_call_ends_the_turn() -> None:
+    answer = Inference(output=[message("assistant", [text("Yes.")])])
+    said = entry(6, Channel.SPAN, ("b",))._replace(operation=answer)
+    (turn,) = turns_of(tool_entry(ToolExecution(name="bash", call_id="c"), 4, None), said)
+    assert turn.end_ns == 8
+
+
+def turns_of(*entries: Entry) -> list[SpanRecord]:
+    """Return the turns of a session: a span that ends at 8 with what the model said last, a model
+    call that asks for a tool, and more entries."""
+    asks = [message("assistant", [text("Waiting."), tool_call("bash", {}, "c")])]
+    span = SpanRecord("a" * 32, "e" * 16, start_ns=1, end_ns=8)
+    turn = Entry("turn", AgentInvocation(output=asks), span, Channel.SPAN, ("t",))
+    asked = entry(2, Channel.SPAN, ("a",))._replace(operation=Inference(output=asks))
+    spans = combined([SpanRecord("a" * 32, "b" * 16)], Agent([turn, asked, *entries]), "agent")
+    return [span for span in spans if span.name == "invoke_agent"]
+
+
+def tool_entry(call: ToolExecution, start_ns: int, end_ns: int | None) -> Entry:
+    span = SpanRecord("a" * 32, "f" * 16, start_ns=start_ns, end_ns=end_ns)
+    return Entry("tool", call, span, Channel.SPAN, ("c",))
 
 
 def test_an_entry_joins_all_that_it_has_a_key_in_common_with() -> None:

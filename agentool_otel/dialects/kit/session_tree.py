@@ -35,6 +35,8 @@ _SAME_TIME_NS = 5 * 10**9
 """Longest time between two records of one prompt: of the same text, and where one has no text."""
 _TURN_ONLY = frozenset({"tool_call"})
 """Finish reasons after which a turn goes on."""
+_STOPPED = ("cancelled", "interrupted")
+"""Error types of a call that was stopped from outside."""
 _WRITER = GenAI()
 
 
@@ -312,7 +314,8 @@ def _span(event: Event, trace_id: str, scope: str) -> SpanRecord:
 def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, int | None]:
     """Return the operation and the end of a turn or a sub-agent, derived from its model calls.
 
-    A turn ends with an answer or a failure; without either, it has no end.
+    A turn ends with an answer or a failure; without either, it has no end. A call that was stopped
+    is a failure of the turn if no model call follows.
     """
     if operation.agent_id is not None:  # the id of this run; elsewhere the field is the agent
         extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
@@ -321,8 +324,19 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     steps.sort(key=_last_time)
     calls = [step.operation for step in steps if isinstance(step.operation, Inference)]
     answers = [call for call in calls if call.output]
+    if next(_requested_ids(operation), None) is not None:
+        # what the model said last, before it was stopped
+        operation = replace(operation, output=None)
     if operation.output is None and answers and not _asks_for_tools(answers[-1]):
         operation = replace(operation, output=answers[-1].output)
+    unfinished = _unfinished(steps)
+    if unfinished is not None and operation.output is None and operation.error_type is None:
+        stopped = unfinished.operation
+        if stopped.error_type not in _STOPPED:
+            return operation, None
+        operation = replace(
+            operation, error_type=stopped.error_type, error_message=stopped.error_message
+        )
     if not steps or not isinstance(last := steps[-1].operation, Inference):
         return operation, event.end_ns
     if last.error_type is not None and operation.error_type is None:
@@ -331,16 +345,36 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
         return operation, event.end_ns
     asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
     goes_on = asks and last.error_type is None
-    if goes_on or any(step.end_ns is None for step in steps):
-        return operation, None
+    is_open = steps[-1].end_ns is None  # an earlier request may have been left for the last one
+    if goes_on or is_open or any(step.end_ns is None for step in steps if step.kind == "tool"):
+        has_failed = operation.error_type is not None
+        return operation, (_last_time(steps[-1])[0] or None) if has_failed else None
     return operation, steps[-1].end_ns
+
+
+def _unfinished(steps: list[Event]) -> Event | None:
+    """Return the first step that the agent was stopped in; None if there is none: a tool call
+    without an end, or that was stopped, or a model call whose tools were never called. No model
+    call follows it.
+    """
+    models = [step for step in steps if isinstance(step.operation, Inference)]
+    latest = max(models, key=_start, default=None)
+    since = _start(latest) if latest is not None else 0
+    tools = [step for step in steps if step.kind == "tool" and _start(step) >= since]
+    for step in tools:
+        if step.end_ns is None or step.operation.error_type in _STOPPED:
+            return step
+    if tools or latest is None or not isinstance(last := latest.operation, Inference):
+        return None
+    asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
+    return latest if asks and last.error_type is None else None
 
 
 def _asks_for_tools(call: Inference) -> bool:
     return next(_requested_ids(call), None) is not None
 
 
-def _requested_ids(call: Inference) -> Iterator[str]:
+def _requested_ids(call: Inference | AgentInvocation) -> Iterator[str]:
     """Yield the ids of the tool calls that a model asks for; "" for one without."""
     for item in call.output or ():
         for part in parts_of(item):

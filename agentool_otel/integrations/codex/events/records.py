@@ -50,6 +50,8 @@ _ROLE = "agent.role"
 _TURN, _CALL_ID, _TRACE = "turn.id", "call_id", "trace.id"
 _KINDS: dict[str, Kind] = {"invoke_agent": "turn", "chat": "model", "execute_tool": "tool"}
 _RESULT = "codex.tool_result"
+_BEFORE_CALL = "guardian_scoring_observation"
+"""A span of the decision whether a call may run, which has the id of the call."""
 _USAGE = "gen_ai.usage.output_tokens"
 
 Read = Callable[[Reader], Operation]
@@ -205,6 +207,8 @@ class _Session:
         elif _CALL_ID in record.attributes:
             keys = ids(record.attributes.get(_CALL_ID))
             call = ToolExecution(name=_tool_name(record), call_id=keys[0] if keys else None)
+            if record.name == _BEFORE_CALL:
+                record = replace(record, end_ns=None)
             yield self._entry("tool", call, record, Channel.SPAN, keys, conversation, turn)
         elif record.name not in PLUMBING_SPANS and not record.events:
             self.unknown.append(record)

@@ -24,7 +24,7 @@ from agentool_otel.integrations.gemini_cli.events.calls import (
     with_ending,
 )
 from agentool_otel.model.messages import message, text
-from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
+from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import gen_ai
 
@@ -78,8 +78,10 @@ def of_spans(spans: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[En
     for name, record in spans:
         agent = tree.agent_of(record)
         if name == "llm_call":
-            key = f"span {record.span_id}"
-            yield model_entry(read(Reader(record)), record, Channel.SPAN, (key,), agent)
+            key, call = f"span {record.span_id}", read(Reader(record))
+            if _is_cut_short(record, call):
+                record = replace(record, end_ns=None)
+            yield model_entry(call, record, Channel.SPAN, (key,), agent)
         elif name == "tool_call":
             tool = read(Reader(record))
             keys = ids(tool.call_id if isinstance(tool, ToolExecution) else None)
@@ -91,6 +93,14 @@ def of_spans(spans: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[En
             yield _agent_call(record, tree.id_of(record), agent, caller)
         else:
             yield Entry("turn", read(Reader(record)), record, Channel.SPAN, (record.span_id,))
+
+
+def _is_cut_short(record: SpanRecord, call: Operation) -> bool:
+    """Return whether the agent left a response before its end, as it does in a loop: the span is
+    without an error, and has the input alone. Where no content is recorded, it has neither."""
+    is_empty = isinstance(call, Inference) and call.output is None and call.error_type is None
+    has_input = gen_ai.INPUT_MESSAGES in record.attributes
+    return is_empty and has_input and gen_ai.USAGE_OUTPUT_TOKENS not in record.attributes
 
 
 def _not_executed(record: SpanRecord, agent: str | None, with_span: set[Any]) -> Iterator[Entry]:
