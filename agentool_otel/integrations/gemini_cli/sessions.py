@@ -43,3 +43,14 @@ class GeminiCLISessions(SessionFolder):
         except OSError:
             found = None
         return file.stem if found is None else found[1].decode()  # the name has its beginning
+
+    @classmethod
+    def project_of(cls, file: Path) -> str | None:
+        folder = next((above.parent for above in file.parents if above.name == "chats"), None)
+        if folder is None:
+            return None
+        try:
+            named = (folder / ".project_root").read_text("utf-8", "replace").strip()
+        except OSError:
+            named = ""
+        return named or folder.name  # earlier versions have a hash of the path alone

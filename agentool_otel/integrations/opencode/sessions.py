@@ -169,10 +169,11 @@ def _selected(query: SessionQuery, scheme: str, every: list[_Session]) -> list[_
         SourceUnreachable: there are none.
     """
     asked = [*_asked_for(every, query)]
+    projects = [s.folder for s in _asked_for(every, query._replace(project=None))]
     if not asked:
         newest_ns = max(session.changed_ns for session in every)
         there = f"{len(every):,} session{'s' * (len(every) != 1)}"
-        raise no_session("opencode", scheme, query, there, newest_ns)
+        raise no_session("opencode", scheme, query, there, newest_ns, projects)
     return asked
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from shlex import quote
@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.model.times import from_ns, parse_time
@@ -30,6 +31,8 @@ __all__ = ["SessionFolder", "SessionQuery", "is_in_project", "no_session",
 
 _PARAMETERS = ("since", "project", "session")
 _CWD = re.compile(rb'"cwd"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_LISTED = 8
+"""Names in a message."""
 _HEAD = 256 << 10
 """Bytes of a file in which it names the folder of its project."""
 
@@ -68,6 +71,8 @@ def parse_session_query(where: str, now_ns: Callable[[], int] = time.time_ns) ->
                 f"{scheme}:// has no parameter {name!r}; known: {', '.join(_PARAMETERS)}"
             )
         values[name] = unquote(value)
+    if values.get("session") == "":
+        raise SourceError(f"{scheme}://: expected session= to be an id or its beginning, got ''")
     since = values.get("since")
     return SessionQuery(
         _midnight_ns(now_ns()) if since is None else _since_ns(since, scheme, now_ns()),
@@ -111,13 +116,20 @@ class SessionFolder(SpanFiles, ABC):
             raise SourceUnreachable(
                 f"{self.product} has no sessions here (looked in {printable_place(folder)})"
             )
-        files = [file for file in every if _is_asked_for(file, query, self.session_of(file))]
-        files += denied
+        asked = [file for file in every if _is_asked_for(file, query, self.session_of(file))]
+        files = [file for file in asked if self._is_of(file, query.project)] + denied
         if not files:
             newest_ns = max(map(_changed_ns, every))
             there = f"{len(every):,} session file{'s' * (len(every) != 1)}"
-            raise no_session(self.product, scheme, query, there, newest_ns)
+            projects = [*filter(None, map(self.project_of, asked))]
+            raise no_session(self.product, scheme, query, there, newest_ns, projects)
         super().__init__(files, f"{scheme}://")
+
+    def _is_of(self, file: Path, project: str | None) -> bool:
+        if project is None:
+            return True
+        folder = self.project_of(file)
+        return folder is not None and is_in_project(folder, project)
 
     def _report(self, label: str, at: str, message: str) -> None:
         """Report what is wrong, other than a last line that is still being written."""
@@ -138,6 +150,16 @@ class SessionFolder(SpanFiles, ABC):
     def session_of(cls, file: Path) -> str:
         """Return the id of the session that a file is of, or a text with it."""
         return file.stem
+
+    @classmethod
+    def project_of(cls, file: Path) -> str | None:
+        """Return the folder of the project that a file's session was in; None if unknown."""
+        try:
+            with file.open("rb") as stream:
+                found = _CWD.search(stream.read(_HEAD))
+        except OSError:
+            return None
+        return None if found is None else _unescaped(found[1])
 
 
 def path_exists(path: Path) -> bool:
@@ -173,12 +195,10 @@ def _unreadable_folders(folder: Path) -> list[Path]:
 
 
 def _is_asked_for(file: Path, query: SessionQuery, session: str) -> bool:
+    """Return whether a file is of the session and the time that a query has."""
     if query.session is not None:
-        if query.session not in session:
-            return False
-    elif _changed_ns(file) < query.since_ns:
-        return False
-    return query.project is None or _is_of_project(file, query.project)
+        return query.session in session
+    return _changed_ns(file) >= query.since_ns
 
 
 def _is_written_to(file: Path) -> bool:
@@ -198,26 +218,27 @@ def _changed_ns(file: Path) -> int:
         return 0  # removed meanwhile
 
 
-def _is_of_project(file: Path, project: str) -> bool:
-    """Return whether a session was in a project's folder, or one of that name."""
+def _unescaped(path: bytes) -> str:
+    """Return a string of a JSON document."""
     try:
-        with file.open("rb") as stream:
-            found = _CWD.search(stream.read(_HEAD))
-    except OSError:
-        return False
-    if found is None:
-        return project.rstrip("/").rpartition("/")[2] in file.parts
-    return is_in_project(found[1].decode("utf-8", "replace").replace("\\\\", "\\"), project)
+        return str(json_codec.loads(b'"%s"' % path))
+    except ValueError:
+        return path.decode("utf-8", "replace")
 
 
 def is_in_project(folder: str, project: str) -> bool:
     """Return whether a folder is a project's, which is given by its path or the end of it."""
-    own, wanted = folder.rstrip("/"), project.rstrip("/")
-    return own == wanted or own.endswith(("/" + wanted, "\\" + wanted))
+    own, wanted = folder.rstrip("/"), os.path.expanduser(project).rstrip("/")
+    return bool(wanted) and (own == wanted or own.endswith(("/" + wanted, "\\" + wanted)))
 
 
 def no_session(
-    product: str, scheme: str, query: SessionQuery, there: str, newest_ns: int
+    product: str,
+    scheme: str,
+    query: SessionQuery,
+    there: str,
+    newest_ns: int,
+    projects: Iterable[str] = (),
 ) -> SourceUnreachable:
     """Return the error that no session is asked for.
 
@@ -227,13 +248,34 @@ def no_session(
         query: what was asked for.
         there: all sessions, counted.
         newest_ns: when the newest of them was written to.
+        projects: the folders of those that are asked for but for their project.
     """
+    names = sorted({re.split(r"[/\\]", folder.rstrip("/\\"))[-1] for folder in projects})
+    if query.session is not None and query.project is not None and names:
+        return SourceUnreachable(
+            f"no session of {product} with the id {query.session!r} is of project "
+            f"{query.project!r}; it is of {_listed(names)}"
+        )
     if query.session is not None:
         words = f"no session of {product} has the id {query.session!r}; there are {there}"
         return SourceUnreachable(words)
     of_project = f" of project {query.project!r}" if query.project else ""
-    when = "today" if query.is_default else f"since {from_ns(query.since_ns)}"
+    when = "today" if query.is_default else f"since {_to_the_second(query.since_ns)}"
+    if query.project is not None and names:
+        return SourceUnreachable(
+            f"no session of {product}{of_project} {when}; projects with sessions: {_listed(names)}"
+        )
     return SourceUnreachable(
         f"no session of {product}{of_project} {when}; the newest of {there} is of "
-        f"{from_ns(newest_ns)}; hint: {scheme}://?since=30d"
+        f"{_to_the_second(newest_ns)}; hint: {scheme}://?since=30d"
     )
+
+
+def _to_the_second(at_ns: int) -> str | None:
+    return from_ns(at_ns // 10**9 * 10**9)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names for a message, as many as one reads."""
+    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(map(repr, names[:_LISTED])) + more

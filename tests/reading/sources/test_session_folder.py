@@ -54,10 +54,32 @@ def test_since_reads_older_ones_as_well(home: Path, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["project=shop&since=8d", "project=/home/user/shop/&since=30d", "session=0123"]
+    "query",
+    ["project=shop&since=8d", "project=/home/user/shop/&since=30d", "session=0123&project=shop"],
 )
 def test_project_and_session_select(home: Path, query: str) -> None:
     assert inputs(f"claude-code://?{query}") == ["Delete prices.csv."]
+
+
+@pytest.mark.parametrize(
+    ("project", "count"),
+    [("shop%20one", 1), ("~/shop%20one", 1), ("shop-one", 0), ("chats", 0), ("tmp", 0)],
+)
+def test_a_project_of_gemini_cli_is_the_folder_in_a_file_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str, count: int
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("GEMINI_CLI_HOME", raising=False)
+    slug = tmp_path / ".gemini" / "tmp" / "shop-one"
+    (file,) = (FOLDER / "gemini-cli" / "answer" / "session").rglob("session-*.jsonl")
+    (slug / "chats").mkdir(parents=True)
+    shutil.copyfile(file, slug / "chats" / file.name)
+    (slug / ".project_root").write_text(f"{tmp_path}/shop one")
+    if count:
+        assert len(inputs(f"gemini-cli://?project={project}")) == count
+    else:
+        with pytest.raises(SourceUnreachable, match="projects with sessions: 'shop one'"):
+            open_source(f"gemini-cli://?project={project}")
 
 
 def test_a_line_that_is_still_being_written_is_no_problem(home: Path) -> None:
@@ -82,9 +104,15 @@ def test_reading_changes_nothing(home: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("?project=nowhere", "no session of Claude Code of project 'nowhere' today"),
+        (
+            "?project=nowhere",
+            "no session of Claude Code of project 'nowhere' today; projects with sessions: "
+            "'project'$",
+        ),
+        ("?project=projects", "of project 'projects' today"),
+        ("?session=0123&project=nowhere", "'0123' is of project 'nowhere'; it is of 'shop'$"),
         ("?session=zz", "no session of Claude Code has the id 'zz'; there are 2 session files"),
-        ("?since=2100-01-01", "no session of Claude Code since 2100-01-01"),
+        ("?since=2100-01-01", "since 2100-01-01T00:00:00Z; the newest .* is of [-T:0-9]+Z"),
     ],
 )
 def test_that_nothing_is_found_is_an_error_with_the_reason(
@@ -133,6 +161,7 @@ def test_a_folder_that_may_not_be_read_leaves_the_others(monkeypatch: pytest.Mon
     ("where", "message"),
     [
         ("codex://?sinse=2d", "no parameter 'sinse'; known: since, project, session"),
+        ("codex://?session=", "expected session= to be an id or its beginning, got ''"),
         ("codex://?since=soon", "expected since= to be how long ago"),
         ("codex://shop", r"has no host or path; hint: codex://\?project=shop"),
     ],
