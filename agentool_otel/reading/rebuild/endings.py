@@ -20,6 +20,7 @@ _BY_ERROR = {
     "Cancelled": "cancelled",  # trio
     "cancelled": "cancelled",  # a request that its MCP client took back
     "KeyboardInterrupt": "interrupted",
+    "interrupted": "interrupted",  # a coding agent that its user stopped
     "SystemExit": "exited",
 }
 
