@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -37,6 +38,7 @@ from agentool_otel.reading.sources.session_folder import (
 __all__ = ["OpenCodeSessions"]
 
 _MS = 1_000_000
+_NAME = "opencode.db"
 _TABLES = {"session", "message", "part"}
 _NAMES_OF_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _SESSIONS = "SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created, id"
@@ -71,7 +73,9 @@ class _Database(SpanFiles):
         """
         place = printable_place(original)
         is_there = path_exists(original)
-        database, self._folder = _copied(original) if is_there else (original, None)
+        database, folder = _copied(original) if is_there else (original, None)
+        if folder is not None:
+            weakref.finalize(self, _remove, folder)
         every = _sessions(database) if is_there else []
         if not every:
             raise SourceUnreachable(f"opencode has no sessions here (looked in {place})")
@@ -102,26 +106,40 @@ def _database() -> Path:
     """Return the file of the database, which may not exist."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
     folder = Path(data) / "opencode"
-    return folder / (os.environ.get("OPENCODE_DB") or "opencode.db")
+    return folder / (os.environ.get("OPENCODE_DB") or _NAME)
 
 
-def _copied(database: Path) -> tuple[Path, TemporaryDirectory[str] | None]:
+def _copied(database: Path) -> tuple[Path, Path | None]:
     """Return a database that nobody writes to, and the folder that a copy of it is in: SQLite
     writes beside one that is in use, even to read it."""
-    log = database.with_name(f"{database.name}-wal")
-    if not log.exists():
+    log = _log_of(database)
+    if log is None:
         return database, None
-    folder = TemporaryDirectory(prefix="agentool-")
+    folder = Path(mkdtemp(prefix="agentool-"))
     try:
-        for file in (database, log):
-            shutil.copyfile(file, Path(folder.name, file.name))
+        for file, name in ((database, database.name), (log, f"{database.name}-wal")):
+            shutil.copyfile(file, folder / name)
     except OSError as error:
-        folder.cleanup()
+        _remove(folder)
         raise SourceError(
             f"{printable_place(database)} cannot be copied to read it: {error.strerror}"
             "; hint: opencode export ID > session.json, and name that file"
         ) from None
-    return Path(folder.name, database.name), folder
+    return folder / database.name, folder
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _log_of(database: Path) -> Path | None:
+    """Return the file with what is not in a database yet; None if there is none. A copy of the
+    database may have another name than the log that was copied with it."""
+    own, original = database.with_name(f"{database.name}-wal"), database.with_name(_NAME)
+    if own.exists():
+        return own
+    log = original.with_name(f"{_NAME}-wal")
+    return log if log.exists() and not original.exists() else None
 
 
 @contextmanager
@@ -146,11 +164,16 @@ def _reading(database: Path) -> Generator[sqlite3.Connection]:
 
 def _has_sessions(database: Path) -> bool:
     """Return whether an SQLite file has the tables of opencode."""
+    folder: Path | None = None
     try:
-        with _reading(database) as connection:
+        copy, folder = _copied(database)
+        with _reading(copy) as connection:
             tables = {name for (name,) in connection.execute(_NAMES_OF_TABLES)}
     except SourceError:
         return False
+    finally:
+        if folder is not None:
+            _remove(folder)
     return tables >= _TABLES
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +208,23 @@ def test_a_copy_of_the_database_is_read_by_its_path(home: Path) -> None:
     sqlite3.connect(copy).executescript("DROP TABLE part")
     with pytest.raises(DecodeError, match="a SQLite database"):
         runs(str(copy))
+
+
+@pytest.mark.parametrize("name", ["opencode.db", "copy.db"])
+def test_a_copy_is_read_with_the_log_beside_it(home: Path, name: str) -> None:
+    """The log has what opencode has not written into the database yet; no file is added."""
+    folder = recorded("sub_agent") / "session"
+    original = database(home, *folder.iterdir())
+    copies = home / "copies"
+    copies.mkdir()
+    with closing(sqlite3.connect(original)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("UPDATE part SET data = json_set(data, '$.text', 'Newest.')")
+        connection.commit()
+        shutil.copyfile(original, copies / name)
+        shutil.copyfile(f"{original}-wal", copies / "opencode.db-wal")
+    assert {run["output"] for run in runs(str(copies / name))} == {"Newest."}
+    assert sorted(file.name for file in copies.iterdir()) == sorted([name, "opencode.db-wal"])
 
 
 def test_a_session_is_asked_for_by_its_id_with_its_sub_agents(home: Path) -> None:
