@@ -34,7 +34,12 @@ from agentool_otel.integrations.opencode.events.names import (
     SESSION,
     TURN,
 )
-from agentool_otel.integrations.opencode.events.outputs import exit_code, is_denial, returned
+from agentool_otel.integrations.opencode.events.outputs import (
+    exit_code,
+    is_denial,
+    returned,
+    with_error,
+)
 from agentool_otel.integrations.opencode.events.records import typed
 from agentool_otel.model.messages import Part, message, reasoning, text, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
@@ -175,7 +180,8 @@ class _Export:
             exit_code=exit_code(metadata),
         )
         if state.get("status") == "completed":
-            call = replace(call, result=returned(state.get("output", UNSET), metadata))
+            result = returned(state.get("output", UNSET), metadata)
+            call = with_error(replace(call, result=result))
         elif state.get("status") == "error":
             words = _text(state.get("error"))
             kind = DENIED if is_denial(words) else "tool_error"

@@ -13,6 +13,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.reading.sources.opening import open_source
 from tests.coding_agents.recordings import FOLDER
 
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
 EDITED = FOLDER / "codex" / "read_edit_shell" / "session"
 
 
@@ -40,6 +41,19 @@ def test_a_session_that_is_still_running_is_read_to_its_last_whole_line(tmp_path
     assert document["status"] == "in_progress"
     calls = [s["tool_call"]["name"] for s in document["steps"] if s["type"] == "tool_call"]
     assert calls == ["exec_command", "apply_patch"]
+
+
+def test_a_command_that_the_user_stops_is_interrupted(tmp_path: Path) -> None:
+    events = lines()
+    ended = next(n for n, e in enumerate(events) if e["payload"].get("type") in OUTPUTS)
+    output = {**events[ended]["payload"], "output": "Wall time: 6.0 seconds\naborted by user"}
+    aborted = {"type": "turn_aborted", "reason": "interrupted"}
+    end = {**events[ended], "type": "event_msg", "payload": aborted}
+    stopped = [e for e in events[:ended] if e["payload"].get("type") != "item_completed" or
+               e["payload"]["item"]["type"] == "UserMessage"]  # fmt: skip
+    document = read(tmp_path, [*stopped, {**events[ended], "payload": output}, end])
+    assert document["metadata"]["error"]["type"] == "interrupted"
+    assert document["steps"][-1]["tool_result"]["error"] == "aborted by user"
 
 
 def test_lines_of_unknown_types_are_passed_over(tmp_path: Path) -> None:

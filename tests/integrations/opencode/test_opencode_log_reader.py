@@ -107,6 +107,13 @@ def test_each_step_of_a_message_is_a_model_call(tmp_path: Path) -> None:
     assert (run["output"], run["metrics"]["total_tokens"]) == ("Done.", 32)
 
 
+def test_a_tool_that_the_model_made_up_has_failed(tmp_path: Path) -> None:
+    part = tool("c1", "completed", "invalid", output="The arguments are invalid: no tool x.")
+    (run,) = runs(export(tmp_path, user(text("Go.")), answer(part)))
+    result = run["steps"][-1]["tool_result"]
+    assert result["error"] == "The arguments are invalid: no tool x."
+
+
 def test_a_tool_that_the_user_rejects_is_denied(tmp_path: Path) -> None:
     words = "The user rejected permission to use this specific tool call."
     call = tool("c1", "error", error=words)

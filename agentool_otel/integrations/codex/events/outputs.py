@@ -29,6 +29,10 @@ _FAILED = re.compile(
     r"(?:exec_command|write_stdin) failed)\b"
 )
 """Beginnings of the outputs of calls that Codex could not make."""
+_ABORTED = re.compile(r"(?:Wall time: [^\n]*\n)?aborted by user\b[^\n]*\Z")
+"""Of a call that was under way when the user stopped the turn."""
+_INTERRUPTED = "interrupted"
+"""The reason that Codex has for the end of such a turn."""
 _DENIED = re.compile(r"Rejected\(|rejected by (?:the )?user|declined by (?:the )?user")
 
 
@@ -74,6 +78,8 @@ def ended(
     words = output if isinstance(output, str) else None
     if words is not None and _DENIED.search(words):
         return replace(call, error_type=DENIED, error_message=words)
+    if words is not None and _ABORTED.match(words):
+        return replace(call, error_type=_INTERRUPTED, error_message=words.rpartition("\n")[2])
     if words is not None and _FAILED.match(words):
         succeeded = False
     if exit_code or (succeeded is False):

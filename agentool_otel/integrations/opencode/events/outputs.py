@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.model.operations import Json
+from msgspec.structs import replace
 
-__all__ = ["exit_code", "is_denial", "returned"]
+from agentool_otel.model.operations import Json, ToolExecution
 
+__all__ = ["exit_code", "is_denial", "returned", "with_error"]
+
+_INVALID = "invalid"
+"""The tool that opencode runs in place of one that the model made up."""
 _DENIALS = (
     "The user has specified a rule which prevents you from using this specific tool call",
     "The user rejected permission to use this specific tool call",  # its source
@@ -38,3 +42,11 @@ def exit_code(metadata: Any) -> int | None:
 def is_denial(words: object) -> bool:
     """Return whether a tool's error is that it may not run."""
     return isinstance(words, str) and words.startswith(_DENIALS)
+
+
+def with_error(call: ToolExecution) -> ToolExecution:
+    """Return a call that has ended, one of the tool `invalid` with an error: its result says what
+    the model did wrong."""
+    if call.name != _INVALID or call.error_type is not None or not isinstance(call.result, str):
+        return call
+    return replace(call, error_type="tool_error", error_message=call.result)

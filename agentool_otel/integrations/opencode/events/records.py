@@ -39,7 +39,12 @@ from agentool_otel.integrations.opencode.events.names import (
     TITLE,
     TURN,
 )
-from agentool_otel.integrations.opencode.events.outputs import exit_code, is_denial, returned
+from agentool_otel.integrations.opencode.events.outputs import (
+    exit_code,
+    is_denial,
+    returned,
+    with_error,
+)
 from agentool_otel.model.messages import Message, message, parts_of, text
 from agentool_otel.model.operations import AgentInvocation, Inference, Operation, ToolExecution
 from agentool_otel.model.spans import SpanRecord
@@ -298,9 +303,9 @@ def _with_outcome(call: ToolExecution) -> ToolExecution:
     match call.result:
         case {"output": output, "metadata": metadata}:
             result = returned(output, metadata)
-            return replace(call, result=result, exit_code=exit_code(metadata))
+            return with_error(replace(call, result=result, exit_code=exit_code(metadata)))
         case {"output": output}:
-            return replace(call, result=output)
+            return with_error(replace(call, result=output))
         case _:
             return call
 
