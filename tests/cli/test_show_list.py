@@ -274,6 +274,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
     ("kind", "word"),
     [
         ("KeyboardInterrupt", "■ interrupted"),
+        ("interrupted", "■ interrupted"),
         ("asyncio.exceptions.CancelledError", "■ cancelled"),
         ("trio.Cancelled", "■ cancelled"),
         ("SystemExit", "■ exited"),
