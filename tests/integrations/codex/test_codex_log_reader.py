@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agentool_otel.loading import rebuild
-from agentool_otel.reading.sources.opening import open_source
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.opening import open_source, open_spans
 from tests.coding_agents.recordings import FOLDER
 
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
@@ -93,3 +94,21 @@ def test_the_name_of_a_sub_agent_is_its_role(tmp_path: Path, channel: str) -> No
         file.write_text(text.replace('"agent_role":null', '"agent_role":"explorer"'))
     runs = rebuild(open_source(copy / channel).spans())
     assert {run.document["agent_id"] for run in runs} == {"codex", "explorer"}
+
+
+def test_a_span_of_the_decision_about_a_call_is_not_its_end() -> None:
+    """Of a killed session, it may be the last span that was sent."""
+    channels = [str(FOLDER / "codex" / "killed" / name) for name in ("spans.jsonl", "logs.jsonl")]
+    spans = list(open_spans(channels).spans())
+    events = ((s, event) for s in spans for event in s.events)
+    decisions = [e for e in events if e[1].attributes.get("event.name") == "codex.tool_decision"]
+    around, decided = max(decisions, key=lambda item: item[1].time_ns or 0)
+    names = ("call_id", "conversation.id")
+    decision = SpanRecord(
+        around.trace_id, "f" * 16, None, "guardian_scoring_observation",
+        start_ns=decided.time_ns, end_ns=(decided.time_ns or 0) + 1000,
+        attributes={name: decided.attributes[name] for name in names}, scope="codex_exec",
+    )  # fmt: skip
+    (run,) = (run.document for run in rebuild([*spans, decision]))
+    assert run["status"] == "in_progress"
+    assert "timestamp" not in run["steps"][-1]

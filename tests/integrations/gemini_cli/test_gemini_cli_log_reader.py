@@ -167,3 +167,14 @@ def test_a_turn_that_its_limit_ended_is_no_success(tmp_path: Path) -> None:
     calls = [call("success", result=answered({"output": "red"}))]
     (run,), _ = runs(tmp_path, user(1, "Read a."), gemini(2, "First a.", toolCalls=calls))
     assert run["status"] == "in_progress"
+
+
+def test_a_run_whose_last_response_was_left_is_no_success() -> None:
+    """Gemini CLI leaves one that repeats itself; only log records say that it is a loop."""
+    spans = list(open_spans([str(FIXTURES / "answer" / "spans.jsonl")]).spans())
+    last = max((span for span in spans if span.name == "llm_call"), key=lambda s: s.start_ns or 0)
+    for name in [*last.attributes]:
+        if name == "gen_ai.output.messages" or name.startswith("gen_ai.usage."):
+            del last.attributes[name]
+    (run,) = rebuild(spans)
+    assert (run.document["status"], run.document.get("output")) == ("in_progress", None)
