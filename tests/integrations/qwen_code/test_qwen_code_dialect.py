@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import json
+from pathlib import Path
 from typing import Any
 
 from agentool_otel.integrations.qwen_code.dialect import QwenCode
+from agentool_otel.loading import load
+from tests.coding_agents.recordings import FOLDER
 from tests.dialects.spelled import coverage, span, spelled, text
 
 SPANS = [
@@ -31,6 +36,9 @@ SPANS = [
     ),
     span({"hook_event": "PreToolUse"}, name="qwen-code.hook", scope="qwen-code"),
 ]  # fmt: skip
+
+
+RECORDINGS = FOLDER / "qwen-code"
 
 
 def record(name: str, attributes: dict[str, Any]) -> Any:
@@ -89,3 +97,51 @@ def test_an_unknown_span_stays_in_the_tree() -> None:
     hook = span({"session.id": "s1"}, name="qwen-code.hook", scope="qwen-code")
     _, unknown = QwenCode().entries([known, other, hook])
     assert unknown == [other]
+
+
+def test_a_result_beside_a_prompt_is_of_the_turn_before(tmp_path: Path) -> None:
+    lines = (RECORDINGS / "second_turn" / "logs.jsonl").read_text(encoding="utf-8").splitlines()
+    documents = [json.loads(line) for line in lines]
+    groups = [
+        group
+        for document in documents
+        for resource in document["resourceLogs"]
+        for group in resource["scopeLogs"]
+    ]
+    again = [copy.deepcopy(group) for group in groups]
+    added: list[Any] = []
+    for group in again:
+        for log in group["logRecords"]:
+            values = {item["key"]: item["value"] for item in log["attributes"]}
+            name = values.get("event.name", {}).get("stringValue", "").rpartition(".")[2]
+            prompt = values.get("prompt_id", {}).get("stringValue", "")
+            text = values.get("request_text", {}).get("stringValue")
+            is_first = text is None or "functionResponse" not in text
+            if not prompt.endswith("########2") or name not in _TURN or not is_first:
+                continue
+            values["prompt_id"]["stringValue"] = prompt[:-1] + "3"
+            if "response_id" in values:
+                values["response_id"]["stringValue"] = f"response {name}"
+            if text is not None:
+                history = json.loads(text)
+                history[-1]["parts"].insert(0, _RESULT)
+                values["request_text"]["stringValue"] = json.dumps(history)
+            log["timeUnixNano"] = str(int(log["timeUnixNano"]) + 60_000_000_000)
+            log.pop("spanId", None)
+            log.pop("traceId", None)
+            added.append(log)
+    groups[-1]["logRecords"] += added
+    path = tmp_path / "logs.jsonl"
+    path.write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    found = sorted(load(path), key=lambda trace: trace.started_at or "")
+    assert [[call.id for call in trace.tool_calls()] for trace in found] == [
+        [],
+        ["call_000001"],
+        [],
+    ]
+
+
+_TURN = ("user_prompt", "api_request", "api_response")
+_RESULT = {
+    "functionResponse": {"id": "call_000001", "name": "read_file", "response": {"output": "x"}}
+}

@@ -115,7 +115,9 @@ class Logs:
             yield Entry("model", call, span, Channel.LOG, _request_keys(record), agent, turn)
             asked = prompt_in(last_parts(history))
             yield from asked_for(record, Channel.LOG, asked, agent, turn)
-            yield from _results(record, last_parts(history), agent, turn)
+            # With a prompt beside them, they are of an earlier turn, which they ended.
+            of_turn = turn if asked is None else None
+            yield from _results(record, last_parts(history), agent, of_turn)
         else:
             request = next((r for r in waiting if r.parent_id == record.parent_id), None)
             request = request or (waiting[0] if waiting else None)
@@ -151,7 +153,14 @@ def _request_keys(request: SpanRecord) -> tuple[str, ...]:
 def _results(
     record: SpanRecord, parts: list[Any], agent: str | None, turn: str | None
 ) -> Iterator[Entry]:
-    """Yield the results of tool calls that a request ends with."""
+    """Yield the results of tool calls that a request ends with.
+
+    Args:
+        record: the request.
+        parts: those of its last message.
+        agent: the sub-agent of the request.
+        turn: the turn of the calls, where it is known.
+    """
     for part in parts:
         sent = part.get("functionResponse") if isinstance(part, dict) else None
         if not isinstance(sent, dict) or (call_id := text_or_none(sent.get("id"))) is None:
