@@ -265,7 +265,8 @@ def test_no_file_makes_a_start_hang_or_raise(
     def program() -> None:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        limit = _address_space() + (4 << 30)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         logging.disable()
         HERE.mkdir(0o700)
         odd()
@@ -403,3 +404,14 @@ def test_whatever_bytes_stand_in_files_of_ours_recovery_returns(
         complete_recordings(path, survey)
         destinations(path, survey)
         recover(path, OtlpTarget.at("http://127.0.0.1:9", {}))
+
+
+def _address_space() -> int:
+    """Return the bytes of address space that this process has, which libraries of other tests
+    reserve; 0 where the system does not tell.
+    """
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
