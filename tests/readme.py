@@ -203,7 +203,7 @@ def _sessions() -> str:
 def _channels() -> str:
     """Of each coding agent, what its channels cannot have (`tests/coding_agents/missing.py`)."""
     return _table(
-        ("agent", "channel", "never has", "if content is off", "besides"),
+        ("agent", "channel", "does not have", "if content is off", "besides"),
         (
             (_title(agent), CHANNEL_TITLES[channel], *(", ".join(sorted(part)) for part in parts))
             for agent, missing in MISSING.items()
