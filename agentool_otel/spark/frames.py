@@ -128,8 +128,8 @@ def results(
     run that is a try of no case. A case without a run has one result, whose rows have no trace.
 
     Args:
-        frame: spans or lines, as `trajectories` takes them, or trajectories. Spans tell more: what
-            they hide is not in trajectories.
+        frame: spans or lines, as `trajectories` takes them, or trajectories. Spans also
+            have what is hidden in them, which trajectories do not.
         checks: cases, or assertions that hold for every run, as `agentool_otel.evaluate` takes
             them; or the path of a file of them on the driver.
         min_evaluated, match, scope: as `agentool_otel.evaluate` has them.

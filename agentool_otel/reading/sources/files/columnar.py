@@ -195,12 +195,12 @@ class Columnar:
             members = {
                 name: cell for name, cell in zip(columns, cells, strict=True) if cell is not None
             }
-            found: list[SpanRecord] = []
+            spans: list[SpanRecord] = []
             try:
-                found += self._values.spans(members, f"row {number}")
+                spans += self._values.spans(members, f"row {number}")
             except Foreign as error:
                 self._report(f"row {number}", str(error))
-            yield found
+            yield spans
 
 
 def _opened(file: BinaryIO | FileIO) -> tuple[pa.Schema, list[_Part], int]:
