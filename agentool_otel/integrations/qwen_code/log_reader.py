@@ -13,6 +13,7 @@
   message of the model is a line with its token counts, and others with its calls.
 - `ui_telemetry` repeats log records: of the model calls, with the id of each, of sub-agents too.
 - Lines of other types hold notes and totals, and are no events of the session.
+- A session that was forked begins with the lines of the other one, each with `forkedFrom`.
 
 Source: files of Qwen Code 0.24.4; `services/chatRecordingService.ts` of 2026-11.
 """
@@ -76,7 +77,10 @@ class QwenCodeSession:
         return is_line and "parentUuid" in event and "userType" not in event  # of Claude Code
 
     def spans(self, event: Object) -> Iterator[SpanRecord]:
-        """Yield the spans that a line completes."""
+        """Yield the spans that a line completes; none for a copy from the session that this one was
+        forked from, whose file has it."""
+        if "forkedFrom" in event:
+            return
         kind = event.get("type")
         if kind == "assistant":
             if self._message and "usageMetadata" in event:

@@ -166,3 +166,13 @@ def test_a_home_has_its_sessions(
     assert source.problems == []
     again = open_spans([f"qwen-code://?session={session}"])
     assert len([*rebuild(again.spans())]) == len(found)
+
+
+def test_a_forked_session_is_without_the_copies(tmp_path: Path) -> None:
+    copied: dict[str, Any] = {"forkedFrom": {"sessionId": "s0", "messageUuid": "u1"}}
+    (run,), problems = runs(
+        tmp_path, user(1, "Read a.", **copied), said(2, asked(), **copied),
+        ended(3, {"output": "red"}) | copied, said(4, {"text": "Red."}, **copied),
+        user(5, "Again."), said(6, {"text": "Red again."}),
+    )  # fmt: skip
+    assert (run["input"], run["output"], run["steps"], problems) == ("Again.", "Red again.", [], [])
