@@ -11,6 +11,8 @@
   `step-finish` if it has several.
 - A sub-agent is a session of its own with `parentID`. `metadata.sessionId` of the tool that started
   it is its id.
+- A session that was forked begins with copies of the messages of the other one, which have ids of
+  their own and the times of the originals: before the session was created.
 - Texts with `synthetic` are the harness's.
 - Input tokens exclude cached ones, output tokens exclude reasoning.
 
@@ -90,15 +92,19 @@ class _Export:
         self._parent = _text(info.get("parentID"))
         self._agent = _text(info.get("agent")) if self._parent is not None else None
         self._cwd = _text(info.get("directory"))
+        self._created_ns = _ns(v.obj(info.get("time")).get("created")) or 0
         self._turn = self._session
         """Id of the prompt that is under way."""
         self._turn_of: dict[str, str] = {}
         """By id of a message of the user, the prompt that it belongs to."""
 
     def spans(self, messages: list[Any]) -> Iterator[SpanRecord]:
-        """Yield the spans of all messages."""
+        """Yield the spans of all messages, without the copies from the session that this one was
+        forked from, which has them."""
         for item in map(v.obj, messages):
             info, parts = v.obj(item.get("info")), [*map(v.obj, v.array(item.get("parts")))]
+            if self._is_copy(info):
+                continue
             if info.get("role") == "user":
                 yield from self._prompt(info, parts)
             elif info.get("role") == "assistant":
@@ -109,6 +115,10 @@ class _Export:
                     for part in step:
                         if part.get("type") == "tool":
                             yield from self._tool(part, turn)
+
+    def _is_copy(self, info: Object) -> bool:
+        at_ns = _ns(v.obj(info.get("time")).get("created"))
+        return at_ns is not None and at_ns < self._created_ns
 
     def _prompt(self, info: Object, parts: list[Object]) -> Iterator[SpanRecord]:
         own = v.text(info.get("id"))

@@ -252,3 +252,16 @@ def test_a_database_with_other_tables_is_an_error_with_a_way_out(home: Path) -> 
     sqlite3.connect(file).executescript("DROP TABLE session")
     with pytest.raises(SourceError, match="opencode export ID"):
         runs("opencode://")
+
+
+def test_a_forked_session_is_without_the_copies(tmp_path: Path) -> None:
+    [run] = runs(
+        export(
+            tmp_path,
+            user(text("Hi."), second=-9), answer(text("Hello."), finish("stop", 5), second=-8),
+            user(text("Again."), own="msg_3", second=1),
+            answer(text("Hello again."), finish("stop", 7), own="msg_4", to="msg_3", second=2),
+        )
+    )  # fmt: skip
+    assert (run["input"], run["output"]) == ("Again.", "Hello again.")
+    assert run["metrics"]["total_tokens"] == 8
