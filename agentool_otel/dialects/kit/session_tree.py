@@ -338,7 +338,10 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
             operation, error_type=stopped.error_type, error_message=stopped.error_message
         )
     if not steps or not isinstance(last := steps[-1].operation, Inference):
-        return operation, event.end_ns
+        if event.end_ns is not None or event.goes_on or operation.error_type is None:
+            return operation, event.end_ns
+        has_stopped = unfinished is not None and all(step.end_ns is not None for step in steps)
+        return operation, (_last_time(steps[-1])[0] or None) if has_stopped else None
     if last.error_type is not None and operation.error_type is None:
         operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
     if event.end_ns is not None or event.goes_on:

@@ -25,7 +25,12 @@ from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, session_links
 from agentool_otel.dialects.kit.session_tree import combined
 from agentool_otel.integrations.qwen_code.events import names
-from agentool_otel.integrations.qwen_code.events.calls import error_kind, exit_code_in, usage_of
+from agentool_otel.integrations.qwen_code.events.calls import (
+    CANCELLED,
+    error_kind,
+    exit_code_in,
+    usage_of,
+)
 from agentool_otel.integrations.qwen_code.events.records import entries_of
 from agentool_otel.integrations.qwen_code.tools import TOOLS
 from agentool_otel.model.messages import Message, parts_of
@@ -136,6 +141,9 @@ def _without_empty(item: Message) -> Message:
 def _read_tool(span: Reader) -> Operation:
     succeeded, words = span.boolean("success"), span.text("error")
     kinds: list[Any] = [span.text("error_type"), span.text("tool.failure_kind")]
+    statuses = [span.text("status"), span.text("execution_status")]
+    if CANCELLED in statuses:
+        kinds.insert(0, CANCELLED)
     result = span.json(gen_ai.TOOL_CALL_RESULT)
     if isinstance(result, dict) and result.keys() == {"output"}:
         result = result["output"]

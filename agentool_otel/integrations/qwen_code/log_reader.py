@@ -26,6 +26,7 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel.integrations.qwen_code.events.calls import (
+    CANCELLED,
     prompt_in,
     sub_agent_of,
     usage_of,
@@ -157,6 +158,7 @@ class QwenCodeSession:
     def _end_call(self, event: Object, end_ns: int | None) -> Iterator[SpanRecord]:
         ended = v.obj(event.get("toolCallResult"))
         code = v.obj(ended.get("resultDisplay")).get("exitCode")
+        kind = CANCELLED if ended.get("status") == CANCELLED else ended.get("errorType")
         for part in _parts_of(event):
             sent = v.obj(part.get("functionResponse"))
             call_id = v.text(sent.get("id")) or v.text(ended.get("callId"))
@@ -169,7 +171,7 @@ class QwenCodeSession:
             )
             waiting = self._calls.pop(call_id, (known, event, self._turn, end_ns))
             call, line, turn, start_ns = waiting
-            call = with_response(call, v.obj(sent.get("response")), ended.get("errorType"), code)
+            call = with_response(call, v.obj(sent.get("response")), kind, code)
             yield self._span(call, line, turn, call_id, start_ns, end_ns)
 
     def _telemetry(self, event: Object) -> Iterator[SpanRecord]:

@@ -84,6 +84,16 @@ def test_log_records_are_read() -> None:
     assert coverage(LOGS) == 1.0
 
 
+def test_a_call_that_the_user_stops_is_cancelled_in_each_channel() -> None:
+    names = {"tool_name": "edit", "success": False}
+    around = span({**names, "tool.failure_kind": "cancelled"}, name="qwen-code.tool",
+                  scope="qwen-code")  # fmt: skip
+    inside = span({**names, "execution_status": "cancelled"}, name="qwen-code.tool.execution",
+                  scope="qwen-code")  # fmt: skip
+    log = record("tool_call", {"function_name": "edit", "success": False, "status": "cancelled"})
+    assert [spelled(item).count("error=cancelled") for item in (around, inside, log)] == [1, 1, 1]
+
+
 def test_thoughts_of_a_span_are_a_part_of_its_answer() -> None:
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 100,
                   "gen_ai.usage.output_tokens": 20, "thoughts_token_count": 7}  # fmt: skip

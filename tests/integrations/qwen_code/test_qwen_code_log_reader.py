@@ -176,3 +176,13 @@ def test_a_forked_session_is_without_the_copies(tmp_path: Path) -> None:
         user(5, "Again."), said(6, {"text": "Red again."}),
     )  # fmt: skip
     assert (run["input"], run["output"], run["steps"], problems) == ("Again.", "Red again.", [], [])
+
+
+def test_a_turn_that_its_user_stops_is_cancelled(tmp_path: Path) -> None:
+    stopped = ended(3, {"error": "[Operation Cancelled]"}, status="cancelled")
+    (run, again), _ = runs(
+        tmp_path, user(1, "Wait."), said(2, asked()), stopped,
+        user(4, "Go on."), said(5, {"text": "Done."}),
+    )  # fmt: skip
+    assert (run["status"], run["metadata"]["error"]["type"]) == ("error", "cancelled")
+    assert again["status"] == "success"

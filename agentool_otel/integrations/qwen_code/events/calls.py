@@ -10,10 +10,12 @@ from agentool_otel.dialects.kit.session_entries import DENIED
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import ToolExecution, Usage
 
-__all__ = ["SHELL", "error_kind", "exit_code_in", "is_housekeeping", "prompt_in", "sub_agent_of",
-           "usage_of", "with_response"]  # fmt: skip
+__all__ = ["CANCELLED", "SHELL", "error_kind", "exit_code_in", "is_housekeeping", "prompt_in",
+           "sub_agent_of", "usage_of", "with_response"]  # fmt: skip
 
 SHELL = "run_shell_command"
+CANCELLED = "cancelled"
+"""Status of a call that was under way when the user stopped the turn, and its error type."""
 _DENIALS = frozenset({
     "execution_denied",
     # `telemetry/constants.ts` of 2026-11:
