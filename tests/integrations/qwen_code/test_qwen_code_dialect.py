@@ -151,6 +151,32 @@ def test_a_result_beside_a_prompt_is_of_the_turn_before(tmp_path: Path) -> None:
     ]
 
 
+def _resumed(*before: Any) -> Any:
+    """Return the entry of a result that the second prompt of a session is sent with."""
+    parts = [{"functionResponse": {"id": "c1", "name": "edit", "response": {"error": "lost"}}},
+             {"text": "Go on."}]  # fmt: skip
+    history = json.dumps([{"role": "user", "parts": parts}])
+    request = record("api_request", {"prompt_id": "s1########2", "request_text": history})
+    entries, _ = QwenCode().entries([*before, request])
+    return [(entry.keys, entry.turn) for entry in entries if entry.kind == "tool"]
+
+
+def test_the_result_of_a_lost_call_is_of_the_turn_before() -> None:
+    prompt = record("user_prompt", {"prompt": "Hi", "prompt_id": "s1########0"})
+    assert _resumed(prompt) == [(("c1",), "prompt s1########0")]
+
+
+def test_the_result_of_a_turn_without_records_is_left_out() -> None:
+    of_another = record("user_prompt", {"prompt": "Hi", "prompt_id": "s2########0"})
+    assert _resumed(of_another) == []
+
+
+def test_a_result_beside_a_message_to_a_running_turn_is_of_that_turn() -> None:
+    earlier = record("user_prompt", {"prompt": "Hi", "prompt_id": "s1########0"})
+    request = record("api_request", {"prompt_id": "s1########2", "request_text": "[]"})
+    assert _resumed(earlier, request) == [(("c1",), "prompt s1########2")]
+
+
 _TURN = ("user_prompt", "api_request", "api_response")
 _RESULT = {
     "functionResponse": {"id": "call_000001", "name": "read_file", "response": {"output": "x"}}

@@ -52,6 +52,10 @@ class Logs:
         """By prompt, requests without an outcome."""
         self._asked: dict[str, list[Part]] = defaultdict(list)
         """By response, the tool calls that it asks for."""
+        self._turn_before = _turns_before(records)
+        """By turn, the one before in its session."""
+        self._begun: set[str | None] = set()
+        """The turns that have made a request."""
         for record in records:
             response = text_or_none(record.attributes.get("response_id"))
             if response is not None and name_of(record) == "tool_call":
@@ -113,11 +117,15 @@ class Logs:
             )
             span = replace(record, end_ns=None)
             yield Entry("model", call, span, Channel.LOG, _request_keys(record), agent, turn)
-            asked = prompt_in(last_parts(history))
+            parts = last_parts(history)
+            asked = prompt_in(parts)
             yield from asked_for(record, Channel.LOG, asked, agent, turn)
-            # With a prompt beside them, they are of an earlier turn, which they ended.
-            of_turn = turn if asked is None else None
-            yield from _results(record, last_parts(history), agent, of_turn)
+            is_first = turn not in self._begun
+            self._begun.add(turn)
+            if asked is None or not is_first:
+                yield from _results(record, parts, agent, turn)
+            elif turn in self._turn_before:  # results beside its prompt are of an earlier turn
+                yield from _results(record, parts, agent, self._turn_before[turn])
         else:
             request = next((r for r in waiting if r.parent_id == record.parent_id), None)
             request = request or (waiting[0] if waiting else None)
@@ -150,6 +158,29 @@ def _request_keys(request: SpanRecord) -> tuple[str, ...]:
     return ids(f"request {request.span_id}", named("span", request.parent_id))
 
 
+def _turns_before(records: Sequence[SpanRecord]) -> dict[str | None, str]:
+    """Return the key of the turn before, by that of each turn that is not the first of its session.
+
+    Args:
+        records: those of all channels, in order of time.
+    """
+    before: dict[str | None, str] = {}
+    latest: dict[str, str] = {}
+    known: set[str] = set()
+    for record in records:
+        attributes = record.attributes
+        prompt = text_or_none(attributes.get("prompt_id") or attributes.get("qwen-code.prompt_id"))
+        turn = named("prompt", prompt)
+        if prompt is None or turn is None or turn in known or sub_agent_of(prompt) is not None:
+            continue
+        known.add(turn)
+        session = prompt.partition("#")[0]
+        if session in latest:
+            before[turn] = latest[session]
+        latest[session] = turn
+    return before
+
+
 def _results(
     record: SpanRecord, parts: list[Any], agent: str | None, turn: str | None
 ) -> Iterator[Entry]:
@@ -159,7 +190,7 @@ def _results(
         record: the request.
         parts: those of its last message.
         agent: the sub-agent of the request.
-        turn: the turn of the calls, where it is known.
+        turn: the turn of the calls; None for those of a sub-agent.
     """
     for part in parts:
         sent = part.get("functionResponse") if isinstance(part, dict) else None
