@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, ids
 from agentool_otel.dialects.kit.session_pairs import with_calls
@@ -111,3 +112,18 @@ def test_a_record_without_an_id_takes_that_of_the_nearest_call() -> None:
     logs = [call(n * SECOND + 1, Channel.LOG, None, "sub") for n in range(1, 2000, 7)]
     completed = with_calls([*spans, *logs])[len(spans) :]
     assert [entry.keys for entry in completed] == [(f"c{n}",) for n in range(1, 2000, 7)]
+
+
+@pytest.mark.parametrize("channel", [Channel.SPAN, Channel.LOG])
+def test_turns_with_calls_of_one_id_stay_apart(channel: Channel) -> None:
+    """The first turn was killed in its call, whose id the server uses again."""
+    call = ToolExecution(name="bash", call_id="c", result="done")
+    lost = tool_entry(ToolExecution(name="bash", call_id="c"), 5, None)
+    lost = lost._replace(channel=Channel.LOG, turn="t")
+    again = tool_entry(call, 70, 80)._replace(channel=channel, turn="second")
+    span = SpanRecord("a" * 32, "d" * 16, start_ns=60, end_ns=90)
+    second = Entry("turn", AgentInvocation(), span, Channel.SPAN, ("second",))
+    logged = [Entry("turn", AgentInvocation(), replace(span, start_ns=at), Channel.LOG, (key,))
+              for key, at in (("t", 1), ("second", 60))]  # fmt: skip
+    found = turns_of(lost, *logged, second, again)
+    assert [turn.start_ns for turn in found] == [1, 60]

@@ -3,25 +3,59 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, Kind
 
-__all__ = ["Groups", "entry_time"]
+__all__ = ["Groups", "Turns", "entry_time"]
+
+
+class Turns:
+    """The turns that have records of their own, by their keys."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._turn_of: dict[str, int] = {}
+        self._in: dict[Channel, set[int]] = defaultdict(set)
+        """By channel, the turns that it has records of."""
+        turns = [entry for entry in entries if entry.kind == "turn"]
+        for number, entry in enumerate(turns):
+            known = {self._turn_of[key] for key in entry.keys if key in self._turn_of}
+            turn = min(known, default=number)
+            self._turn_of.update(dict.fromkeys(entry.keys, turn))
+            if len(known) > 1:
+                self._turn_of = {k: turn if n in known else n for k, n in self._turn_of.items()}
+        for entry in turns:
+            self._in[entry.channel].update(self._turn_of[key] for key in entry.keys)
+
+    def differ(self, one: str | None, its: Channel, other: str | None, channel: Channel) -> bool:
+        """Return whether the turns that entries of two channels name are different ones: both
+        channels have records of both. Else they may be two keys of one turn."""
+        if one is None or other is None or one == other:
+            return False
+        first, second = self._turn_of.get(one), self._turn_of.get(other)
+        if first is None or second is None or first == second:
+            return False
+        return {first, second} <= self._in[its] & self._in[channel]
 
 
 class _Group:
     """Entries of one event."""
 
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns) -> None:
+        self._all_turns = turns
         self.entries: list[Entry] = []
         self.turns: dict[Channel, str] = {}
         self.at_ns = 0
 
     def may_have(self, entry: Entry) -> bool:
         """Return whether an entry can be of this event: ids may come again in another turn."""
-        turn = self.turns.get(entry.channel)
-        return turn is None or entry.turn is None or turn == entry.turn
+        own = self.turns.get(entry.channel)
+        if own is not None and entry.turn is not None and own != entry.turn:
+            return False
+        differ = self._all_turns.differ
+        return not any(
+            differ(turn, channel, entry.turn, entry.channel) for channel, turn in self.turns.items()
+        )
 
     def take(self, entries: list[Entry]) -> None:
         self.entries += entries
@@ -34,7 +68,8 @@ class _Group:
 class Groups:
     """Entries by their keys, in order of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
         self._groups: dict[_Group, None] = {}
         self._of_key: dict[tuple[Kind, str], list[_Group]] = defaultdict(list)
 
@@ -51,7 +86,7 @@ class Groups:
             near = [group for group in candidates if group.may_have(entry)]
             if near:
                 matches[min(near, key=lambda group: abs(group.at_ns - at_ns))] = None
-        group, *duplicates = matches or [_Group()]
+        group, *duplicates = matches or [_Group(self._turns)]
         self._groups[group] = None
         for duplicate in duplicates:
             group.take(duplicate.entries)

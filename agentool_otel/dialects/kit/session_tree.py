@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.dialects.kit.session_entries import Channel, Entry, SessionDialect, flat
 from agentool_otel.dialects.kit.session_events import Event
-from agentool_otel.dialects.kit.session_groups import Groups, entry_time
+from agentool_otel.dialects.kit.session_groups import Groups, Turns, entry_time
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import AgentInvocation, Inference
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
@@ -67,6 +67,7 @@ class _Session:
         self._values_from = values_from
         self._outside = outside
         """Ids of spans that are none of the session's."""
+        self._all_turns = Turns(entries)
         events = list(self._merged(entries))
         self.turns = [event for event in events if event.kind == "turn"]
         self.agents = {key: e for e in events if e.kind == "agent" for key in e.keys}
@@ -87,7 +88,7 @@ class _Session:
 
     def _merged(self, entries: list[Entry]) -> Iterator[Event]:
         """Yield an event for each set of entries that have keys in common."""
-        groups = Groups()
+        groups = Groups(self._all_turns)
         for entry in sorted(entries, key=entry_time):
             groups.add(entry)
         for group in groups.all():
@@ -159,15 +160,25 @@ class _Session:
         """Yield the tool calls that a model call asks for."""
         if isinstance(event.operation, Inference):
             for call_id in _requested_ids(event.operation):
-                if (tool := self._tool(call_id, event)) is not None:
+                tools = _nearest_first(self._tools.get(call_id, []), event)
+                tool = next((tool for tool in tools if self._may_share_turn(event, tool)), None)
+                if tool is not None:
                     yield tool
+
+    def _may_share_turn(self, event: Event, tool: Event) -> bool:
+        """Return whether a tool call may be of the turn of an event: ids may come again."""
+        pairs = [(one, other) for one in event.entries for other in tool.entries]
+        if any(one.turn == other.turn is not None for one, other in pairs):
+            return True
+        differ = self._all_turns.differ
+        return not any(
+            differ(one.turn, one.channel, other.turn, other.channel) for one, other in pairs
+        )
 
     def _tool(self, key: str, event: Event) -> Event | None:
         """Return the tool call with an id that is nearest to an event: some servers count the calls
         of each answer from one."""
-        at_ns = _start(event)
-        tools = self._tools.get(key, ())
-        return min(tools, key=lambda tool: abs(_start(tool) - at_ns), default=None)
+        return next(iter(_nearest_first(self._tools.get(key, []), event)), None)
 
     def _sort_turns(self) -> None:
         self.turns = sorted((t for t in self.turns if t not in self._joined), key=_start)
@@ -286,6 +297,11 @@ class _Session:
             span.parent_id = parent or (above if above in self._outside else None)
             yield span
             waiting += ((child, span.span_id) for child in one.children)
+
+
+def _nearest_first(events: list[Event], event: Event) -> list[Event]:
+    at_ns = _start(event)
+    return sorted(events, key=lambda one: abs(_start(one) - at_ns))
 
 
 def _is_in_circle(event: Event) -> bool:
