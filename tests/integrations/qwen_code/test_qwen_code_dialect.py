@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentool_otel.integrations.qwen_code.dialect import QwenCode
 from agentool_otel.loading import load
+from agentool_otel.model.operations import ToolExecution
 from tests.coding_agents.recordings import FOLDER
 from tests.dialects.spelled import coverage, span, spelled, text
 
@@ -149,6 +152,35 @@ def test_a_result_beside_a_prompt_is_of_the_turn_before(tmp_path: Path) -> None:
         ["call_000001"],
         [],
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("params must have required property 'command'", "invalid_tool_params"),
+        ('Tool "edit" not found in registry. Tools must use', "tool_not_registered"),
+        ("params are fine", None),
+    ],
+)
+def test_a_call_that_never_started_has_its_error(words: str, error: str | None) -> None:
+    """It has no span, only a result in the next request."""
+    call = {"type": "tool_call", "id": "c1", "name": "edit", "arguments": {"x": 1}}
+    result = {"type": "tool_call_response", "id": "c1", "response": words}
+    messages = [{"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [result]}]
+    request = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)},
+        name="qwen-code.llm_request", scope="qwen-code",
+    )  # fmt: skip
+    ended = {"gen_ai.tool.name": "edit", "tool.call_id": "c1", "success": True}
+    tool = span(ended, name="qwen-code.tool", scope="qwen-code")
+    assert _errors(request) == ([] if error is None else [("edit", error)])
+    assert _errors(request, tool) == [("edit", None)]
+
+
+def _errors(*records: Any) -> list[tuple[str | None, str | None]]:
+    entries, _ = QwenCode().entries(records)
+    calls = [item.operation for item in entries if isinstance(item.operation, ToolExecution)]
+    return [(call.name, call.error_type) for call in calls]
 
 
 def _resumed(*before: Any) -> Any:

@@ -11,7 +11,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.model.operations import ToolExecution, Usage
 
 __all__ = ["CANCELLED", "SHELL", "error_kind", "exit_code_in", "is_housekeeping", "prompt_in",
-           "sub_agent_of", "usage_of", "with_response"]  # fmt: skip
+           "refusal_in", "sub_agent_of", "usage_of", "with_response"]  # fmt: skip
 
 SHELL = "run_shell_command"
 CANCELLED = "cancelled"
@@ -23,6 +23,9 @@ _DENIALS = frozenset({
     "permission_denied", "permission_hook_denied", "plan_mode_blocked", "pre_hook_blocked",
 })  # fmt: skip
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_REFUSED = re.compile(r'(Tool ".*?" not found in registry\.)|params(?:/\S*)? must ')
+"""Beginnings of what the model is sent for a tool that there is not, and for wrong arguments.
+Source: `getToolNotFoundMessage` and the errors of Ajv in Qwen Code 0.24.4."""
 _OF_SUB_AGENT = re.compile(r"[^#]+#([^#]+)#\d+")
 _REMINDER = "<system-reminder>"
 _HOUSEKEEPERS = ("managed-auto-memory-",)
@@ -57,6 +60,15 @@ def error_kind(kind: object) -> str:
     if kind in _DENIALS:
         return DENIED
     return kind if isinstance(kind, str) and kind else "tool_error"
+
+
+def refusal_in(words: object) -> str | None:
+    """Return the error type of a call that never started, from what the model is sent: it has no
+    span. None for any other text."""
+    found = _REFUSED.match(words) if isinstance(words, str) else None
+    if found is None:
+        return None
+    return "tool_not_registered" if found[1] is not None else "invalid_tool_params"
 
 
 def with_response(
