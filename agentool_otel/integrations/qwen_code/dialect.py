@@ -33,7 +33,7 @@ from agentool_otel.integrations.qwen_code.events.calls import (
 )
 from agentool_otel.integrations.qwen_code.events.records import entries_of
 from agentool_otel.integrations.qwen_code.tools import TOOLS
-from agentool_otel.model.messages import Message, parts_of
+from agentool_otel.model.messages import Message, message, parts_of, text
 from agentool_otel.model.operations import Inference, Operation, ToolExecution, Usage
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -51,6 +51,7 @@ _NAMES = {
     "model": gen_ai.REQUEST_MODEL,
     "duration_ms": agentool.TOOL_DURATION_MS,
 }
+_PROMPT = "[USER PROMPT]\n"
 _COUNTS = ("input", "output", "cached_content", "thoughts", "total")
 
 
@@ -95,6 +96,11 @@ class QwenCode:
         if kind in ("interaction", "user_prompt"):
             onto.put(span, gen_ai.AGENT_NAME, names.AGENT)
             onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "prompt")
+            typed = span.text("new_context") or ""
+            if typed.startswith(_PROMPT) and gen_ai.INPUT_MESSAGES not in span.rest:
+                # a blank prompt is nowhere else
+                content = typed.removeprefix(_PROMPT)
+                span.rest[gen_ai.INPUT_MESSAGES] = [message("user", [text(content)])]
             return onto.as_operation(span, "invoke_agent")
         if kind == "subagent":
             return onto.as_operation(span, "invoke_agent")

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.integrations.qwen_code.dialect import QwenCode
 from agentool_otel.loading import load
-from agentool_otel.model.operations import ToolExecution
+from agentool_otel.model.messages import message
+from agentool_otel.model.messages import text as words_of
+from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from tests.coding_agents.recordings import FOLDER
 from tests.dialects.spelled import coverage, span, spelled, text
 
@@ -181,6 +184,14 @@ def _errors(*records: Any) -> list[tuple[str | None, str | None]]:
     entries, _ = QwenCode().entries(records)
     calls = [item.operation for item in entries if isinstance(item.operation, ToolExecution)]
     return [(call.name, call.error_type) for call in calls]
+
+
+def test_a_blank_prompt_is_the_input_of_its_turn() -> None:
+    turn = span({"new_context": "[USER PROMPT]\n   "}, name="qwen-code.interaction",
+                scope="qwen-code")  # fmt: skip
+    operation = QwenCode().read(Reader(turn))
+    assert isinstance(operation, AgentInvocation)
+    assert operation.input == [message("user", [words_of("   ")])]
 
 
 def _resumed(*before: Any) -> Any:
