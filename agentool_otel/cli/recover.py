@@ -94,8 +94,9 @@ def recover(
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
-    had_work = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
-    return Recovered(had_work, incomplete or bool(survey.failed))
+    not_read = survey.set_aside or survey.other_versions or survey.failed
+    had_work = bool(closed or waiting or survey.left_alone or not_read)
+    return Recovered(had_work, incomplete or bool(not_read))
 
 
 def _send(
@@ -105,10 +106,13 @@ def _send(
     senders = Senders(where)
     report = RecoveryReport(folder)
     try:
-        done = send_remains(folder, destination, senders, timeout_s(), report, refused=True)
+        done = send_remains(
+            folder, destination, senders, timeout_s(), report, refused=True, persistent=True
+        )
     finally:
         senders.close()
     survey.set_aside.update(report.set_aside)
+    survey.other_versions.update(report.other_versions)
     survey.failed.update(report.failed)
     for number, name in ((done.sent, "span"), (done.logs, "log record")):
         if number:

@@ -131,7 +131,7 @@ def is_whole(request: bytes) -> bool:
         if request[:1] != b"\x0a" or _end(request, 0) != len(request):
             return False
         item = span_of(request)
-    except IndexError:
+    except (IndexError, ValueError):  # the latter where a length does not end
         return False
     if item[:1] == _OBSERVED:
         return len(item) > 8

@@ -32,7 +32,7 @@ from agentool_otel.tracing.capture import agent, run, session, step, tool
 from agentool_otel.tracing.capture.model_calls import model_call
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import complete_recordings
-from agentool_otel.tracing.export.disk.spool import read_spool
+from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.pipeline import Pipeline, masked_pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.own_span import OwnSpan
@@ -237,8 +237,8 @@ def spooled(program: list[Act], direct: bool) -> list[str]:
         ended = [
             MessageToJson(ExportTraceServiceRequest.FromString(request), indent=None)
             for path in folder.glob("*.spool")
-            for batch in read_spool(path, 1 << 20)
-            for request in batch
+            for stretch in read_spool(path, 1 << 20)
+            for request in stretch.spans
         ]
         journals = [path.read_text("utf-8").splitlines() for path in folder.glob("*.open")]
         return [*ended, *(line for lines in journals for line in lines[1:])]

@@ -26,6 +26,7 @@ from opentelemetry.sdk.trace import Tracer, TracerProvider
 from agentool_otel.cli.recover import recover
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.disk import spool
+from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
@@ -131,7 +132,7 @@ def test_spans_for_an_endpoint_that_is_down_stay_on_disk_with_one_message(
     (text,) = (record.getMessage() for record in caplog.records)
     assert "could not be delivered to http://127.0.0.1:9 (Connection refused); 2 are kept" in text
     (file,) = folder.glob("*.spool")
-    assert [names_in(span) for batch in spool.read_spool(file, 100) for span in batch] == [
+    assert [names_in(span) for stretch in read_spool(file, 100) for span in stretch.spans] == [
         ["a"],
         ["b"],
     ]
@@ -195,7 +196,7 @@ def test_a_refused_span_is_kept_and_takes_no_other_with_it(
         pipeline.shutdown()
     assert counts(pipeline) == {"created": 4, "exported": 3, "refused": 1}
     (file,) = folder.glob("*.refused")
-    assert [names_in(span) for batch in spool.read_spool(file, 100) for span in batch] == [
+    assert [names_in(span) for stretch in read_spool(file, 100) for span in stretch.spans] == [
         ["poison"]
     ]
     (text,) = (record.getMessage() for record in caplog.records)
@@ -342,7 +343,7 @@ def test_a_damaged_spool_yields_the_spans_before_the_damage(
     frames = [spool.frame_span(encode_span(span_with({"n": number}))) for number in range(3)]
     file = tmp_path_factory.mktemp("spool") / "x.spool"
     file.write_bytes(b"".join(frames) + frames[0][:-1] + garbage)
-    results = [span for batch in spool.read_spool(file, size) for span in batch]
+    results = [span for stretch in read_spool(file, size) for span in stretch.spans]
     assert results[:3] == [frame[4:] for frame in frames]
     assert all(len(names_in(span)) == 1 for span in results[:3])
     merged(results)

@@ -15,8 +15,14 @@ from hypothesis import strategies as st
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.disk import spool
 from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
+from agentool_otel.tracing.export.disk.frames import (
+    SentMark,
+    frame_span,
+    read_spool,
+    sent_stretches,
+)
 from agentool_otel.tracing.export.disk.journal import sent_marks
-from agentool_otel.tracing.export.disk.spool import SentMark, Spool, read_spool, sent_bytes
+from agentool_otel.tracing.export.disk.spool import Spool
 from tests.tracing.export.samples import span_with
 
 
@@ -27,14 +33,14 @@ def encoded(size: int, counter: Iterator[int]) -> bytes:
 
 def unsent(path: Path, marks: list[SentMark]) -> list[bytes]:
     """Return the spans of a file that recovery would send."""
-    position = sent_bytes(path, marks)
+    sent = sent_stretches(path, marks)
     datas: list[bytes] = []
-    for span in itertools.chain.from_iterable(read_spool(path, 1000)):
-        if position > 0:
-            position -= 4 + len(span)
-        else:
-            datas.append(span)
-    assert position <= 0
+    for stretch in read_spool(path, 1000):
+        position = stretch.start
+        for span in stretch.spans:
+            if position not in sent:
+                datas.append(span)
+            position += 4 + len(span)
     return datas
 
 
@@ -200,6 +206,6 @@ def test_a_mark_that_does_not_fit_skips_nothing(
     tmp_path_factory: pytest.TempPathFactory, mark: SentMark
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "fits.spool"
-    path.write_bytes(spool.frame_span(encode_span(span_with({"n": 1}))) * 2)
+    path.write_bytes(frame_span(encode_span(span_with({"n": 1}))) * 2)
     path.chmod(0o600)
-    assert sent_bytes(path, [mark]) == 0
+    assert len(sent_stretches(path, [mark])) == 0

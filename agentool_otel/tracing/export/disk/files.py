@@ -20,6 +20,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own, identity, open_own
@@ -159,18 +160,36 @@ class AppendFile:
         Raises:
             OSError: there is no room; what stands there is as it was.
         """
-        fresh = cls.__new__(cls)
-        temporary = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
-        fresh._hold(temporary, create_own(temporary, _APPEND))
+        fresh = cls.beside(path)
         try:
             fresh.append(contents(fresh.inode))
-            fresh.lock()
-            os.replace(temporary, path)
+            fresh.take_place(path)
         except BaseException:
             fresh.remove()
             raise
-        fresh.path = path
         return fresh
+
+    @classmethod
+    def beside(cls, path: Path) -> AppendFile:
+        """Make an empty file that is to take the place of another one.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        fresh = cls.__new__(cls)
+        temporary = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
+        fresh._hold(temporary, create_own(temporary, _APPEND))
+        return fresh
+
+    def take_place(self, path: Path) -> None:
+        """Lock the file and give it the name of another one, in one step.
+
+        Raises:
+            OSError: it cannot be renamed; what stands there is as it was.
+        """
+        self.lock()
+        os.replace(self.path, path)
+        self.path = path
 
     def append(self, *pieces: bytes) -> None:
         """Append all of the bytes, or none of them, in one write if the system can do that.
@@ -180,22 +199,23 @@ class AppendFile:
             OSError: there is no room, or the file cannot be written.
         """
         file = self._descriptor()
+        before = self.size
         if len(pieces) == 1 or sys.platform == "win32":
             data = b"".join(pieces)  # no copy of a single one
             size, done = len(data), os.write(file, data)
         else:
             size, done = sum(map(len, pieces)), os.writev(file, pieces)
         if done != size:
-            self._append_rest(b"".join(pieces), done)
-        self.size += size
+            self._append_rest(file, b"".join(pieces), done, before)
+        self.size = before + size
 
-    def _append_rest(self, data: bytes, done: int) -> None:
+    def _append_rest(self, file: int, data: bytes, done: int, before: int) -> None:
         try:
             while done < len(data):
-                done += os.write(self._descriptor(), data[done:])
+                done += os.write(file, data[done:])
         except BaseException:
             with suppress(OSError):
-                os.ftruncate(self._descriptor(), self.size)
+                os.ftruncate(file, before)
             raise
 
     def read(self, start: int, size: int) -> bytes:
@@ -206,8 +226,23 @@ class AppendFile:
             OSError: it cannot be read.
         """
         file = self._descriptor()
-        os.lseek(file, start, os.SEEK_SET)  # appending does not depend on it
-        return os.read(file, size)
+        if sys.platform == "win32":
+            os.lseek(file, start, os.SEEK_SET)  # appending does not depend on it
+            return os.read(file, size)
+        return os.pread(file, size, start)
+
+    def reader(self) -> BinaryIO:
+        """Open the file once more, for reading beside the thread that appends to it.
+
+        Raises:
+            FileReplaced: something else stands under its name.
+            OSError: it cannot be opened.
+        """
+        file = open_own(self.path, os.O_RDONLY)
+        if not self._is(os.fstat(file)):
+            os.close(file)
+            raise FileReplaced(self.path)
+        return os.fdopen(file, "rb", buffering=0)
 
     def truncate(self, size: int) -> None:
         """Cut off what is behind so many bytes."""
@@ -261,6 +296,8 @@ class AppendFile:
             return self._open_again()
         if not status.st_nlink:
             raise FileReplaced(self.path)
+        # An exception of a signal handler may have come between a write and its count.
+        self.size = status.st_size
         return self._file
 
     def _open_again(self) -> int:

@@ -5,7 +5,9 @@ to, and its own inode, which a copy does not have; every further line is an open
 before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
 among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
 elsewhere, and when the file has grown, it is written anew. A line without a span has the position
-in a spool up to which everything has been sent: the last one of each signal counts.
+in a spool up to which everything has been sent: the last one of each signal counts. Whoever
+recovers the file appends such lines for each part that has arrived, and lines with the ids of open
+spans that were closed and sent.
 
 The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
 """
@@ -17,7 +19,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +35,8 @@ from agentool_otel.tracing.export.disk.files import (
     RecordingDir,
     renew_after_fork,
 )
+from agentool_otel.tracing.export.disk.frames import SentMark
 from agentool_otel.tracing.export.disk.names import JOURNAL
-from agentool_otel.tracing.export.disk.spool import SentMark
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -43,7 +45,16 @@ if TYPE_CHECKING:
 else:
     _Ref = weakref.ref
 
-__all__ = ["SUFFIX", "Journal", "sent_marks"]
+__all__ = [
+    "SUFFIX",
+    "UNDERSTOOD",
+    "WITHOUT_SPANS",
+    "Journal",
+    "ended_in",
+    "ended_line",
+    "sent_line",
+    "sent_marks",
+]
 
 _log = logger(__name__)
 
@@ -54,16 +65,56 @@ _GROWN = 4 << 20
 """Bytes after which the file is written anew; some 6,000 spans."""
 _SENT = b'{"resourceSpans":[],"sent":'
 """The beginning of a line that notes what has been sent: to readers, a document without spans."""
+_SENT_PART = b'{"resourceSpans":[],"sent_part":'
+"""The same where it is not all from the beginning of the spool."""
+_ENDED = b'{"resourceSpans":[],"ended":'
+WITHOUT_SPANS = b'{"resourceSpans":[],'
+"""The beginning of all such lines."""
+_ALL = "all"
+_MARK = ("end", "size", "checksum")
+_VERSION = 1
+"""Version of the format of journals."""
+_SPOOL_VERSION = 1
+"""Version of the format of the spools beside them."""
+UNDERSTOOD = {"journal": _VERSION, "spool": _SPOOL_VERSION}
+"""Newest version of each format that is read here, by its name in the first line."""
+
+
+def sent_line(signal: Signal, mark: SentMark) -> bytes:
+    """Return the line that notes spans, or log records, that have been sent."""
+    sent = {"signal": signal, **mark._asdict()}
+    if not mark.start:  # as the versions that know no other marks
+        del sent["start"]
+        return orjson.dumps({"resourceSpans": [], "sent": sent}) + b"\n"
+    return orjson.dumps({"resourceSpans": [], "sent_part": sent}) + b"\n"
 
 
 def sent_marks(lines: Iterable[bytes], signal: Signal) -> Iterator[SentMark]:
     """Yield the marks of a signal in the lines of a journal; a damaged line is left out."""
     for line in lines:
-        if line.startswith(_SENT):
+        if line.startswith((_SENT, _SENT_PART)):
             with suppress(ValueError, TypeError, KeyError):
-                sent = orjson.loads(line)["sent"]
+                document = orjson.loads(line)
+                sent = document.get("sent") or document["sent_part"]
                 if sent["signal"] == signal:
-                    yield SentMark(*(int(sent[field]) for field in SentMark._fields))
+                    end, size, checksum = (int(sent[field]) for field in _MARK)
+                    yield SentMark(end, size, checksum, int(sent.get("start", 0)))
+
+
+def ended_line(span_ids: Iterable[str] | None) -> bytes:
+    """Return the line that notes spans which are no longer open; None for all in the lines
+    before."""
+    ids = _ALL if span_ids is None else list(span_ids)
+    return orjson.dumps({"resourceSpans": [], "ended": ids}) + b"\n"
+
+
+def ended_in(line: bytes) -> Sequence[str] | None:
+    """Return the ids of spans that a line notes as ended, None if it notes all spans before it."""
+    if line.startswith(_ENDED):
+        with suppress(ValueError, TypeError, KeyError):
+            ids = orjson.loads(line)["ended"]
+            return None if ids == _ALL else [str(span_id) for span_id in ids]
+    return ()
 
 
 class _Started(_Ref):
@@ -110,6 +161,8 @@ class Journal:
         self._ended_up_to = ended_up_to
         self._file: AppendFile | None = None
         self._limit = _GROWN
+        self._first = 0
+        """Bytes of the first line."""
         self._open: dict[int, _Started] = {}
         self._sent: dict[Signal, bytes] = {}
         """The line of each signal that notes what has been sent of it."""
@@ -171,8 +224,7 @@ class Journal:
 
         To be called without the lock of that spool.
         """
-        document = {"resourceSpans": [], "sent": {"signal": signal, **mark._asdict()}}
-        line = orjson.dumps(document) + b"\n"
+        line = sent_line(signal, mark)
         with self.lock:
             self._sent[signal] = line
             if self._file is not None:
@@ -222,6 +274,13 @@ class Journal:
                 return False
             self._limit = self._file.size + _GROWN
             return True
+
+    def forget_ended(self) -> None:
+        """Leave no ended span in the file; where there is no room for a new one, no span at all."""
+        with self.lock:
+            if not self.rewrite() and self._file is not None:
+                with suppress(OSError):
+                    self._file.truncate(self._first)
 
     def close(self, keep: bool = False) -> None:
         """Remove the file; `keep` leaves its first line, for whoever sends what is spooled."""
@@ -277,7 +336,8 @@ class Journal:
 
     def _contents(self, inode: int) -> bytes:
         first = {
-            "journal": 1,
+            "journal": _VERSION,
+            "spool": _SPOOL_VERSION,
             "inode": inode,
             "destination": self._destination,
             "protocol": self._protocol,
@@ -287,7 +347,9 @@ class Journal:
             "from": self._ended_up_to(),
             "pid": os.getpid(),
         }
-        lines = [orjson.dumps(first) + b"\n", *self._sent.values()]
+        line = orjson.dumps(first) + b"\n"
+        self._first = len(line)
+        lines = [line, *self._sent.values()]
         for started in list(self._open.values()):
             lines += started.line
         return b"".join(lines)

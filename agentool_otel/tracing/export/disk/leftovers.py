@@ -13,6 +13,7 @@ import os
 import shlex
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,8 +25,15 @@ from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk import journal
-from agentool_otel.tracing.export.disk.files import AppendFile, lock
-from agentool_otel.tracing.export.disk.spool import SUFFIXES, read_spool, sent_bytes, span_id_of
+from agentool_otel.tracing.export.disk.files import lock
+from agentool_otel.tracing.export.disk.frames import (
+    SentMark,
+    Stretches,
+    read_spool,
+    sent_stretches,
+    span_id_of,
+)
+from agentool_otel.tracing.export.disk.spool import SUFFIXES
 from agentool_otel.tracing.export.incomplete import close_document, span_id_in
 from agentool_otel.tracing.export.send.otlp import Destination
 
@@ -46,6 +54,10 @@ class Damaged(Exception):
     """A file of ours holds what our processes do not write."""
 
 
+class OtherVersion(NotOurs):
+    """A file has a format of another version of this package."""
+
+
 class RecoveryReport:
     """Files that a recovery has found in a folder and could not deliver."""
 
@@ -53,6 +65,8 @@ class RecoveryReport:
         self.folder = folder
         self.left_alone: dict[Path, str] = {}
         """Files, or the folder, that are not ours to touch."""
+        self.other_versions: dict[Path, str] = {}
+        """Files of ours that another version of this package has to recover."""
         self.set_aside: dict[Path, str] = {}
         """Files of ours that cannot be understood, under the names that they have now."""
         self.failed: dict[Path, str] = {}
@@ -80,6 +94,7 @@ class RecoveryReport:
         """Yield what users should know of it, a line each."""
         for files, label in (
             (self.left_alone, "not made here by this user's programs and left alone"),
+            (self.other_versions, "of another version of agentool-otel and left alone"),
             (self.set_aside, "damaged and set aside"),
             (self.failed, "not to be read or written at present"),
         ):
@@ -126,6 +141,8 @@ class Leftovers:
         status = os.fstat(file)
         self.died_ns = status.st_mtime_ns
         self._first = _first_line(file)
+        self.damaged_lines = 0
+        """Lines that `unfinished` has met and could not understand."""
         try:
             header = orjson.loads(self._first)
             ours = header["inode"] == status.st_ino and str(header["destination"]).isprintable()
@@ -143,6 +160,13 @@ class Leftovers:
         """The vocabulary whose names the process was to send beside ours."""
         if not ours:
             raise NotOurs(path, "it is a copy of a journal, made elsewhere")
+        for what, newest in journal.UNDERSTOOD.items():
+            if (version := header.get(what, newest)) != newest:
+                raise OtherVersion(
+                    path,
+                    f"its {what} has format {version!r}, and this version reads {newest}; "
+                    "hint: recover it with the version that wrote it",
+                )
 
     def sibling(self, suffix: str) -> Path:
         """Return another file of the process; it may not be there."""
@@ -160,23 +184,23 @@ class Leftovers:
         for signal, suffixes in SUFFIXES.items():
             path = self.sibling(suffixes.waiting)
             with suppress(FileNotFoundError):
-                if self.sent_bytes(signal) < os.lstat(path).st_size:
+                if len(self.sent_stretches(signal)) < os.lstat(path).st_size:
                     return True
         ended: list[str] = []
         with suppress(FileNotFoundError):
-            for batch in read_spool(self.sibling(SUFFIXES["traces"].waiting), _READ):
-                ended += map(span_id_of, batch)
+            for stretch in read_spool(self.sibling(SUFFIXES["traces"].waiting), _READ):
+                ended += map(span_id_of, stretch.spans)
         return any(True for _ in self.unfinished(ended))
 
-    def sent_bytes(self, signal: Signal) -> int:
-        """Return the bytes at the beginning of the spool of a signal that have arrived.
+    def sent_stretches(self, signal: Signal) -> Stretches:
+        """Return the parts of the spool of a signal that have arrived.
 
         Raises:
             OSError: the spool is missing or cannot be read.
             Damaged: the journal has a line that is too long for one of ours.
         """
         marks = journal.sent_marks(self._lines(), signal)
-        return sent_bytes(self.sibling(SUFFIXES[signal].waiting), marks)
+        return sent_stretches(self.sibling(SUFFIXES[signal].waiting), marks)
 
     def unfinished(self, ended: Iterable[str]) -> Iterator[bytes]:
         """Yield a closed document for every span that has not ended; a damaged line is left out.
@@ -185,17 +209,55 @@ class Leftovers:
             Damaged: the journal has a line that is too long for one of ours.
         """
         done = set(ended)
-        for line in self._lines():
-            with suppress(ValueError):
+        first = 0
+        for number, line in enumerate(self._lines()):
+            ids = journal.ended_in(line)
+            if ids is None:
+                first = number
+            else:
+                done.update(ids)
+        self.damaged_lines = 0
+        for line in islice(self._lines(), first, None):
+            try:
                 span_id = span_id_in(line)
                 if span_id not in done:
                     done.add(span_id)
                     yield close_document(line, self.died_ns)
+            except ValueError:
+                is_damaged = line.endswith(b"\n") and not line.startswith(journal.WITHOUT_SPANS)
+                self.damaged_lines += is_damaged
 
     def _lines(self) -> Iterator[bytes]:
         with os.fdopen(os.dup(self._file), "rb") as file:
             file.seek(len(self._first) + 1)
             yield from lines_of(file)
+
+    def note_sent(self, signal: Signal, mark: SentMark) -> None:
+        """Note spans, or log records, of a spool that have arrived or are kept elsewhere."""
+        self._note(journal.sent_line(signal, mark))
+
+    def note_ended(self, span_ids: Iterable[str] | None) -> None:
+        """Note open spans that are closed and have arrived; None for all of them.
+
+        All of them have to be noted before the spool is removed: it shows which have ended.
+        """
+        self._note(journal.ended_line(span_ids))
+
+    def _note(self, line: bytes) -> None:
+        """Append a line. Where there is no room, what it notes may be sent again."""
+        status = os.fstat(self._file)
+        is_torn = _read_at(self._file, status.st_size - 1, 1) != b"\n"
+        with suppress(OSError), _staying(self._file):
+            os.lseek(self._file, 0, os.SEEK_END)
+            os.write(self._file, b"\n" * is_torn + line)
+            os.utime(self.path, ns=(status.st_atime_ns, status.st_mtime_ns))  # the time of death
+
+    def forget_spans(self) -> None:
+        """Leave nothing but the first line and the marks of log records, in place."""
+        marks = list(journal.sent_marks(self._lines(), "logs"))
+        os.ftruncate(self._file, len(self._first) + 1)
+        for mark in marks:
+            self.note_sent("logs", mark)
 
     def remove(self) -> None:
         """Delete the journal, and what a process that was killed while it wrote left beside it."""
@@ -207,14 +269,13 @@ class Leftovers:
                 os.close(open_own(partial, os.O_RDONLY))
                 partial.unlink()
 
-    def empty(self) -> None:
-        """Truncate the journal to its first line, which has the destination of the other files."""
-        if self._in_place():
-            header = orjson.loads(self._first)
-            with suppress(OSError):
-                AppendFile.put(
-                    self.path, lambda inode: orjson.dumps({**header, "inode": inode}) + b"\n"
-                ).close()
+    def retire(self, report: RecoveryReport) -> None:
+        """Delete the journal, or set it aside if lines in it could not be understood."""
+        if self.damaged_lines:
+            lines = "1 line" if self.damaged_lines == 1 else f"{self.damaged_lines} lines"
+            report.set_aside[self.set_aside()] = f"{lines} in it cannot be understood"
+        else:
+            self.remove()
 
     def set_aside(self) -> Path:
         """Give the journal a name under which nobody takes it up again, and return that."""
@@ -273,6 +334,8 @@ def _claim(path: Path, survey: RecoveryReport) -> Leftovers | None:
         # The file may have been replaced or removed between opening and locking it.
         if lock(file) and os.path.samestat(os.fstat(file), os.lstat(path)):
             return Leftovers(path, file)
+    except OtherVersion as error:
+        survey.other_versions[path] = error.strerror or ""
     except NotOurs as error:
         survey.left_alone[path] = error.strerror or ""
     except OSError as error:
@@ -294,5 +357,20 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _first_line(file: int) -> bytes:
-    os.lseek(file, 0, os.SEEK_SET)
-    return os.read(file, _FIRST_LINE).partition(b"\n")[0]
+    return _read_at(file, 0, _FIRST_LINE).partition(b"\n")[0]
+
+
+def _read_at(file: int, start: int, size: int) -> bytes:
+    with _staying(file):
+        os.lseek(file, start, os.SEEK_SET)
+        return os.read(file, size)
+
+
+@contextmanager
+def _staying(file: int) -> Generator[None]:
+    """Leave the position of a descriptor as it is: the lines of the file may be read meanwhile."""
+    here = os.lseek(file, 0, os.SEEK_CUR)
+    try:
+        yield
+    finally:
+        os.lseek(file, here, os.SEEK_SET)

@@ -1,39 +1,27 @@
 """Encoded spans in the order they ended, on disk while they wait to be sent.
 
 Log records wait in the same way in a file of their own; below, "spans" means both.
-`<name>.spool`: each span a request of its own after its length as `uint32` big-endian, the framing
-of the Collector's file exporter, so that `agentool-otel show` reads it too. The disk is the queue:
-memory holds its first few megabytes at most, however long an endpoint is down. Where there is no
-disk to write to, spans wait in memory, up to a limit.
+`<name>.spool` has the format of `frames`, so `agentool-otel show` reads it too. The disk is the
+queue: memory holds its first few megabytes at most, however long an endpoint is down. Where there
+is no disk to write to, spans wait in memory, up to a limit.
+
+An exception of the program's signal handlers may end a call here at any point. So the file is what
+counts: a frame that was written and not counted is found when the next one is.
 """
 
 from __future__ import annotations
 
-import os
-import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.ownership import open_own
-from agentool_otel.otlp.protobuf_encoder import is_whole, span_of
 from agentool_otel.tracing.export.disk.files import AppendFile, FileReplaced, RecordingDir
+from agentool_otel.tracing.export.disk.frames import SentMark, Stretch, frame_span, stretches
 
-__all__ = [
-    "SUFFIXES",
-    "SentMark",
-    "Spool",
-    "Suffixes",
-    "frame_span",
-    "frames",
-    "read_spool",
-    "sent_bytes",
-    "span_id_of",
-]
+__all__ = ["SUFFIXES", "Spool", "Suffixes"]
 
 
 class Suffixes(NamedTuple):
@@ -55,92 +43,37 @@ _IN_HAND = 8 << 20
 """Bytes of spans on disk that are in memory as well: what was just written is not read again."""
 _READ = 4 << 20
 """Bytes that are read from disk at once."""
-_LARGEST = 1 << 28
-"""Bytes of a span, within reason."""
 _PATIENCE_NS = 1_000_000_000
 
 
-class SentMark(NamedTuple):
-    """End of the spans in a spool that have been sent.
+class _Disk(NamedTuple):
+    """The file, and the position of its first byte among all that this process has written."""
 
-    The mark outlives the file: a file that was cut, or replaced, since then has another span there.
-    """
+    file: AppendFile
+    first: int
 
-    end: int
-    """Position behind the last span that has been sent."""
-    size: int
-    """Bytes of that span."""
-    checksum: int
-    """CRC-32 of that span."""
+    @property
+    def end(self) -> int:
+        return self.first + self.file.size
 
-
-def frame_span(span: bytes) -> bytes:
-    """Return an encoded span after its length."""
-    return len(span).to_bytes(4, "big") + span
+    def read(self, start: int, size: int) -> bytes:
+        return self.file.read(start - self.first, size)
 
 
-def frames(data: bytes) -> Iterator[bytes]:
-    """Yield the spans whose frames are complete; damage ends it."""
-    at = 0
-    while at + 4 < len(data):
-        end = at + 4 + int.from_bytes(data[at : at + 4], "big")
-        # A request begins with the tag of its only field.
-        if end > len(data) or data[at + 4] != 0x0A:
-            return
-        yield data[at + 4 : end]
-        at = end
+class _Written(NamedTuple):
+    """The spans on disk that have been counted."""
+
+    end: int = 0
+    number: int = 0
 
 
-def span_id_of(span: bytes) -> str:
-    """Return the id of an encoded span, in hex."""
-    # Its message begins with the trace id (tag, length, 16 bytes), then the span id.
-    return span_of(span)[20:28].hex()
+class _Sent(NamedTuple):
+    """The spans on disk that are where they belong."""
 
-
-def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
-    """Yield the spans of a spool in batches of about `size` bytes, up to the first damage.
-
-    Raises:
-        NotOurs: it was not made here.
-        OSError: it cannot be read.
-    """
-    with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
-        tail = b""
-        while data := file.read(max(size, _missing(tail))):
-            tail += data
-            complete = list(frames(tail))
-            batch = list(takewhile(is_whole, complete))
-            tail = tail[sum(len(span) + 4 for span in batch) :]
-            if batch:
-                yield batch
-            if len(batch) < len(complete):
-                return
-
-
-def sent_bytes(path: Path, marks: Iterable[SentMark]) -> int:
-    """Return the bytes at the beginning of a spool that have been sent, by the marks that fit it.
-
-    Raises:
-        NotOurs: it was not made here.
-        OSError: it cannot be read.
-    """
-    with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
-        return max((mark.end for mark in marks if _fits(mark, file)), default=0)
-
-
-def _fits(mark: SentMark, file: BinaryIO) -> bool:
-    start = mark.end - mark.size - 4
-    is_complete = 0 <= start < mark.end <= os.fstat(file.fileno()).st_size
-    if not (is_complete and 0 < mark.size < _LARGEST):
-        return False
-    file.seek(start)
-    frame = file.read(4 + mark.size)
-    return frame[:4] == mark.size.to_bytes(4, "big") and zlib.crc32(frame[4:]) == mark.checksum
-
-
-def _missing(tail: bytes) -> int:
-    """Return the bytes that a span which has begun still lacks, within reason."""
-    return min(int.from_bytes(tail[:4], "big"), _LARGEST) if len(tail) >= 4 else 0
+    end: int = 0
+    number: int = 0
+    last: bytes = b""
+    """The last one; empty where no mark can be made of it."""
 
 
 class Spool:
@@ -154,34 +87,51 @@ class Spool:
     def __init__(self, place: RecordingDir | None, signal: Signal = "traces"):
         self._place = place
         self._suffixes = SUFFIXES[signal]
-        self._file: AppendFile | None = None
-        self._sent = 0
-        self._sent_last = b""  # the span before that position
-        self._in_hand: deque[bytes] = deque()  # spans of the file, from that position on
-        self._in_hand_bytes = 0  # of the file
-        self._memory: deque[bytes] = deque()  # spans that are not in the file
+        self._disk: _Disk | None = None
+        self._written = _Written()
+        self._sent = _Sent()
+        self._in_hand: deque[tuple[int, bytes]] = deque()
+        """Spans on disk from `_sent` on, without a gap, and where each ends."""
+        self._memory: deque[bytes] = deque()
+        """Spans that are not on disk."""
         self._memory_bytes = 0
         self._from_memory = False  # where the spans being sent came from
         self._batch_waits = False  # whether those spans are still here
         self._retry_ns = 0
         self.has_forgotten = False
         """Whether the file was replaced since this was last reset."""
-        self.waiting = 0
-        """Spans that have not been sent."""
         self.lost = 0
         """Spans that did wait here and are gone, with their file or for lack of room."""
+        self.damage: list[Stretch] = []
+        """Parts of the file that could not be read, since this was last emptied."""
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of spans that have not been sent."""
+        return self._on_disk + len(self._memory)
+
+    @property
+    def _on_disk(self) -> int:
+        return self._written.number - self._sent.number
 
     @property
     def waiting_bytes(self) -> int:
-        return self._memory_bytes + (0 if self._file is None else self._file.size - self._sent)
+        return self._memory_bytes + self._disk_bytes
+
+    @property
+    def _disk_bytes(self) -> int:
+        return 0 if self._disk is None else self._disk.end - self._sent.end
+
+    @property
+    def path(self) -> Path | None:
+        return None if self._disk is None else self._disk.file.path
 
     def put(self, span: bytes, now_ns: int) -> bool:
         """Take an encoded span; False if there is no room for it."""
         if self._place is not None and now_ns >= self._retry_ns:
             try:
-                if self._file is None or self._file.size < _ON_DISK:
+                if self._disk_bytes < _ON_DISK:
                     self._append(self._place, span)
-                    self.waiting += 1
                     return True
             except OSError:
                 self._retry_ns = now_ns + _PATIENCE_NS
@@ -189,16 +139,15 @@ class Spool:
             return False
         self._memory.append(span)
         self._memory_bytes += len(span)
-        self.waiting += 1
         return True
 
     def skip(self) -> Path | None:
         """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
         what comes in memory: in its place it could not be read either. Return its path."""
-        file = self._file
+        path = self.path
         self._place = None
         self._forget()
-        return None if file is None else file.path
+        return path
 
     def look(self) -> None:
         """Begin a new file if somebody has deleted this one.
@@ -206,11 +155,13 @@ class Spool:
         Raises:
             OSError: as `next`.
         """
-        if self._file is not None:
+        if self._disk is not None:
             try:
-                self._file.look()
+                self._disk.file.look()
             except FileReplaced:
                 self._forget()
+            else:
+                self._count_up_to(self._disk, self._disk.end)
 
     def next(self, size: int, most: int | None = None) -> list[bytes]:
         """Return the spans to be sent next: of `size` bytes or a single one, and at most `most`.
@@ -219,10 +170,13 @@ class Spool:
             OSError: the file cannot be read; `skip` goes on without it.
         """
         self._from_memory = bool(self._memory)
-        if not (self._from_memory or self._in_hand):
+        in_hand = self._in_hand
+        while in_hand and in_hand[0][0] <= self._sent.end:  # `done` was interrupted
+            in_hand.popleft()
+        if not (self._from_memory or in_hand):
             self._read_ahead()
         batch: list[bytes] = []
-        for span in self._memory if self._from_memory else self._in_hand:
+        for span in self._memory if self._from_memory else (span for _, span in in_hand):
             if batch and (size < len(span) or len(batch) == most):
                 break
             size -= len(span)
@@ -231,61 +185,81 @@ class Spool:
         return batch
 
     def _read_ahead(self) -> None:
-        """Take the next spans of the file in hand."""
-        if self._file is None or self._sent >= self._file.size:
+        """Take the next spans of the file in hand, behind damage if there is any."""
+        disk = self._disk
+        if disk is None:
             return
-        data = self._file.read(self._sent, _READ)
-        first = 4 + int.from_bytes(data[:4], "big")
-        if first > len(data):
-            data = self._file.read(self._sent, first)
-        self._in_hand.extend(frames(data))
-        self._in_hand_bytes = sum(map(len, self._in_hand)) + 4 * len(self._in_hand)
-        if not self._in_hand:  # damaged: where the next one begins is unknown
-            self._lose(self.waiting)
-            self._sent, self._sent_last = self._file.size, b""
+        for stretch in stretches(disk.read, self._sent.end, disk.end, _READ):
+            end = stretch.start
+            for span in stretch.spans:
+                end += 4 + len(span)
+                self._in_hand.append((end, span))
+            if stretch.spans:
+                return
+            self.damage.append(stretch._replace(start=stretch.start - disk.first))
+            self._sent = _Sent(stretch.end, self._sent.number)
+        self._lose(self._on_disk)  # what was counted and has been damaged
+        self._sent = _Sent(disk.end, self._written.number)
 
     def done(self, spans: Sequence[bytes]) -> None:
         """Forget the first of the spans that `next` returned: they are where they belong."""
         if not self._batch_waits:  # they have been counted as lost with their file
             self.lost -= len(spans)
             return
-        self.waiting -= len(spans)
-        for span in spans:
+        for _ in spans:
             if self._from_memory:
                 self._memory_bytes -= len(self._memory.popleft())
-                continue
-            self._sent_last = self._in_hand.popleft()
-            self._in_hand_bytes -= 4 + len(span)
-            self._sent += 4 + len(span)
+            else:
+                end, span = self._in_hand[0]
+                self._sent = _Sent(end, self._sent.number + 1, span)
+                self._in_hand.popleft()
 
     @property
     def sent_mark(self) -> SentMark | None:
         """Return the end of the spans in the file that have been sent; None without any."""
-        if not self._sent or not self._sent_last:
+        end, _, last = self._sent
+        if self._disk is None or not last or end <= self._disk.first:
             return None
-        return SentMark(self._sent, len(self._sent_last), zlib.crc32(self._sent_last))
+        return SentMark.of(end - self._disk.first, last)
 
     @property
-    def consumed_bytes(self) -> int:
+    def sent_bytes(self) -> int:
         """Bytes of the file that are no longer needed."""
-        return self._sent
+        return 0 if self._disk is None else self._sent.end - self._disk.first
 
-    def remove_sent(self) -> None:
+    def remainder(self) -> Remainder | None:
+        """Return what waits in the file, for a new file; None where there is no file.
+
+        Raises:
+            OSError: the file cannot be read, or there is no room for a new one.
+        """
+        return None if self._disk is None else Remainder(self._disk.file, self.sent_bytes)
+
+    def remove_sent(self, remainder: Remainder | None = None) -> None:
         """Remove what has been sent from the file.
+
+        Args:
+            remainder: what waits, most of it copied already.
 
         Raises:
             OSError: there is no room for the rest in a new file.
         """
-        if self._file is None or not self._sent:
+        disk = self._disk
+        if disk is None or self._sent.end <= disk.first:
             return
-        remainder = self._file.size - self._sent
-        if remainder:
-            data = self._file.read(self._sent, remainder)
-            self._file = self._file.replace(lambda _: data)
-        else:
-            self._file.truncate(0)
-        self._sent = 0
-        self._sent_last = b""
+        if disk.end <= self._sent.end:
+            disk.file.truncate(0)
+            self._disk = _Disk(disk.file, self._sent.end)
+        elif (copied := remainder or self.remainder()) is not None:
+            try:
+                if copied.source is not disk.file:
+                    raise FileReplaced(copied.source.path)
+                fresh = copied.take_place()
+            except BaseException:
+                copied.drop()
+                raise
+            self._disk = _Disk(fresh, disk.first + copied.start)
+            disk.file.close()
 
     def save(self) -> None:
         """Move what is in memory to disk; what the disk does not take is lost."""
@@ -301,36 +275,63 @@ class Spool:
         """Write a span, into a new file if somebody has deleted ours."""
         frame = frame_span(span)
         try:
-            if self._file is None:
-                self._file = place.open(self._suffixes.waiting)
-            self._file.append(frame)
+            disk = self._disk or self._open(place)
+            disk.file.append(frame)
         except FileReplaced:
             self._forget()
-            self._file = place.open(self._suffixes.waiting)
-            self._file.append(frame)
-        in_hand = self._in_hand_bytes + len(frame)
-        if in_hand <= _IN_HAND and self._sent + in_hand == self._file.size:
-            self._in_hand.append(span)
-            self._in_hand_bytes = in_hand
+            disk = self._open(place)
+            disk.file.append(frame)
+        end = disk.end
+        start = end - len(frame)
+        if start != self._written.end:
+            disk = self._count_up_to(disk, start)
+            end = disk.end
+            start = end - len(frame)
+        self._written = _Written(end, self._written.number + 1)
+        before = self._in_hand[-1][0] if self._in_hand else self._sent.end
+        if before == start and end - self._sent.end <= _IN_HAND:
+            self._in_hand.append((end, span))
+
+    def _open(self, place: RecordingDir) -> _Disk:
+        file = place.open(self._suffixes.waiting)
+        self._disk = disk = _Disk(file, self._written.end)
+        return disk
+
+    def _count_up_to(self, disk: _Disk, end: int) -> _Disk:
+        """Count spans that were written by calls which did not come to count them.
+
+        Returns:
+            the file; where its truncation was interrupted, with its new position.
+        """
+        written = self._written
+        if end < written.end:
+            self._disk = disk = _Disk(disk.file, disk.first + written.end - end)
+        elif end > written.end:
+            found = sum(
+                len(stretch.spans) for stretch in stretches(disk.read, written.end, end, _READ)
+            )
+            self._written = _Written(end, written.number + found)
+        return disk
 
     def _forget(self) -> None:
         """Leave the file, and count what waits in it as lost."""
-        file, self._file = self._file, None
-        self._lose(self.waiting - len(self._memory))
+        disk, self._disk = self._disk, None
+        self._lose(self._on_disk)
         self._batch_waits = self._batch_waits and self._from_memory
         self.has_forgotten = True
-        self._rewind()
-        if file is not None:
-            file.close()
+        self._pass_over()
+        if disk is not None:
+            disk.file.close()
 
-    def _rewind(self) -> None:
-        """Begin at the start of a file that is empty."""
-        self._sent = self._in_hand_bytes = 0
-        self._sent_last = b""
+    def _pass_over(self) -> None:
+        """Go on behind all that was written."""
+        end, number = self._written
+        if self._disk is not None:
+            end = self._disk.end
+        self._written, self._sent = _Written(end, number), _Sent(end, number)
         self._in_hand.clear()
 
     def _lose(self, spans: int) -> None:
-        self.waiting -= spans
         self.lost += spans
 
     def give_up(self) -> None:
@@ -339,9 +340,7 @@ class Spool:
         self._memory.clear()
         self._memory_bytes = 0
         self._batch_waits = False
-        self._rewind()
-        if self._file is not None:
-            self._sent = self._file.size
+        self._pass_over()
 
     def refuse(self, spans: Sequence[bytes]) -> bool:
         """Keep spans that the receiver does not take apart from the others; False if impossible."""
@@ -361,20 +360,82 @@ class Spool:
 
     def close(self) -> None:
         """Close the file, and remove it if nothing waits in it."""
-        file, self._file = self._file, None
-        if file is not None:
-            if self._sent >= file.size:
-                file.remove()
+        if self._disk is not None:
+            with suppress(OSError):
+                self.look()
+        disk, self._disk = self._disk, None
+        if disk is not None:
+            if self._sent.end >= disk.end:
+                disk.file.remove()
             else:
-                file.close()
+                disk.file.close()
 
     def abandon(self) -> None:
         """Leave everything to the parent, in a forked child."""
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
+        disk, self._disk = self._disk, None
+        if disk is not None:
+            disk.file.close()
         self._memory.clear()
-        self._memory_bytes = self.waiting = self.lost = 0
+        self._memory_bytes = self.lost = 0
         self._batch_waits = False
-        self._rewind()
+        self._written, self._sent = _Written(), _Sent()
+        self._in_hand.clear()
         self._retry_ns = 0
+
+
+class Remainder:
+    """A new file with what waits in a spool, made while the spool is still written.
+
+    Args:
+        source: the spool.
+        start: the first byte that is copied.
+
+    Raises:
+        OSError: the spool cannot be read, or there is no room.
+    """
+
+    def __init__(self, source: AppendFile, start: int):
+        self.source = source
+        self.start = start
+        self._copied = start
+        self._reader = source.reader()
+        try:
+            self._file = AppendFile.beside(source.path)
+        except BaseException:
+            self._reader.close()
+            raise
+
+    @property
+    def left(self) -> int:
+        """Return the bytes that are not copied yet."""
+        return self.source.size - self._copied
+
+    def copy(self, size: int) -> None:
+        """Copy up to so many bytes.
+
+        Raises:
+            OSError: there is no room, or the spool cannot be read.
+        """
+        self._reader.seek(self._copied)
+        data = self._reader.read(min(size, self.left))
+        if not data:
+            raise FileReplaced(self.source.path)
+        self._file.append(data)
+        self._copied += len(data)
+
+    def take_place(self) -> AppendFile:
+        """Copy what is left, and put the file in the place of the spool.
+
+        Raises:
+            OSError: there is no room, or the spool cannot be read.
+        """
+        while self.left > 0:
+            self.copy(_READ)
+        self._reader.close()
+        self._file.take_place(self.source.path)
+        return self._file
+
+    def drop(self) -> None:
+        """Remove the new file: the spool stays as it is."""
+        self._reader.close()
+        self._file.remove()

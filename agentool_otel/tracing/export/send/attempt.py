@@ -69,6 +69,8 @@ class Answer(msgspec.Struct, frozen=True):
     """Spans of an accepted request that the receiver did not take."""
     unknown: bool = False
     """The receiver has nothing that takes this signal, or is addressed wrongly."""
+    late: bool = False
+    """The receiver did not answer in time."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "reason", line(self.reason, _WORDS))
@@ -132,12 +134,12 @@ class HttpSender:
             self.close()
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
-                return Answer("later", _reason_of(error))
+                return _answer_of(error)
         try:
             return self._attempt(request, headers, deadline)
         except Exception as error:
             self.close()
-            return Answer("later", _reason_of(error))
+            return _answer_of(error)
 
     def _attempt(self, request: bytes, headers: Mapping[str, str], deadline: Deadline) -> Answer:
         route = self._route = self._route or connect(self._url, self._tls, proxies=not self._bare)
@@ -228,8 +230,9 @@ class GrpcSender:
             return Answer("too_large", reason)
         if code in (codes.INVALID_ARGUMENT, codes.OUT_OF_RANGE, codes.DATA_LOSS):
             return Answer("invalid", reason)
-        unknown = code is codes.UNIMPLEMENTED
-        return Answer("later", reason, _bounded_wait(_grpc_retry_after(error)), unknown=unknown)
+        wait_s = _bounded_wait(_grpc_retry_after(error))
+        unknown, late = code is codes.UNIMPLEMENTED, code is codes.DEADLINE_EXCEEDED
+        return Answer("later", reason, wait_s, unknown=unknown, late=late)
 
     def close(self) -> None:
         channel, self._channel = self._channel, None
@@ -286,6 +289,10 @@ def _grpc_retry_after(error: Any) -> float | None:
             with suppress(ValueError):
                 return float(from_bytes(remainder, 4)[0])
     return None
+
+
+def _answer_of(error: Exception) -> Answer:
+    return Answer("later", _reason_of(error), late=isinstance(error, TimeoutError))
 
 
 def _reason_of(error: Exception) -> str:

@@ -11,7 +11,6 @@ import logging
 import threading
 import time
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import Context, attach, detach, get_current
@@ -24,7 +23,7 @@ from agentool_otel.otlp.protobuf_parts import ProtobufParts
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import send_remains
-from agentool_otel.tracing.export.disk.spool import Spool
+from agentool_otel.tracing.export.disk.spool import Remainder, Spool
 from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
 from agentool_otel.tracing.export.send.attempt import Answer, Sender
@@ -209,9 +208,12 @@ class Outbox:
             else:  # the interpreter starts no more threads at its end
                 self._last_pass(deadline)
         self._closed = True
-        with self._lock:
+        with self._journal.lock if self._journal is not None else self._lock, self._lock:
             self._spool.save()
             self._report_at_end()
+            if self._journal is not None and self._signal == "traces":
+                # While the journal has spans that were sent, only the spool shows that they ended.
+                self._journal.forget_ended()
             self._spool.close()
         self._hang_up()
 
@@ -312,7 +314,9 @@ class Outbox:
         with self._lock:
             try:
                 self._spool.look()
-                return self._spool.next(self._limit, self._most)
+                batch = self._spool.next(self._limit, self._most)
+                self._report_damage()
+                return batch
             except OSError as error:
                 lost = -self._spool.lost
                 path = self._spool.skip()
@@ -320,6 +324,17 @@ class Outbox:
                 why = error.strerror or error
                 _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
                 return self._spool.next(self._limit, self._most)
+
+    def _report_damage(self) -> None:
+        for start, end, _ in self._spool.damage:
+            _log.error(
+                "%s is damaged from byte %d to %d: %s there are lost",
+                self._spool.path,
+                start,
+                end,
+                self._name,
+            )
+        self._spool.damage.clear()
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         if deadline is not None and time.monotonic() > deadline:
@@ -403,22 +418,37 @@ class Outbox:
         )
 
     def _truncate(self) -> None:
-        """Remove sent spans from disk once they are many, and from the journal first."""
-        if self._spool.consumed_bytes < _CUT:
+        """Remove sent spans from disk once they are many, and from the journal first.
+
+        What waits is copied into a new file without the lock, but for its end: no call of the
+        program waits long. A cut takes less than what was sent since the last one.
+        """
+        spool = self._spool
+        if spool.sent_bytes < max(_CUT, spool.waiting_bytes):
             return
-        with self._journal.lock if self._journal is not None else self._lock, self._lock:
-            # Written anew only when that takes less than what was sent, and what has to be copied
-            # is little: the cost stays constant, and no call waits long for the lock.
-            if self._spool.waiting_bytes > _FULL:
-                return
-            if (
-                self._journal is not None
-                and self._signal == "traces"
-                and (self._journal.size > self._spool.consumed_bytes or not self._journal.rewrite())
-            ):
-                return
-            with suppress(OSError):
-                self._spool.remove_sent()
+        remainder: Remainder | None = None
+        try:
+            with self._lock:
+                if spool.waiting_bytes > _FULL:
+                    remainder = spool.remainder()
+            while remainder is not None and remainder.left > _FULL:
+                remainder.copy(_FULL)
+            with self._journal.lock if self._journal is not None else self._lock, self._lock:
+                if self._forgets_sent():
+                    spool.remove_sent(remainder)
+                    remainder = None
+        except OSError:
+            pass  # no room: the next cut may find some
+        finally:
+            if remainder is not None:
+                remainder.drop()
+
+    def _forgets_sent(self) -> bool:
+        """Write the journal anew, without the spans that have been sent; False if that is not
+        possible, or takes more than what was sent."""
+        if self._journal is None or self._signal != "traces":
+            return True
+        return self._journal.size <= self._spool.sent_bytes and self._journal.rewrite()
 
     # ------------------------------------------------------------------------------------ the end
 
