@@ -26,6 +26,7 @@ from agentool_otel.content.masking.credentials import (
     suspicious,
 )
 from agentool_otel.ground import environment
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv.agentool import CONTENT_REDACTED, FORMS
 from agentool_otel.semconv.table import CONTENT
@@ -238,7 +239,8 @@ class Policy(msgspec.Struct, frozen=True):
         assert self.redact is not None
         try:
             changed = self.redact(attribute, text)
-        except Exception:  # the user's hook: whatever it raises, the content must not leave
+        except Exception as error:  # the user's hook: whatever it raises, content must not leave
+            let_through(error)
             _log.warning("redact raised on %s: the attribute is left out", attribute)
             return None
         return changed if isinstance(changed, str) else None

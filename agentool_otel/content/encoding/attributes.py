@@ -20,6 +20,7 @@ from agentool_otel.content.encoding.introspection import (
     module_name,
     mro,
 )
+from agentool_otel.ground.interruptions import let_through
 
 __all__ = ["allow", "attribute"]
 
@@ -180,7 +181,8 @@ def _running(descriptor: property | types.FunctionType) -> _Reader:
     def read(value: Any) -> Any:
         try:
             return get(value)
-        except Exception:  # a library's, on an object that is only half made
+        except Exception as error:  # a library's, on an object that is only half made
+            let_through(error)
             return MISSING
 
     return read

@@ -27,6 +27,7 @@ from agentool_otel.content.encoding.introspection import (
 )
 from agentool_otel.content.encoding.library_kinds import declared_fields, of_libraries
 from agentool_otel.content.masking.credentials import HARMLESS, NAMES, harmless
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
 
@@ -142,7 +143,8 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
             opened += len(level)
             if opened > _OPENED and _repeats(level, ids):
                 return None
-    except (TypeError, RuntimeError):  # a name that is no text; a dict changed by another thread
+    except (TypeError, RuntimeError) as error:  # a name that is no text; a dict that was changed
+        let_through(error)
         return None
     return plain
 
@@ -213,7 +215,8 @@ class _Walk:
             member: Any
             try:
                 member = next(source.members, _END)
-            except RuntimeError:  # another thread changed it meanwhile
+            except RuntimeError as error:  # another thread changed it meanwhile
+                let_through(error)
                 member, limit = None, "changed"
             if member is _END or limit is not None:
                 if member is not _END and len(frames) == 2 and source.few:
@@ -270,6 +273,7 @@ class _Walk:
             try:
                 inner = self._look(value, kind)
             except Exception as error:  # a value of the user, stranger than all we know
+                let_through(error)
                 return unencodable(value, type_name(type(error))), None
             if type(inner) is Items:
                 return None, inner

@@ -20,6 +20,7 @@ from agentool_otel.content.encoding.introspection import (
     mro,
     type_name,
 )
+from agentool_otel.ground.interruptions import let_through
 
 __all__ = ["cause_of", "stack_of", "str_of"]
 
@@ -49,7 +50,8 @@ def str_of(error: BaseException) -> str:
         return _text_of_args(error)
     try:
         return str(error)
-    except Exception:  # a user's __str__
+    except Exception as failure:  # a user's __str__
+        let_through(failure)
         return class_name(type(error))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.untrusted_text import logger
 
@@ -48,6 +49,7 @@ class Folder:
                     out.write(data)
                 os.replace(partial, path)  # whole or not at all, also for a reader next door
         except OSError as error:
+            let_through(error)
             if not self._failed:
                 _log.error("large content cannot be stored in %s: %s", self.folder, error)
             self._failed = True
@@ -91,6 +93,7 @@ class Remote:
             with self._fsspec.open(place, "wb") as out:
                 out.write(data)
         except Exception as error:  # a file system of any vendor raises what it likes
+            let_through(error)
             if not self._failed:
                 _log.error("large content cannot be stored in %s: %s", self._url, error)
             self._failed = True

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from opentelemetry.context import Context, get_current
 
 from agentool_otel.content.policy import as_text, encode, label, masked_description
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -25,6 +26,7 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.live import begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import current_run
@@ -64,16 +66,21 @@ class ToolSite:
         self.finishing = f"finishing tool {operation.name}"
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+        call: _ToolCall | None = None
         try:
-            parent = parent_for(get_current())
+            outer = get_current()
+            parent = parent_for(outer)
             if parent is None:
                 return None
             call = _ToolCall(self.tool, parent)
             call.site = self
+            call.outer = outer
             if call.recording:
                 call.called(self._arguments.bind(args, kwargs))
             return call
         except Exception as error:
+            if call is not None and is_interruption(error):
+                cut_off(call.span, error)
             contain(error, self._starting)
             return None
 
@@ -185,7 +192,8 @@ class StepSite:
 class _ToolCall(ToolSpan):
     """One call of a decorated tool."""
 
-    __slots__ = ("site",)
+    __slots__ = ("outer", "site")
+    outer: Context
     site: ToolSite
 
     def returned(self, value: Any) -> None:
@@ -213,9 +221,10 @@ class _ToolCall(ToolSpan):
 class _OperationCall:
     """One call that is an agent run, a memory operation or a handoff."""
 
-    __slots__ = ("_finish", "_step", "context")
+    __slots__ = ("_finish", "_step", "context", "outer")
 
     def __init__(self, step: StepSpan, finish: Callable[[Any], dict[str, Any]]):
+        self.outer = get_current()
         self._step = step
         self._finish = finish
         self.context = step.context
@@ -239,10 +248,15 @@ class _OperationCall:
         live = begin(operation, content_follows=True)
         if live is None:
             return None
-        step = StepSpan(live, operation, operation.kind)
-        step.mark(metadata_text(metadata))
-        step.open(content)
-        return cls(step, finish)
+        try:
+            step = StepSpan(live, operation, operation.kind)
+            step.mark(metadata_text(metadata))
+            step.open(content)
+            return cls(step, finish)
+        except Exception as error:
+            if is_interruption(error):
+                live.cut_off(error)
+            raise
 
     @property
     def recording(self) -> bool:
@@ -278,10 +292,10 @@ class _OperationCall:
 class _ReasoningCall:
     """One call whose result is a thought of the current agent."""
 
-    __slots__ = ("_done", "context", "recording")
+    __slots__ = ("_done", "context", "outer", "recording")
 
     def __init__(self) -> None:
-        self.context: Context = get_current()
+        self.context = self.outer = get_current()
         self.recording = current_run(self.context) is not None
         self._done = False
 

@@ -19,7 +19,7 @@ from weakref import finalize
 from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.attaching import restore, restore_from
 from agentool_otel.tracing.spans.finalizers import when_safe
 
 __all__ = [
@@ -44,6 +44,11 @@ class Call(Protocol):
 
     @property
     def context(self) -> Context: ...
+
+    @property
+    def outer(self) -> Context:
+        """The context around the call."""
+        ...
 
     @property
     def recording(self) -> bool: ...
@@ -140,7 +145,7 @@ class _Outside:
 class _Untraced:
     """A call that is not recorded."""
 
-    context = Context()
+    context = outer = Context()
     recording = False
 
     def returned(self, value: Any) -> None: ...
@@ -158,19 +163,20 @@ async def coroutine(fn: Function, begin: Begin, args: Args, kwargs: Kwargs) -> A
     call = begin(args, kwargs)
     if call is None:
         return await fn(*args, **kwargs)
-    token = attach(call.context)
+    token = None
     try:
+        token = attach(call.context)
         value = await fn(*args, **kwargs)
+        restore(token)
+        call.returned(value)
     except GeneratorExit:  # closed from outside: by the garbage collector, in any context
         restore(token)
         when_safe(call.abandoned, None)
         raise
     except BaseException as error:
-        restore(token)
+        restore_from(token, call.context, call.outer)
         call.raised(error)
         raise
-    restore(token)
-    call.returned(value)
     return value
 
 

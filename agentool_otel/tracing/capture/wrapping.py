@@ -26,7 +26,7 @@ from agentool_otel.tracing.capture.generators import (
     generator,
     goes_on,
 )
-from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.attaching import restore, restore_from
 
 __all__ = ["Begin", "Call", "Collected", "wrap"]
 
@@ -65,22 +65,23 @@ def _plain(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
         call = begin(args, kwargs)
         if call is None:
             return fn(*args, **kwargs)
-        token = attach(call.context)
+        token = None
         try:
+            token = attach(call.context)
             value = fn(*args, **kwargs)
-        except BaseException as error:
             restore(token)
+            kind = id(type(value))
+            if kind not in _COMPLETE and not _handed_in(value, args, kwargs):
+                if kind in SUSPENDING_TYPES:
+                    return goes_on(value, call)
+                if is_future(value):
+                    follow(value, call)
+                    return value
+            call.returned(value)
+        except BaseException as error:
+            restore_from(token, call.context, call.outer)
             call.raised(error)
             raise
-        restore(token)
-        kind = id(type(value))
-        if kind not in _COMPLETE and not _handed_in(value, args, kwargs):
-            if kind in SUSPENDING_TYPES:
-                return goes_on(value, call)
-            if is_future(value):
-                follow(value, call)
-                return value
-        call.returned(value)
         return value
 
     return wrapper

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentool_otel.content.masking.credentials import mask_name
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
 from agentool_otel.tracing.spans.own_span import OwnSpan
@@ -162,11 +163,17 @@ class DirectWriter:
                 pipeline.undescribed.pop(span_id, None)
             self._masking.passed += 1
             with journal.lock:
-                pipeline.created += 1
-                if end_ns > pipeline.look_ns:
-                    pipeline.before_put(journal, end_ns)
-                self._store.put_encoded(document, end_ns)
-                journal.ended(span_id)
+                try:
+                    pipeline.created += 1
+                    if end_ns > pipeline.look_ns:
+                        pipeline.before_put(journal, end_ns)
+                    self._store.put_encoded(document, end_ns)
+                    journal.ended(span_id)
+                except BaseException as error:
+                    if is_interruption(error):
+                        self._store.put_again(document, end_ns)
+                        journal.ended(span_id)
+                    raise
             if journal.dropped_spans:
                 pipeline.close_dropped(journal)
         except Exception as error:  # the call that is traced here must not feel it

@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.direct import DirectWriter
@@ -310,10 +311,16 @@ class Pipeline(SpanProcessor):
                 return
             shown = self._apply_stages(span)
             with journal.lock:
-                self.created += 1
-                self.before_put(journal, span.end_time or 0)
-                store.put(shown)
-                journal.ended(context.span_id)
+                try:
+                    self.created += 1
+                    self.before_put(journal, span.end_time or 0)
+                    store.put(shown)
+                    journal.ended(context.span_id)
+                except BaseException as error:
+                    if is_interruption(error) and isinstance(store, DirectStore):
+                        store.put_again(store.encoded(shown), span.end_time or 0)
+                        journal.ended(context.span_id)
+                    raise
             if journal.has_dropped:
                 self.close_dropped(journal)
         except Exception as error:  # the call that is traced here must not feel it
@@ -431,7 +438,8 @@ class Pipeline(SpanProcessor):
                 self._journal.started(span, self._apply_stages(span))
 
     def log_internal_error(self, error: Exception) -> None:
-        if self._strict:
+        """Contain an error of ours; what a signal handler has raised is for the program."""
+        if self._strict or is_interruption(error):
             raise error
         if not self._failed:
             self._failed = True

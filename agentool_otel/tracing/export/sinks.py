@@ -60,6 +60,14 @@ class DirectStore(Store, Protocol):
 
     def put_encoded(self, document: Line, now_ns: int, /) -> None: ...
 
+    def encoded(self, item: ReadableSpan, /) -> Line:
+        """Return a span as `put` encodes it."""
+        ...
+
+    def put_again(self, document: Line, now_ns: int, /) -> None:
+        """Finish a `put` or `put_encoded` that was interrupted: nothing was put since."""
+        ...
+
 
 class LogStore(_Keeping, Protocol):
     """Keeps log records."""

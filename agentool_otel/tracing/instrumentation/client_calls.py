@@ -14,16 +14,17 @@ from time import time_ns
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
-from opentelemetry.context import Context, attach
+from opentelemetry.context import Context, attach, get_current
 
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.providers.reading import Reading
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
-from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.attaching import restore, restore_from
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.finalizers import when_safe
-from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan
@@ -214,34 +215,36 @@ def observe(
     wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
 ) -> Any:
     """Make a call inside its span, and return the caller's result."""
-    token = attach(ending.context)
+    outer, token = get_current(), None
     try:
+        token = attach(ending.context)
         result = wrapped(*args, **kwargs)
-    except BaseException as error:
         restore(token)
+        return ending.returned(result)
+    except BaseException as error:
+        restore_from(token, ending.context, outer)
         ending.finish(error)
         raise
-    restore(token)
-    return ending.returned(result)
 
 
 async def observe_async(
     wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
 ) -> Any:
     """`observe` for a coroutine function, or a function that returns an awaitable."""
-    token = attach(ending.context)
+    outer, token = get_current(), None
     try:
+        token = attach(ending.context)
         result = await wrapped(*args, **kwargs)
+        restore(token)
+        return ending.returned(result)
     except GeneratorExit:  # forgotten while it waited, and closed by the garbage collector
         restore(token)
         ending.collected()
         raise
     except BaseException as error:
-        restore(token)
+        restore_from(token, ending.context, outer)
         ending.finish(error)
         raise
-    restore(token)
-    return ending.returned(result)
 
 
 def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
@@ -259,17 +262,27 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         live = begin(operation, scope=call.scope, owner=call.owner, content_follows=True)
         if live is None:
             return None
-        step = StepSpan(live, operation, call.what)
-        note_call(type(operation))
-        answers = isinstance(operation, Inference) and not step.wants_content
-        if answers and step.recording and awaits_results():
-            with guarded(f"reading the input of {call.what}"):
-                live.answers_calls(call.content(parameters).get("input"))
-        # Read now: the caller may change the list while the call is under way.
-        step.open(lambda: call.content(parameters))
-        reading = call.reading(replace(operation, **step.fields))
-        return Ending(step, reading, call)
+        try:
+            return _started(call, live, operation, parameters)
+        except Exception as error:
+            if is_interruption(error):
+                live.cut_off(error)
+            raise
     return None
+
+
+def _started(
+    call: ClientCall, live: LiveSpan, operation: Operation, parameters: dict[str, Any]
+) -> Ending:
+    step = StepSpan(live, operation, call.what)
+    note_call(type(operation))
+    answers = isinstance(operation, Inference) and not step.wants_content
+    if answers and step.recording and awaits_results():
+        with guarded(f"reading the input of {call.what}"):
+            live.answers_calls(call.content(parameters).get("input"))
+    # Read now: the caller may change the list while the call is under way.
+    step.open(lambda: call.content(parameters))
+    return Ending(step, call.reading(replace(operation, **step.fields)), call)
 
 
 Begin = Callable[[Any, "tuple[Any, ...]", "dict[str, Any]"], "Ending | None"]

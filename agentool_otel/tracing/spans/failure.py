@@ -14,7 +14,7 @@ from agentool_otel.tracing.spans import exceptions
 from agentool_otel.tracing.spans.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.tracing.spans.settings import policy_in, settings
 
-__all__ = ["fail"]
+__all__ = ["cut_off", "fail"]
 
 
 def fail(
@@ -56,6 +56,17 @@ def fail(
         return
     attributes[core.ERROR_TYPE] = error_type
     span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
+
+
+def cut_off(span: trace.Span, error: BaseException) -> None:
+    """End a span where an exception for the program has interrupted its beginning or its end.
+
+    Does nothing if the span has ended.
+    """
+    if span.is_recording():
+        span.set_attribute(core.ERROR_TYPE, error_type_of(error))
+        span.set_status(Status(StatusCode.ERROR))
+        span.end()
 
 
 def _record_reported(span: trace.Span, error_type: str, message: str, at_ns: int) -> None:

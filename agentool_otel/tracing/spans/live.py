@@ -17,6 +17,7 @@ from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, clean_names, span_name
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.messages import Message, thoughts, with_finish_reasons
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -33,7 +34,7 @@ from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.around import executes_tool, execution_of
 from agentool_otel.tracing.spans.eval_case import case_attributes
 from agentool_otel.tracing.spans.exceptions import error_type_of
-from agentool_otel.tracing.spans.failure import fail
+from agentool_otel.tracing.spans.failure import cut_off, fail
 from agentool_otel.tracing.spans.identity import as_agent, identity_for, names_of
 from agentool_otel.tracing.spans.requested_calls import (
     Answer,
@@ -171,6 +172,25 @@ class LiveSpan:
         if self._ended:
             return
         self._ended = True
+        try:
+            self._end(operation, error, end_ns, extra)
+        except BaseException as interruption:
+            if is_interruption(interruption):
+                self.cut_off(interruption)
+            raise
+
+    def cut_off(self, error: BaseException) -> None:
+        """End the span where an exception for the program has interrupted its end."""
+        self._ended = True
+        cut_off(self.span, error)
+
+    def _end(
+        self,
+        operation: Operation,
+        error: BaseException | None,
+        end_ns: int | None,
+        extra: dict[str, Any] | None,
+    ) -> None:
         span = self.span
         if not self.recording:
             span.end()

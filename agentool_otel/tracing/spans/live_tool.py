@@ -16,6 +16,7 @@ from opentelemetry.context import Context, set_value
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import encode, note_redacted
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.otlp.json_encoder import escaped, pairs_of
@@ -25,7 +26,7 @@ from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
 from agentool_otel.tracing.spans.around import execution_of
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
-from agentool_otel.tracing.spans.failure import fail
+from agentool_otel.tracing.spans.failure import cut_off, fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
 from agentool_otel.tracing.spans.requested_calls import any_pending
@@ -275,6 +276,14 @@ class ToolSpan:
         if self._ended:
             return
         self._ended = True
+        try:
+            self._end(result, error)
+        except BaseException as interruption:
+            if is_interruption(interruption):
+                cut_off(self.span, interruption)
+            raise
+
+    def _end(self, result: str | None, error: BaseException | None) -> None:
         span = self.span
         if not self.recording:
             span.end()

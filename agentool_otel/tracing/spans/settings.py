@@ -15,6 +15,7 @@ from opentelemetry import trace
 from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground import environment, tracer_provider
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.ground.version import SCOPE
 from agentool_otel.tracing.spans.exceptions import signals
@@ -258,6 +259,7 @@ def suppressing(context: otel_context.Context) -> otel_context.Context:
 class guarded:
     """Contain our own bugs: log once per place at WARNING and carry on with the user's program.
 
+    What a signal handler of the program raises meanwhile is no bug of ours: the program gets it.
     Under `AGENTOOL_OTEL_STRICT=1` (our tests) the error is raised, so that none passes unseen.
     """
 
@@ -275,7 +277,7 @@ class guarded:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if not isinstance(error, Exception) or settings.strict:
+        if not isinstance(error, Exception) or settings.strict or is_interruption(error):
             return False
         contain(error, self.doing)
         return True
@@ -285,9 +287,10 @@ def contain(error: Exception, doing: str) -> None:
     """Do what `guarded` does with an error of ours, where entering a block takes too long.
 
     Raises:
-        Exception: this one, under `AGENTOOL_OTEL_STRICT=1`.
+        Exception: this one, if a signal handler of the program has raised it, or under
+            `AGENTOOL_OTEL_STRICT=1`.
     """
-    if settings.strict:
+    if settings.strict or is_interruption(error):
         raise error
     if doing not in _reported:
         _reported.add(doing)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec.structs import replace
 from opentelemetry.context import Context, attach, get_current
 
+from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.attaching import restore
@@ -204,13 +205,18 @@ class StepSpan:
         self._ended = True
         if self.live is None:
             return
-        with guarded(f"finishing {self._what}"):
-            if self.first_chunk_s is not None and isinstance(self.operation, Inference):
-                self.fields |= {"stream": True, "time_to_first_chunk_s": self.first_chunk_s}
-            attributes = dict(extra or {})
-            if interrupted is not None:
-                attributes[agentool.INTERRUPTED] = interrupted
-            self.live.end(replace(self.operation, **self.fields), error, end_ns, attributes)
+        try:
+            with guarded(f"finishing {self._what}"):
+                if self.first_chunk_s is not None and isinstance(self.operation, Inference):
+                    self.fields |= {"stream": True, "time_to_first_chunk_s": self.first_chunk_s}
+                attributes = dict(extra or {})
+                if interrupted is not None:
+                    attributes[agentool.INTERRUPTED] = interrupted
+                self.live.end(replace(self.operation, **self.fields), error, end_ns, attributes)
+        except BaseException as interruption:
+            if is_interruption(interruption):
+                self.live.cut_off(interruption)
+            raise
 
     def end_run(
         self,

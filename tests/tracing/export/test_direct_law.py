@@ -30,9 +30,9 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.otlp.span_parts import JsonParts
 from agentool_otel.tracing.capture import agent, run, session, step, tool
 from agentool_otel.tracing.capture.model_calls import model_call
+from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import complete_recordings
-from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.pipeline import Pipeline, masked_pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.own_span import OwnSpan

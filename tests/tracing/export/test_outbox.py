@@ -26,8 +26,8 @@ from opentelemetry.sdk.trace import Tracer, TracerProvider
 from agentool_otel.cli.recover import recover
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.disk import spool
-from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
+from agentool_otel.tracing.export.disk.frames import read_spool
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.settings import suppressed

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agentool_otel.ground import environment
+from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.ownership import create_own, identity, open_own
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
 
@@ -214,7 +215,7 @@ class AppendFile:
             while done < len(data):
                 done += os.write(file, data[done:])
         except BaseException:
-            with suppress(OSError):
+            with ignoring(OSError):
                 os.ftruncate(file, before)
             raise
 
@@ -230,6 +231,16 @@ class AppendFile:
             os.lseek(file, start, os.SEEK_SET)  # appending does not depend on it
             return os.read(file, size)
         return os.pread(file, size, start)
+
+    def ends_with(self, data: bytes) -> bool:
+        """Return whether these bytes were written last.
+
+        Raises:
+            FileReplaced: the file was deleted.
+            OSError: it cannot be read.
+        """
+        self.look()
+        return data == self.read(max(0, self.size - len(data)), len(data))
 
     def reader(self) -> BinaryIO:
         """Open the file once more, for reading beside the thread that appends to it.
@@ -277,12 +288,12 @@ class AppendFile:
         """Close the file, if it is still what is open under its number."""
         file, self._file = self._file, -1
         if identity(file) == (self._device, self.inode):
-            with suppress(OSError):  # whatever it says, the number is free then
+            with ignoring(OSError):  # whatever it says, the number is free then
                 os.close(file)
 
     def remove(self) -> None:
         """Delete and close the file."""
-        with suppress(OSError):
+        with ignoring(OSError):
             if self._is(os.lstat(self.path)):
                 self.path.unlink()
         self.close()
@@ -290,7 +301,8 @@ class AppendFile:
     def _descriptor(self) -> int:
         try:
             status = os.fstat(self._file)
-        except OSError:
+        except OSError as error:
+            let_through(error)
             return self._open_again()
         if status.st_ino != self.inode or status.st_dev != self._device:
             return self._open_again()

@@ -36,6 +36,8 @@ _TAG = 0x0A
 """The first byte of a request: the tag of its only field."""
 _SHORTEST = 8
 """Bytes of a request, at least."""
+_HEADER = 4 + 1 + 5
+"""Bytes of a frame that show its length twice."""
 _SCANNED = 1 << 20
 """Bytes that are searched for a frame at once."""
 
@@ -161,33 +163,36 @@ def stretches(read: Read, at: int, end: int, size: int) -> Iterator[Stretch]:
                 break
             spans.append(span)
             after += 4 + len(span)
-        if spans and after < end and not _may_begin(read, after, end) and not _decodes(spans[-1]):
-            after -= 4 + len(spans.pop())  # torn: it swallowed the beginning of the next frame
+        if spans and after < end and not _may_begin(read, after, end):
+            start = after - 4 - len(spans[-1])
+            if (_next_frame(read, start + 1, end) or end) < after:
+                spans.pop()  # torn: it has swallowed the beginning of the next frame
+                after = start
         if spans:
             yield Stretch(at, after, spans)
             at = after
             continue
         found = _next_frame(read, at + 1, end)
         if found is None:
-            if not _is_cut(length, at, end):
+            if not _is_cut(read, at, end):
                 yield Stretch(at, end, [])
             return
         yield Stretch(at, found, [])
         at = found
 
 
-def _is_cut(length: int, at: int, end: int) -> bool:
-    """Return whether the last frame is only the beginning of one."""
-    return end - at <= 4 or end - at < 4 + length <= _LARGEST
-
-
 def _may_begin(read: Read, at: int, end: int) -> bool:
-    """Return whether the bytes at a position look like the beginning of a frame, or of its cut."""
-    header = read(at, 4 + 1 + 10)
-    length = int.from_bytes(header[:4], "big")
-    if at + 4 + length > end:
-        return _is_cut(length, at, end)
-    return _has_length(header, 4, length)
+    """Return whether the bytes at a position are the beginning of a frame, as far as they go."""
+    header = read(at, _HEADER)
+    if len(header) < _HEADER and end - at < _HEADER:
+        return True
+    return _has_length(header, 4, int.from_bytes(header[:4], "big"))
+
+
+def _is_cut(read: Read, at: int, end: int) -> bool:
+    """Return whether the last bytes are the beginning of a frame, and not all of it."""
+    length = int.from_bytes(read(at, 4), "big")
+    return end - at < 4 + length and _may_begin(read, at, end)
 
 
 def _has_length(data: bytes, at: int, length: int) -> bool:
@@ -199,21 +204,6 @@ def _has_length(data: bytes, at: int, length: int) -> bool:
     except (ValueError, IndexError):
         return False
     return begin - at + size == length
-
-
-def _decodes(request: bytes) -> bool:
-    """Return whether a request is protobuf in all its parts, which takes longer to see."""
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
-    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-    for kind in (ExportTraceServiceRequest, ExportLogsServiceRequest):
-        try:
-            kind.FromString(request)
-        except DecodeError:
-            continue
-        return True
-    return False
 
 
 def _next_frame(read: Read, at: int, end: int) -> int | None:
@@ -247,7 +237,7 @@ def sent_stretches(path: Path, marks: Iterable[SentMark]) -> Stretches:
         for mark in marks:
             begin = mark.end - mark.size - 4
             is_inside = 0 <= mark.start <= begin < mark.end <= total
-            if not is_inside or not 0 < mark.size < _LARGEST or mark.end - 1 in sent:
+            if not is_inside or not 0 < mark.size < _LARGEST:
                 continue
             file.seek(begin)
             frame = file.read(4 + mark.size)

@@ -27,6 +27,7 @@ import orjson
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, started_line
 from agentool_otel.tracing.export.disk.files import (
@@ -203,8 +204,8 @@ class Journal:
             if file is not None and file.size <= self._limit:
                 try:
                     file.append(*line)
-                except OSError:
-                    pass  # once more below, where that is dealt with
+                except OSError as error:
+                    let_through(error)  # others: once more below, where that is dealt with
                 else:
                     return
             if self._file is None and (span.start_time or 0) < self._retry_ns:
@@ -212,6 +213,7 @@ class Journal:
             try:
                 self._append(*line)
             except OSError as error:
+                let_through(error)
                 self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
                 self._report(error)
 
@@ -228,7 +230,7 @@ class Journal:
         with self.lock:
             self._sent[signal] = line
             if self._file is not None:
-                with suppress(OSError):  # no room
+                with ignoring(OSError):  # no room
                     self._append(line)
 
     def holds(self, span_id: int) -> bool:
@@ -270,6 +272,7 @@ class Journal:
             try:
                 self._file = self._file.replace(self._contents)
             except OSError as error:
+                let_through(error)
                 self._report(error)
                 return False
             self._limit = self._file.size + _GROWN
@@ -279,7 +282,7 @@ class Journal:
         """Leave no ended span in the file; where there is no room for a new one, no span at all."""
         with self.lock:
             if not self.rewrite() and self._file is not None:
-                with suppress(OSError):
+                with ignoring(OSError):
                     self._file.truncate(self._first)
 
     def close(self, keep: bool = False) -> None:
@@ -301,6 +304,7 @@ class Journal:
             try:
                 self._make()
             except OSError as error:
+                let_through(error)
                 self._retry_ns = now_ns + _PATIENCE_NS
                 self._report(error)
 
@@ -309,7 +313,8 @@ class Journal:
         if self._file is not None:
             try:
                 self._file.look()
-            except OSError:
+            except OSError as error:
+                let_through(error)
                 self._forget()
                 self.begin(now_ns)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
 from agentool_otel.otlp.span_parts import JsonParts
@@ -98,10 +99,22 @@ class RecordingExporter(SpanExporter):
             if self._file is not None and not self._waiting:
                 try:
                     self._file.append(*document)
-                except OSError:
-                    pass  # `_put` tries again, and knows what to do
+                except OSError as error:
+                    let_through(error)  # others: `_put` tries again, and knows what to do
                 else:
                     self.delivered += 1
+                    return
+            self._put(document, now_ns, self)
+
+    def encoded(self, span: ReadableSpan) -> Line:
+        """Return a span as `put` encodes it."""
+        return span_line(span)
+
+    def put_again(self, document: Line, now_ns: int) -> None:
+        """Append a span whose `put` was interrupted, unless it is the last one in the file."""
+        with self._lock:
+            with ignoring(OSError):
+                if self._file is not None and self._file.ends_with(b"".join(document)):
                     return
             self._put(document, now_ns, self)
 
@@ -118,6 +131,7 @@ class RecordingExporter(SpanExporter):
                 try:
                     self._append(*line)
                 except OSError as error:
+                    let_through(error)
                     self._retry_ns = now_ns + _PATIENCE_NS
                     self._report(error)
                 else:
@@ -139,6 +153,7 @@ class RecordingExporter(SpanExporter):
             try:
                 self._append(line)
             except OSError as error:
+                let_through(error)
                 self._report(error)
                 return SpanExportResult.FAILURE
         return SpanExportResult.SUCCESS
@@ -199,6 +214,7 @@ class RecordingExporter(SpanExporter):
                 counts.spooled -= 1
                 counts.delivered += 1
         except OSError as error:
+            let_through(error)
             self._report(error)
             return False
         return True

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.tracing.export.disk.files import AppendFile, FileReplaced, RecordingDir
 from agentool_otel.tracing.export.disk.frames import SentMark, Stretch, frame_span, stretches
 
@@ -133,13 +133,23 @@ class Spool:
                 if self._disk_bytes < _ON_DISK:
                     self._append(self._place, span)
                     return True
-            except OSError:
+            except OSError as error:
+                let_through(error)
                 self._retry_ns = now_ns + _PATIENCE_NS
         if self._memory_bytes + len(span) > _IN_MEMORY:
             return False
         self._memory.append(span)
         self._memory_bytes += len(span)
         return True
+
+    def ends_with(self, span: bytes) -> bool:
+        """Return whether a span was put last."""
+        if self._memory:
+            return self._memory[-1] == span
+        with ignoring(OSError):
+            self.look()
+            return self._disk is not None and self._disk.file.ends_with(frame_span(span))
+        return False
 
     def skip(self) -> Path | None:
         """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
@@ -264,7 +274,7 @@ class Spool:
     def save(self) -> None:
         """Move what is in memory to disk; what the disk does not take is lost."""
         if self._place is not None:
-            with suppress(OSError):
+            with ignoring(OSError):
                 while self._memory:
                     self._append(self._place, self._memory[0])
                     self._memory_bytes -= len(self._memory.popleft())
@@ -348,11 +358,13 @@ class Spool:
             return False
         try:
             file = self._place.open(self._suffixes.refused)
-        except OSError:
+        except OSError as error:
+            let_through(error)
             return False
         try:
             file.append(b"".join(map(frame_span, spans)))
-        except OSError:
+        except OSError as error:
+            let_through(error)
             return False
         finally:
             file.close()
@@ -361,7 +373,7 @@ class Spool:
     def close(self) -> None:
         """Close the file, and remove it if nothing waits in it."""
         if self._disk is not None:
-            with suppress(OSError):
+            with ignoring(OSError):
                 self.look()
         disk, self._disk = self._disk, None
         if disk is not None:

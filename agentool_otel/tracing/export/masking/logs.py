@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.otlp.log_record import LogRecord
 from agentool_otel.semconv.foreign import EVENT_KEEPS, is_content_event
 from agentool_otel.tracing.export.masking.spans import Masking
@@ -29,7 +30,8 @@ def mask_log(masking: Masking, record: LogRecord) -> LogRecord:
     masking.passed += 1
     try:
         clean = _mask_record(masking, record)
-    except Exception:  # fail closed: what cannot be read must not leave
+    except Exception as error:  # fail closed: what cannot be read must not leave
+        let_through(error)
         masking.dropped += len(record.attributes) + 1
         clean = msgspec.structs.replace(record, attributes={}, body=None)
     masking.changed += clean is not record

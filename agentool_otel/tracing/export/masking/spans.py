@@ -29,6 +29,7 @@ from agentool_otel.content.masking.credentials import (
     value_test,
 )
 from agentool_otel.content.policy import Policy, encode
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import (
@@ -99,7 +100,8 @@ class Masking:
         self.passed += 1
         try:
             clean = self._span(span)
-        except Exception:  # attributes of any library: what cannot be read must not leave
+        except Exception as error:  # attributes of any library: what cannot be read must not leave
+            let_through(error)
             self.dropped += len(span.attributes or ())
             clean = _copy(
                 span,
@@ -184,7 +186,8 @@ class Masking:
                     dropped.append(key)
                     continue
                 name = self.name(_ATTRIBUTE_NAME, key)
-            except Exception:  # fail closed: by itself
+            except Exception as error:  # fail closed: by itself
+                let_through(error)
                 dropped.append(key)
                 continue
             if clean is not value:

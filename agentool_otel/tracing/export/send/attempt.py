@@ -25,6 +25,7 @@ from msgspec.structs import force_setattr
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import otlp_settings
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.retry_after import retry_after_s
 from agentool_otel.ground.untrusted_text import line
@@ -132,6 +133,7 @@ class HttpSender:
             return self._attempt(request, headers, deadline)
         except Exception as error:  # the reply may be anything
             self.close()
+            let_through(error)
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
                 return _answer_of(error)
@@ -139,6 +141,7 @@ class HttpSender:
             return self._attempt(request, headers, deadline)
         except Exception as error:
             self.close()
+            let_through(error)
             return _answer_of(error)
 
     def _attempt(self, request: bytes, headers: Mapping[str, str], deadline: Deadline) -> Answer:

@@ -17,6 +17,7 @@ from opentelemetry.context import Context, attach, detach, get_current
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.untrusted_text import count_text, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 from agentool_otel.otlp.protobuf_parts import ProtobufParts
@@ -154,6 +155,16 @@ class Outbox:
     def put_encoded(self, document: Line, now_ns: int) -> None:
         """Take an ended span as `ProtobufParts` encodes it, as `put` does."""
         self._put(b"".join(document), now_ns)
+
+    def encoded(self, item: ReadableSpan | LogRecord) -> Line:
+        """Return a span, or log record, as `put` encodes it."""
+        return (self._encode(item),)
+
+    def put_again(self, document: Line, now_ns: int) -> None:
+        """Take a span whose `put` was interrupted, unless it is the last one taken."""
+        with self._lock:
+            if not self._spool.ends_with(b"".join(document)):
+                self._put(b"".join(document), now_ns)
 
     def put_document(self, document: bytes, now_ns: int) -> None:
         """Take an OTLP/JSON document of one span."""
@@ -318,6 +329,7 @@ class Outbox:
                 self._report_damage()
                 return batch
             except OSError as error:
+                let_through(error)
                 lost = -self._spool.lost
                 path = self._spool.skip()
                 lost += self._spool.lost
@@ -437,8 +449,8 @@ class Outbox:
                 if self._forgets_sent():
                     spool.remove_sent(remainder)
                     remainder = None
-        except OSError:
-            pass  # no room: the next cut may find some
+        except OSError as error:
+            let_through(error)  # others: there is no room, and the next cut may find some
         finally:
             if remainder is not None:
                 remainder.drop()
@@ -468,6 +480,7 @@ class Outbox:
         try:
             self._send_remains(self._place.folder, self._sender, deadline)
         except Exception as error:
+            let_through(error)
             _log.warning(
                 "leftovers of earlier processes in %s could not be sent (%s)",
                 self._place.folder,

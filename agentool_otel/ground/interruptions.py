@@ -1,0 +1,86 @@
+"""Exceptions that signal handlers of the program raise while our code runs.
+
+Python runs a handler between any two instructions of the main thread. What it raises (a soft time
+limit of Celery, a time limit by `signal.setitimer`) is for the program, and passes through our code
+like `KeyboardInterrupt`. So a block that contains errors of ours lets it through.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+
+__all__ = ["ignoring", "is_interruption", "let_through"]
+
+_OURS = str(Path(__file__).parents[1]) + os.sep
+
+
+def is_interruption(error: BaseException | None) -> bool:
+    """Return whether an exception is meant for the program, whatever our code was doing.
+
+    It is if a signal handler has raised it, or if it is no `Exception`.
+    """
+    if error is None:
+        return False
+    if not isinstance(error, Exception):
+        return True
+    traceback: TracebackType | None = error.__traceback__
+    handlers: set[CodeType] | None = None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        # Not for frames of ours: to read their variables would keep them alive.
+        if not frame.f_code.co_filename.startswith(_OURS):
+            handlers = _handlers() if handlers is None else handlers
+            if frame.f_code in handlers or _has_signal(frame):
+                return True
+        traceback = traceback.tb_next
+    return False
+
+
+def let_through(error: BaseException) -> None:
+    """Raise an exception again if it is meant for the program; for a block that contains others."""
+    if is_interruption(error):
+        raise error
+
+
+def _has_signal(frame: FrameType) -> bool:
+    """Return whether a function was called with a signal, and with the frame that called it."""
+    code = frame.f_code
+    names = code.co_varnames
+    count = code.co_argcount + code.co_kwonlyargcount
+    is_open = code.co_flags & inspect.CO_VARARGS
+    if count < 2 and not is_open:
+        return False
+    values = [frame.f_locals.get(name) for name in names[:count]]
+    if is_open:
+        more = frame.f_locals.get(names[count])
+        values += more if type(more) is tuple else ()
+    return any(second is frame.f_back and type(first) is int for first, second in pairwise(values))
+
+
+def _handlers() -> set[CodeType]:
+    """Return the code of the handlers that are installed, for those that delete their arguments."""
+    found: set[CodeType] = set()
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        function = getattr(handler, "__func__", handler)
+        if type(code := getattr(function, "__code__", None)) is CodeType:
+            found.add(code)
+    return found
+
+
+class ignoring(suppress):
+    """Pass over errors of some classes, unless a signal handler of the program has raised them."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        return bool(super().__exit__(kind, error, traceback)) and not is_interruption(error)
