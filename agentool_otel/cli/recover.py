@@ -45,7 +45,11 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     so is what this user's programs have not made here. DIR is the folder they recorded into, by
     default .agentool/ (AGENTOOL_DIR); programs do the same for one another when they start there.
     """
-    folder = folder or recordings_folder()
+    usual = recordings_folder()
+    folder = folder or usual
+    if folder.name == usual.name and folder.parent.is_dir() and not os.path.lexists(folder):
+        say(f"nothing to recover: there is no folder {folder}")  # its last program removed it
+        return 0
     if not folder.is_dir():
         problem = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
         say(problem, label="error:")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import AGENT, Invoke, agentool
 from tests.tracing.export.receiver import HttpReceiver
 
@@ -49,6 +51,15 @@ def test_a_missing_folder_is_an_error_with_a_hint(invoke: Invoke) -> None:
     result = invoke("recover", "nowhere")
     assert result.exit_code == 3
     assert "there is no folder nowhere" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], [".agentool"]])
+def test_a_folder_that_programs_have_emptied_needs_no_recovery(
+    invoke: Invoke, arguments: list[str]
+) -> None:
+    result = invoke("recover", *arguments)
+    assert result.exit_code == 0
+    assert result.stderr == "nothing to recover: there is no folder .agentool\n"
 
 
 def test_unsent_spans_are_sent_to_their_original_destination(invoke: Invoke) -> None:

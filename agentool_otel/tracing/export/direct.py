@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentool_otel.content.masking.credentials import mask_name
-from agentool_otel.ground.interruptions import is_interruption
+from agentool_otel.ground.interruptions import ignoring
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
 from agentool_otel.tracing.spans.own_span import OwnSpan
@@ -169,8 +169,8 @@ class DirectWriter:
                         pipeline.before_put(journal, end_ns)
                     self._store.put_encoded(document, end_ns)
                     journal.ended(span_id)
-                except BaseException as error:
-                    if is_interruption(error):
+                except BaseException:  # perhaps of a signal handler
+                    with ignoring(Exception):
                         self._store.put_again(document, end_ns)
                         journal.ended(span_id)
                     raise

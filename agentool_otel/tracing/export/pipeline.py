@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import is_interruption
+from agentool_otel.ground.interruptions import ignoring, is_interruption
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.direct import DirectWriter
@@ -316,10 +316,11 @@ class Pipeline(SpanProcessor):
                     self.before_put(journal, span.end_time or 0)
                     store.put(shown)
                     journal.ended(context.span_id)
-                except BaseException as error:
-                    if is_interruption(error) and isinstance(store, DirectStore):
-                        store.put_again(store.encoded(shown), span.end_time or 0)
-                        journal.ended(context.span_id)
+                except BaseException:  # perhaps of a signal handler
+                    if isinstance(store, DirectStore):
+                        with ignoring(Exception):
+                            store.put_again(store.encoded(shown), span.end_time or 0)
+                            journal.ended(context.span_id)
                     raise
             if journal.has_dropped:
                 self.close_dropped(journal)

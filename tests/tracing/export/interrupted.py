@@ -69,7 +69,7 @@ class Interruption:
 def main() -> None:
     endpoint, kind = sys.argv[1:]
     signal.signal(signal.SIGALRM, too_late)
-    agentool_otel.instrument(*([] if endpoint == "-" else [endpoint]), content=True)
+    agentool_otel.instrument(None if endpoint == "-" else endpoint, content=True)
 
     @agentool_otel.tool
     def tool(mark: str) -> str:

@@ -27,7 +27,7 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.otlp.protobuf_encoder import encode_span, merged
 from agentool_otel.tracing.export.disk import spool
 from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
-from agentool_otel.tracing.export.disk.frames import read_spool
+from agentool_otel.tracing.export.disk.frames import frame_span, read_spool
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 from agentool_otel.tracing.spans.settings import suppressed
@@ -340,7 +340,7 @@ def test_the_files_of_a_program_stay_small_while_its_spans_arrive(folder: Path) 
 def test_a_damaged_spool_yields_the_spans_before_the_damage(
     tmp_path_factory: pytest.TempPathFactory, garbage: bytes, size: int
 ) -> None:
-    frames = [spool.frame_span(encode_span(span_with({"n": number}))) for number in range(3)]
+    frames = [frame_span(encode_span(span_with({"n": number}))) for number in range(3)]
     file = tmp_path_factory.mktemp("spool") / "x.spool"
     file.write_bytes(b"".join(frames) + frames[0][:-1] + garbage)
     results = [span for stretch in read_spool(file, size) for span in stretch.spans]

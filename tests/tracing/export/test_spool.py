@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.disk import spool
-from agentool_otel.tracing.export.disk.files import AppendFile, RecordingDir
+from agentool_otel.tracing.export.disk.files import AppendFile, FileReplaced, RecordingDir
 from agentool_otel.tracing.export.disk.frames import (
     SentMark,
     frame_span,
@@ -22,7 +23,7 @@ from agentool_otel.tracing.export.disk.frames import (
     sent_stretches,
 )
 from agentool_otel.tracing.export.disk.journal import sent_marks
-from agentool_otel.tracing.export.disk.spool import Spool
+from agentool_otel.tracing.export.disk.spool import Remainder, Spool
 from tests.tracing.export.samples import span_with
 
 
@@ -46,7 +47,7 @@ def unsent(path: Path, marks: list[SentMark]) -> list[bytes]:
 
 put = st.tuples(st.just("put"), st.sampled_from([1, 100, 3000]))
 send = st.tuples(st.just("send"), st.integers(1, 4000))
-others = st.tuples(st.sampled_from(["cut", "delete"]), st.just(0))
+others = st.tuples(st.sampled_from(["cut", "copy", "delete"]), st.sampled_from([0, 100, 5000]))
 
 
 @settings(deadline=None)
@@ -61,8 +62,8 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
     in_hand: int,
     most: int | None,
 ) -> None:
-    """However much of them is in memory, however often the file is cut or deleted; and marks of a
-    file that is gone skip nothing of the next one."""
+    """However much of them is in memory, however often the file is cut or deleted, also while what
+    waits is copied; and marks of a file that is gone skip nothing of the next one."""
     folder = tmp_path_factory.mktemp("spool")
     counter = itertools.count()
     expected: deque[bytes] = deque()
@@ -72,6 +73,7 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
         patched.setattr(spool, "_IN_HAND", in_hand)
         patched.setattr(spool, "_READ", max(in_hand, 500))
         waiting = Spool(RecordingDir(folder))
+        remainder: Remainder | None = None
         for step, number in steps:
             if step == "put":
                 span = encoded(number, counter)
@@ -88,8 +90,18 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
                     expected.popleft()
                 if (mark := waiting.sent_mark) is not None:
                     marks.append(mark)
+            elif step == "copy":
+                if remainder is None:
+                    remainder = waiting.remainder()
+                with suppress(FileReplaced):
+                    if remainder is not None and remainder.left > 0 and number:
+                        remainder.copy(number)
             elif step == "cut":
-                waiting.remove_sent()
+                remainder = remainder or waiting.remainder()
+                waiting.remove_sent(remainder)
+                if remainder is not None:
+                    remainder.drop()
+                remainder = None
             else:
                 for path in folder.glob("*.spool"):
                     path.unlink()
@@ -99,6 +111,9 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
             assert (waiting.waiting, waiting.lost) == (len(expected), lost)
             for path in folder.glob("*.spool"):
                 assert unsent(path, marks) == list(expected)
+        if remainder is not None:
+            remainder.drop()
+        assert list(folder.glob("*~*")) == []
 
 
 def test_what_was_just_written_is_not_read_again(
@@ -180,7 +195,7 @@ def test_a_mark_of_an_earlier_file_skips_no_span_of_the_same_size(tmp_path: Path
     assert mark is not None
     (path,) = tmp_path.glob("*.spool")
     assert unsent(path, [mark]) == []
-    waiting.remove_sent()
+    waiting.remove_sent(None)
     after = encoded(10, counter)
     waiting.put(after, 1)
     assert path.stat().st_size == mark.end

@@ -46,6 +46,7 @@ RECORDING = "recording"
 _DAMAGED = ".damaged"
 _FIRST_LINE = 64 << 10
 _READ = 4 << 20
+_TAIL = 64 << 10
 _LONGEST_LINE = 64 << 20
 """Bytes; a span has some 3 MiB at most, twice that where everything in it is escaped."""
 
@@ -246,11 +247,22 @@ class Leftovers:
     def _note(self, line: bytes) -> None:
         """Append a line. Where there is no room, what it notes may be sent again."""
         status = os.fstat(self._file)
-        is_torn = _read_at(self._file, status.st_size - 1, 1) != b"\n"
         with suppress(OSError), _staying(self._file):
+            os.ftruncate(self._file, self._end_of_lines(status.st_size))
             os.lseek(self._file, 0, os.SEEK_END)
-            os.write(self._file, b"\n" * is_torn + line)
+            os.write(self._file, line)
             os.utime(self.path, ns=(status.st_atime_ns, status.st_mtime_ns))  # the time of death
+
+    def _end_of_lines(self, size: int) -> int:
+        """Return where the last whole line ends: the process may have been killed in the next."""
+        at = size
+        while at > len(self._first) + 1:
+            start = max(0, at - _TAIL)
+            newline = _read_at(self._file, start, at - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            at = start
+        return size
 
     def forget_spans(self) -> None:
         """Leave nothing but the first line and the marks of log records, in place."""

@@ -245,11 +245,12 @@ class Spool:
         """
         return None if self._disk is None else Remainder(self._disk.file, self.sent_bytes)
 
-    def remove_sent(self, remainder: Remainder | None = None) -> None:
+    def remove_sent(self, remainder: Remainder | None) -> None:
         """Remove what has been sent from the file.
 
         Args:
-            remainder: what waits, most of it copied already.
+            remainder: what waits, most of it copied already. Without it nothing is removed as
+                long as something waits; nor is it if spans have been sent since it was made.
 
         Raises:
             OSError: there is no room for the rest in a new file.
@@ -260,15 +261,8 @@ class Spool:
         if disk.end <= self._sent.end:
             disk.file.truncate(0)
             self._disk = _Disk(disk.file, self._sent.end)
-        elif (copied := remainder or self.remainder()) is not None:
-            try:
-                if copied.source is not disk.file:
-                    raise FileReplaced(copied.source.path)
-                fresh = copied.take_place()
-            except BaseException:
-                copied.drop()
-                raise
-            self._disk = _Disk(fresh, disk.first + copied.start)
+        elif remainder is not None and remainder.begins(disk.file, self.sent_bytes):
+            self._disk = _Disk(remainder.take_place(), disk.first + remainder.start)
             disk.file.close()
 
     def save(self) -> None:
@@ -410,6 +404,7 @@ class Remainder:
         self.source = source
         self.start = start
         self._copied = start
+        self._is_in_place = False
         self._reader = source.reader()
         try:
             self._file = AppendFile.beside(source.path)
@@ -421,6 +416,10 @@ class Remainder:
     def left(self) -> int:
         """Return the bytes that are not copied yet."""
         return self.source.size - self._copied
+
+    def begins(self, source: AppendFile, start: int) -> bool:
+        """Return whether the copy is of this file from this position on."""
+        return self.source is source and self.start == start
 
     def copy(self, size: int) -> None:
         """Copy up to so many bytes.
@@ -443,11 +442,12 @@ class Remainder:
         """
         while self.left > 0:
             self.copy(_READ)
-        self._reader.close()
         self._file.take_place(self.source.path)
+        self._is_in_place = True
         return self._file
 
     def drop(self) -> None:
-        """Remove the new file: the spool stays as it is."""
+        """Remove the new file, unless it has taken the place of the spool."""
         self._reader.close()
-        self._file.remove()
+        if not self._is_in_place:
+            self._file.remove()

@@ -441,14 +441,13 @@ class Outbox:
         remainder: Remainder | None = None
         try:
             with self._lock:
-                if spool.waiting_bytes > _FULL:
+                if spool.waiting_bytes:
                     remainder = spool.remainder()
             while remainder is not None and remainder.left > _FULL:
                 remainder.copy(_FULL)
             with self._journal.lock if self._journal is not None else self._lock, self._lock:
                 if self._forgets_sent():
                     spool.remove_sent(remainder)
-                    remainder = None
         except OSError as error:
             let_through(error)  # others: there is no room, and the next cut may find some
         finally:
