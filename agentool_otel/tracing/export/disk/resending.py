@@ -162,7 +162,10 @@ def send_signal(
         return Outcome(sent, remaining + rejected, reason, waiting=True)
     if signal == "traces":
         remains.note_ended(None)
-    spooled.remove(survey)
+    try:
+        spooled.remove(survey)
+    except OSError as error:
+        return Outcome(sent, rejected, error.strerror or str(error), waiting=True)
     return Outcome(sent, rejected, reason)
 
 
@@ -276,7 +279,11 @@ class _Spooled:
         return places[0][0], places[-1][1]
 
     def remove(self, survey: RecoveryReport) -> None:
-        """Remove the file, but keep bytes in which no span can be read."""
+        """Remove the file, but keep bytes in which no span can be read.
+
+        Raises:
+            OSError: the file cannot be removed, or these bytes cannot be written.
+        """
         if len(self._damage):
             aside = self._path.with_name(self._path.name + ".damaged")
             with self._path.open("rb") as damaged:
@@ -290,8 +297,7 @@ class _Spooled:
                         )
                 finally:
                     kept.close()
-        with suppress(OSError):
-            self._path.unlink()
+        self._path.unlink(missing_ok=True)
 
 
 class _Refused:
