@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import shutil
@@ -23,6 +24,11 @@ from tests.faults.scenes import SCENES, Place, Scene, in_child, recover_all
 from tests.faults.shim import CALLS, ERRORS, KILLED, KILLED_BEFORE, Fault, build, why_not
 
 _LIBRARY = "AGENTOOL_TEST_SHIM"
+_NAMES = {
+    **{error: errno.errorcode[error] for error in ERRORS},
+    KILLED_BEFORE: "killed-before",
+    KILLED: "killed-after",
+}
 _MOST = 400
 """Calls of one kind in a scene, within reason."""
 
@@ -41,12 +47,17 @@ def main() -> int:
         return 0
     if _LIBRARY not in os.environ:
         return again(sys.argv[1:])
-    names = sys.argv[1:] or list(SCENES)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("scene", nargs="*", default=list(SCENES))
+    parser.add_argument("--calls", default=",".join(CALLS))
+    parser.add_argument("--errors", default=",".join(_NAMES.values()))
+    options = parser.parse_args()
+    errors = [error for error, name in _NAMES.items() if name in options.errors.split(",")]
     failures = 0
     with places() as (fresh, fault):
-        for name in names:
-            for call in CALLS:
-                points, wrong = try_call(SCENES[name], call, fresh, fault)
+        for name in options.scene:
+            for call in options.calls.split(","):
+                points, wrong = try_call(SCENES[name], call, fresh, fault, errors)
                 failures += len(wrong)
                 print(f"{name:24} {call:9} {points:4} points, {len(wrong)} wrong", flush=True)
                 for words in wrong[:5]:
@@ -107,7 +118,7 @@ def places() -> Iterator[tuple[Fresh, Fault]]:
 
 
 def try_call(
-    scene: Scene, call: str, fresh: Fresh, fault: Fault, errors: Sequence[int] | None = None
+    scene: Scene, call: str, fresh: Fresh, fault: Fault, errors: Sequence[int]
 ) -> tuple[int, list[str]]:
     """Have the first, second, third … call of a kind fail, until a scene passes without a fault.
 
@@ -116,14 +127,14 @@ def try_call(
     """
     points = 0
     wrong: list[str] = []
-    for error in errors or (*ERRORS, KILLED_BEFORE, KILLED):
+    for error in errors:
         for number in range(1, _MOST):
             place = next(fresh)
             words = try_one(scene, place, fault, call, number, error)
             if words is None:
                 break
             points += 1
-            wrong += [f"{call} {number} {_name(error)}: {each}" for each in words]
+            wrong += [f"{call} {number} {_NAMES[error]}: {each}" for each in words]
     return points, wrong
 
 
@@ -189,8 +200,8 @@ def faults_in(place: Place, call: str, error: int) -> list[str]:
 def delivered(place: Place) -> Iterator[Told]:
     """Yield the spans in the recordings, and those that have arrived."""
     for line in place.received.read_text().splitlines():
-        span_id, mark, incomplete = line.split()
-        yield Told(span_id, mark, incomplete == "1")
+        span_id, seen, incomplete = line.split()
+        yield Told(span_id, seen, incomplete == "1")
     if not list(place.folder.glob("*.jsonl")):
         return
     source = open_source(place.folder)
@@ -203,12 +214,6 @@ def delivered(place: Place) -> Iterator[Told]:
                 mark[0] if mark else "-",
                 bool(span.attributes.get(agentool.INCOMPLETE)),
             )
-
-
-def _name(error: int) -> str:
-    return {KILLED_BEFORE: "killed before", KILLED: "killed after"}.get(
-        error, errno.errorcode.get(error, "")
-    )
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ __all__ = [
     "FileReplaced",
     "RecordingDir",
     "host_name",
+    "is_alive",
     "lock",
     "renew_after_fork",
 ]
@@ -350,6 +351,19 @@ def _out_of_the_way(file: int) -> int:
         return file
     os.close(file)
     return high
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether there is a process of this number; it may be another one."""
+    if os.name != "posix":
+        return False  # there a running program's file cannot be removed
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def lock(file: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk import journal
-from agentool_otel.tracing.export.disk.files import lock
+from agentool_otel.tracing.export.disk.files import host_name, is_alive, lock
 from agentool_otel.tracing.export.disk.frames import (
     SentMark,
     Stretches,
@@ -44,6 +45,9 @@ _log = logger(__name__)
 RECORDING = "recording"
 """Destination in the journal of a process that records."""
 _DAMAGED = ".damaged"
+_PARTIAL = re.compile(
+    rf"[a-z]+-(?P<host>[\w.-]+)-(?P<pid>\d+)-[\dT.]+{re.escape(journal.SUFFIX)}~[0-9a-f]+"
+)
 _FIRST_LINE = 64 << 10
 _READ = 4 << 20
 _TAIL = 64 << 10
@@ -311,18 +315,23 @@ class Leftovers:
 def remains_in(folder: Path, survey: RecoveryReport) -> Iterator[Leftovers]:
     """Yield what each dead process has left, one after the other, locked for the time.
 
+    Files that a process was killed in before it had a journal are removed: nothing is in them.
+
     Args:
         folder: where to look.
         survey: takes what is left alone.
     """
     try:
         paths = sorted(folder.glob(f"*{journal.SUFFIX}"))
+        partial = list(folder.glob(f"*{journal.SUFFIX}~*"))
     except OSError:
         return
-    why = why_untrusted(folder) if paths else None
+    why = why_untrusted(folder) if paths or partial else None
     if why is not None:
         survey.left_alone[folder] = why
         return
+    for path in partial:
+        _remove_partial(path)
     for path in paths:
         remains = _claim(path, survey)
         if remains is not None:
@@ -330,6 +339,16 @@ def remains_in(folder: Path, survey: RecoveryReport) -> Iterator[Leftovers]:
                 yield remains
             finally:
                 remains.release()
+
+
+def _remove_partial(path: Path) -> None:
+    match = _PARTIAL.fullmatch(path.name)
+    if match is None or match["host"] != host_name() or is_alive(int(match["pid"])):
+        return
+    if not os.path.lexists(path.with_name(path.name.partition("~")[0])):
+        with suppress(OSError):
+            os.close(open_own(path, os.O_RDONLY))
+            path.unlink()
 
 
 def _claim(path: Path, survey: RecoveryReport) -> Leftovers | None:

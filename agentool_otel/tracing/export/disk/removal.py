@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import NotOurs, open_own
-from agentool_otel.tracing.export.disk.files import host_name, lock
+from agentool_otel.tracing.export.disk.files import host_name, is_alive, lock
 from agentool_otel.tracing.export.disk.names import JOURNAL, RECORDING_SUFFIX
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
 
@@ -163,7 +163,7 @@ def _state(path: Path, names: frozenset[str], match: re.Match[str], written_ns: 
     if stem + JOURNAL in names:
         return State.OPEN if _can_be_locked(path.with_name(stem + JOURNAL)) else State.LIVE
     is_here = match["host"] == host_name()
-    if is_here and _is_alive(int(match["pid"])):
+    if is_here and is_alive(int(match["pid"])):
         return State.LIVE  # without a journal
     if any(stem + suffix in names for both in SUFFIXES.values() for suffix in both):
         return State.WAITING
@@ -181,16 +181,3 @@ def _can_be_locked(journal: Path) -> bool:
         return lock(file)
     finally:
         os.close(file)
-
-
-def _is_alive(pid: int) -> bool:
-    """Return whether there is a process of this number; it may be another one."""
-    if os.name != "posix":
-        return False  # there a running program's file cannot be removed
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
