@@ -18,11 +18,11 @@ from agentool_otel.cli._demo_folders import demo_folders, is_demo_folder
 from agentool_otel.cli._output import say
 from agentool_otel.cli._param_types import IntType
 from agentool_otel.errors import SourceDenied, SourceUnreachable
+from agentool_otel.ground.durations import parse_duration
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import why_untrusted
 from agentool_otel.ground.private_folders import remove_private_folder
-from agentool_otel.model.times import parse_duration
 from agentool_otel.tracing.export.disk.removal import (
     TEXTS,
     Recording,
