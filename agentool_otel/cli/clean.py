@@ -24,13 +24,13 @@ from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import why_untrusted
 from agentool_otel.ground.private_folders import remove_private_folder
 from agentool_otel.tracing.export.disk.removal import (
-    TEXTS,
     Recording,
     State,
     recordings_in,
     remove,
     unreferenced_texts,
 )
+from agentool_otel.tracing.export.disk.stored_texts import TEXTS
 
 __all__ = ["command"]
 
@@ -66,9 +66,10 @@ def command(
 ) -> int:
     """Remove recordings: all of them, or those that the options name.
 
-    A recording is the file of one program in DIR, by default .agentool/ (AGENTOOL_DIR), or in a
-    folder that `demo` made there. Results of `eval --write-back` are recordings too, and count for
-    --keep. Large texts are removed with the last recording that refers to them.
+    A recording is the file, or the files, of one program in DIR, by default .agentool/
+    (AGENTOOL_DIR), or in a folder that `demo` made there. Results of `eval --write-back` are
+    recordings too, and count for --keep. Large texts are removed with the last recording that
+    refers to them.
 
     The command prints the number and the size of the recordings in each folder, and asks for
     confirmation. Without a terminal it needs --yes. --dry-run lists every file.
@@ -83,7 +84,7 @@ def command(
     finished = [recording for recording in chosen if recording.state is State.FINISHED]
     texts = _texts_of(finished) if _is_idle(recordings) else []
     if dry_run:
-        for path in [*(item.path for item in finished), *texts]:
+        for path in [*(file for item in finished for file in item.files), *texts]:
             click.echo(str(path))
     elif finished and not yes:
         _list(finished, texts)

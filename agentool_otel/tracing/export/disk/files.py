@@ -24,6 +24,7 @@ from pathlib import Path
 from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own, identity, open_own
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
+from agentool_otel.ground.read_locks import share_lock
 
 if sys.platform == "win32":
     import msvcrt
@@ -218,6 +219,10 @@ class AppendFile:
         """Mark the file as that of a living process; False if another one has it."""
         self._locked = lock(self._descriptor())
         return self._locked
+
+    def share(self) -> None:
+        """Keep the file from being removed by a limit as long as it is open."""
+        share_lock(self._descriptor())
 
     def replace(self, contents: Contents) -> AppendFile:
         """Put a new file with other contents in place of this one, in one step.

@@ -4,8 +4,9 @@
 to, and its own inode, which a copy does not have; every further line is an open span as it was
 before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
 among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
-elsewhere, and when the file has grown, it is written anew. A line without a span has the position
-in a spool up to which everything has been sent: the last one of each signal counts.
+elsewhere, and when the file has grown, it is written anew. The position in the first line is one of
+the file of the recording with the number `part`. A line without a span has the position in a spool
+up to which everything has been sent: the last one of each signal counts.
 
 The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
 """
@@ -87,6 +88,7 @@ class Journal:
         also: the vocabulary whose names are sent beside ours, by whoever sends.
         ended_up_to: returns how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
+        part: returns the number of the file of the recording in which that is.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Journal:
         exact: bool = False,
         also: str | None = None,
         ended_up_to: Callable[[], int] = lambda: 0,
+        part: Callable[[], int] = lambda: 1,
     ):
         self.lock = threading.RLock()
         """Held while a span changes from open to ended. Reentrant, for signal handlers."""
@@ -108,6 +111,7 @@ class Journal:
         self._exact = exact
         self._also = also
         self._ended_up_to = ended_up_to
+        self._part = part
         self._file: AppendFile | None = None
         self._limit = _GROWN
         self._open: dict[int, _Started] = {}
@@ -285,6 +289,7 @@ class Journal:
             "exact": self._exact,
             **({"also": self._also} if self._also else {}),
             "from": self._ended_up_to(),
+            **({"part": part} if (part := self._part()) > 1 else {}),
             "pid": os.getpid(),
         }
         lines = [orjson.dumps(first) + b"\n", *self._sent.values()]
