@@ -227,6 +227,29 @@ class Leftovers:
                     self.path, lambda inode: orjson.dumps({**header, "inode": inode}) + b"\n"
                 ).close()
 
+    def discard(self, paths: Iterable[Path]) -> None:
+        """Delete files of the process that wait to be sent, and the journal after them.
+
+        The journal goes without its open spans at first: a kill in between leaves no span that a
+        later recovery takes for open.
+
+        Raises:
+            OSError: a file cannot be deleted. The journal is there then.
+        """
+        if not self._in_place():
+            return
+        header = orjson.loads(self._first)
+        emptied = AppendFile.put(
+            self.path, lambda inode: orjson.dumps({**header, "inode": inode}) + b"\n"
+        )
+        try:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        except BaseException:
+            emptied.close()
+            raise
+        emptied.remove()
+
     def set_aside(self) -> Path:
         """Give the journal a name under which nobody takes it up again, and return that."""
         damaged = self.path.with_name(self.path.name + _DAMAGED)
