@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground import environment
 from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.untrusted_text import logger
 
@@ -51,6 +52,9 @@ class Folder:
                 file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(file, "wb") as out:
                     out.write(data)
+                    if environment.sync_wanted():
+                        out.flush()
+                        os.fsync(out.fileno())
                 os.replace(partial, path)  # whole or not at all, also for a reader next door
                 _tell_watchers(self.folder, len(data))
         except OSError as error:

@@ -365,6 +365,7 @@ class Pipeline(SpanProcessor):
             for store in (self.store, self._logs.store)
             if store is not None
         ]
+        _settle_on_disk()
         return all(done)
 
     def shutdown(self) -> None:
@@ -376,6 +377,7 @@ class Pipeline(SpanProcessor):
         rotation, self._rotation = self._rotation, None
         if rotation is not None:
             rotation.finish()
+        _settle_on_disk()
 
     # --------------------------------------------------------------------------------- insides
 
@@ -415,7 +417,7 @@ class Pipeline(SpanProcessor):
         if now_ns > self.look_ns:
             self.look_ns = now_ns + _LOOK_NS
             journal.look(now_ns)
-            if self._rotation is not None:
+            if self._rotation is not None and journal is self._journal:
                 self._rotation.look(now_ns)
 
     def close_dropped(self, journal: Journal) -> None:
@@ -497,6 +499,14 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
     pipeline.stages.append(masking)
     pipeline.log_stages.append(partial(mask_log, masking))
     return pipeline, masking
+
+
+def _settle_on_disk() -> None:
+    """Wait until the disk has what was written, where the environment asks for that."""
+    if environment.sync_wanted():
+        from agentool_otel.tracing.export.disk import sync
+
+        sync.settle()
 
 
 def _complete_recordings(place: RecordingDir) -> None:

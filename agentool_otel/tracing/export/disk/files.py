@@ -1,7 +1,7 @@
 """Files that one process appends to and that outlive it.
 
 What is written is in the page cache when the call returns: the end of the process, by whatever
-signal, does not touch it. The end of the machine does; nothing here calls fsync.
+signal, does not touch it. The end of the machine does, unless `AGENTOOL_SYNC` is on: see `sync`.
 """
 
 from __future__ import annotations
@@ -152,6 +152,7 @@ class AppendFile:
         self._device, self.inode = status.st_dev, status.st_ino
         self.size = status.st_size
         self._locked = False
+        self._note_write = _sync_of_writes()
 
     @classmethod
     def put(cls, path: Path, contents: Contents) -> AppendFile:
@@ -166,11 +167,15 @@ class AppendFile:
         try:
             fresh.append(contents(fresh.inode))
             fresh.lock()
+            if fresh._note_write is not None:
+                os.fsync(fresh._file)
             os.replace(temporary, path)
         except BaseException:
             fresh.remove()
             raise
         fresh.path = path
+        if fresh._note_write is not None:
+            fresh._note_write(path)
         return fresh
 
     def append(self, *pieces: bytes) -> None:
@@ -189,6 +194,8 @@ class AppendFile:
         if done != size:
             self._append_rest(b"".join(pieces), done)
         self.size += size
+        if self._note_write is not None:
+            self._note_write(self.path)
 
     def _append_rest(self, data: bytes, done: int) -> None:
         try:
@@ -284,6 +291,15 @@ class AppendFile:
 
     def _is(self, status: os.stat_result) -> bool:
         return status.st_ino == self.inode and status.st_dev == self._device
+
+
+def _sync_of_writes() -> Callable[[Path], None] | None:
+    """Return what has a file synced that was written to; None if the environment asks for none."""
+    if not environment.sync_wanted():
+        return None
+    from agentool_otel.tracing.export.disk.sync import note_write
+
+    return note_write
 
 
 def _make_room() -> None:
