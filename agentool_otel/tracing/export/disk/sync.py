@@ -1,9 +1,10 @@
 """Writes that survive the end of the machine, for `AGENTOOL_SYNC`.
 
 A thread syncs the files that were written to, all of them together, at most every twentieth of a
-second; a write itself waits for nothing. So a power failure loses what was written since the last
-group, a tenth of a second and the time of a sync at most. `settle` syncs at once, for `flush()` and
-the end of the program. A file that replaces another is synced before it takes its place.
+second. A write asks for no sync; one that meets a sync of its file waits for the file system. So a
+power failure loses what was written since the last group, a tenth of a second and the time of a
+sync at most. `settle` syncs at once, for `flush()` and the end of the program. A file that replaces
+another is synced before it takes its place.
 """
 
 from __future__ import annotations
