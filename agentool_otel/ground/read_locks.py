@@ -101,4 +101,6 @@ def _locked(path: Path) -> int | None:
 def _close(files: list[int]) -> None:
     for file in files:
         with suppress(OSError):
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_UN)  # for forked processes that still have it open
             os.close(file)

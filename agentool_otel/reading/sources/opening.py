@@ -173,16 +173,18 @@ def _files(path: Path) -> Source:
             "run -- python app.py records a program, agentool-otel recover recovers the spans of "
             "a killed one"
         )
-    source = SpanFiles(files, printable_place(path))
+    source = _locked(files, printable_place(path), whole_folders=True)
     source.folders = (path,)
-    lock_while_alive(source, (file.parent for file in _ours(files)))
     return source
 
 
-def _locked(files: Sequence[Path], name: str) -> SpanFiles:
+def _locked(files: Sequence[Path], name: str, whole_folders: bool = False) -> SpanFiles:
     """Return a source of files that no limit removes as long as it lives."""
     source = SpanFiles(files, name)
-    lock_while_alive(source, _ours(files))
+    ours = _ours(files)
+    lock_while_alive(source, (file.parent for file in ours) if whole_folders else ours)
+    removed = {file for file in ours if not _is_there(file)}  # before the lock
+    source.files = [file for file in files if file not in removed] or files
     return source
 
 
@@ -225,6 +227,13 @@ def _recordings(folder: Path) -> list[Path]:
         files += (Path(inner, name) for name in names)
     files = [file for file in files if is_recording(file) and _is_file(file)]
     return sorted(files) + sorted(denied)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # reading it says so
+        return True
 
 
 def _is_file(path: Path) -> bool:

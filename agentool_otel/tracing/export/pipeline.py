@@ -383,8 +383,10 @@ class Pipeline(SpanProcessor):
 
     def _begin_rotation(self) -> None:
         """Keep the limits of the folder that is recorded into, if there are any."""
-        recording = self._recording()
+        recording, before = self._recording(), self._rotation
         self._rotation = None
+        if before is not None:
+            before.stop()
         if recording is None:
             return
         recording.unlimit()

@@ -25,7 +25,7 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground.recording_names import keep_recording, own_name
 from agentool_otel.loading import load
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.opening import open_source, open_spans
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk.enforcement import Enforcer
@@ -370,6 +370,32 @@ def finished(folder: Path) -> tuple[Counter[str], set[str]]:
 def ended(folder: Path) -> list[str]:
     """Return the ids of the spans whose ends had returned."""
     return (folder / "ended").read_text().split()
+
+
+THREADS = """
+import sys
+from agentool_otel.tracing.export.disk.limits import Limits
+from tests.tracing.export import killed
+
+Limits.part_size = lambda self, writers=1: 20_000
+killed.main(int(sys.argv[1]), 1)
+"""
+
+
+def test_kills_of_programs_with_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
+    root = str(Path(__file__).parents[3])
+    python(tmp_path, THREADS, "30", PYTHONPATH=root, AGENTOOL_MAX_SIZE="10GB")
+    reports = (tmp_path / "reports").iterdir()
+    acknowledged = {line for file in reports for line in file.read_text().split()}
+    files = recordings_in(tmp_path / ".agentool")
+    recover(tmp_path / ".agentool")
+    source = open_source(tmp_path / ".agentool")
+    recorded = [span for span in source.spans() if not is_fragment(span)]
+    whole = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
+    assert source.problems == []
+    assert acknowledged <= whole
+    assert set(Counter(span.span_id for span in recorded).values()) == {1}
+    assert max(len(recording.files) for recording in files) > 1
 
 
 every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.thorough)])

@@ -62,7 +62,8 @@ class _Part(NamedTuple):
 class _Writer:
     """The files of one process."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, stem: str, host: str) -> None:
+        self.stem = stem
         self.host = host
         self.parts: list[_Part] = []
         self.journal: Path | None = None
@@ -119,8 +120,8 @@ class Enforcer:
         self.writers = max(1, sum(writer.journal is not None for writer in writers))
         excess = 0
         if limits.size is not None:
-            # Until the next look each process may fill a file, and its journal as much.
-            growth = 2 * self.writers * (limits.part_size(self.writers) or 0)
+            # Until the next look each process may fill two files, and its journal as much as one.
+            growth = 3 * self.writers * (limits.part_size(self.writers) or 0)
             excess = total - max(limits.size - growth, limits.size // 2)
         before_ns = None if limits.age_ns is None else time.time_ns() - limits.age_ns
         journals: dict[int, _Journal | None] = {}
@@ -136,6 +137,8 @@ class Enforcer:
                     journals[id(writer)] = _read_journal(writer.journal)
                 if _is_needed(part, journals[id(writer)]):
                     continue
+            elif os.path.lexists(self._folder / f"{writer.stem}{JOURNAL}"):
+                continue  # made since the survey
             is_elsewhere = writer.host != host_name()
             if is_elsewhere and time.time_ns() - part.written_ns < _ELSEWHERE_NS:
                 continue
@@ -152,7 +155,7 @@ class Enforcer:
             if name is None:
                 continue
             total += status.st_size
-            writer = writers.setdefault(name.stem, _Writer(name.host))
+            writer = writers.setdefault(name.stem, _Writer(name.stem, name.host))
             if name.part is not None:
                 writer.parts.append(_Part(status.st_mtime_ns, name.part, path, status.st_size))
             elif name.suffix == JOURNAL:

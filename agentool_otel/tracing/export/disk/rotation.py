@@ -102,11 +102,15 @@ class Rotation:
         if self._is_full or (is_old and self._recording.size):
             self._rotate()
 
-    def finish(self) -> None:
-        """Bring the folder below its limits once more, when the recording is closed."""
+    def stop(self) -> None:
+        """Leave the recording to other limits."""
         with self._lock:
             self._ended = True
-            thread = self._thread
+
+    def finish(self) -> None:
+        """Bring the folder below its limits once more, when the recording is closed."""
+        self.stop()
+        thread = self._thread
         if thread is not None:
             thread.join(_CLOSING_S)
         self._enforce(_LAST_TRIES)
@@ -162,7 +166,7 @@ class Rotation:
 
     def _set_part_limit(self) -> None:
         size = self._limits.part_size(self._enforcer.writers)
-        if size is not None:
+        if size is not None and not self._ended:
             self._recording.part_limit = size
 
 
