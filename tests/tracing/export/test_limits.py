@@ -413,5 +413,7 @@ def test_a_kill_in_each_step_of_a_rotation_loses_nothing(step: int, tmp_path: Pa
 def test_a_kill_in_each_step_of_a_removal_loses_no_newer_run(step: int, tmp_path: Path) -> None:
     for folder in killed("removal", tmp_path, step):
         times, whole = finished(folder)
-        assert set(ended(folder)[-9:]) <= whole
+        there = [span_id in whole for span_id in ended(folder)]
+        assert there == sorted(there)  # the oldest are gone, and no other
+        assert all(there[-6:])
         assert set(times.values()) == {1}
