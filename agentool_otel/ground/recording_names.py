@@ -39,7 +39,7 @@ KEEP_SUFFIX: Final = ".keep"
 """Suffix of the file that keeps a recording from being removed."""
 
 _NAME = re.compile(
-    r"(?P<stem>(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6})\.(?P<ns>\d{9}))"
+    r"(?P<stem>(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6}\.\d{9}))"
     r"(?P<suffix>\..+)"
 )
 _PART = re.compile(r"(?:\.([2-9]|[1-9]\d{1,8}))?" + re.escape(RECORDING_SUFFIX))
@@ -54,9 +54,19 @@ class OwnName(NamedTuple):
     """Kind of data: `traces`, `evaluations`."""
     host: str
     pid: int
-    started_ns: int | None
-    """Start of the recording, in nanoseconds since the Unix epoch; None if it is no time."""
+    start: str
+    """Start of the recording, as in the name."""
     suffix: str
+
+    @property
+    def started_ns(self) -> int | None:
+        """The start in nanoseconds since the Unix epoch; None if it is no time."""
+        seconds, _, ns = self.start.partition(".")
+        try:
+            start = datetime.strptime(seconds, "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
+        except ValueError:
+            return None
+        return int(start.timestamp()) * 1_000_000_000 + int(ns)
 
     @property
     def part(self) -> int | None:
@@ -69,13 +79,8 @@ def own_name(name: str) -> OwnName | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    started_ns = None
-    with suppress(ValueError):
-        start = datetime.strptime(match["start"], "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
-        started_ns = int(start.timestamp()) * 1_000_000_000 + int(match["ns"])
-    return OwnName(
-        match["stem"], match["kind"], match["host"], int(match["pid"]), started_ns, match["suffix"]
-    )
+    stem, kind, host, pid, start, suffix = match.groups()
+    return OwnName(stem, kind, host, int(pid), start, suffix)
 
 
 def part_suffix(number: int) -> str:
@@ -104,17 +109,34 @@ def files_of_recording(folder: Path, stem: str) -> dict[int, Path]:
 
 
 def whole_recordings(paths: Iterable[Path]) -> list[Path]:
-    """Return files with the other files of their recordings beside them, each once, in order."""
+    """Return files with the other files of their recordings beside them, each once, in order.
+
+    Each folder is listed once.
+    """
+    listed: dict[Path, dict[str, dict[int, Path]]] = {}
     whole: dict[Path, None] = {}
     for path in paths:
         if path in whole:
             continue
         name = own_name(path.name)
         if name is not None and name.part is not None:
-            with suppress(OSError):
-                whole.update(dict.fromkeys(files_of_recording(path.parent, name.stem).values()))
+            if path.parent not in listed:
+                listed[path.parent] = _recordings_in(path.parent)
+            parts = listed[path.parent].get(name.stem, {})
+            whole.update((part, None) for _, part in sorted(parts.items()))
         whole[path] = None
     return list(whole)
+
+
+def _recordings_in(folder: Path) -> dict[str, dict[int, Path]]:
+    """Return the files of each recording in a folder, by stem and number."""
+    recordings: dict[str, dict[int, Path]] = {}
+    with suppress(OSError):
+        for text in os.listdir(folder):
+            name = own_name(text)
+            if name is not None and name.part is not None:
+                recordings.setdefault(name.stem, {})[name.part] = folder / text
+    return recordings
 
 
 def keep_recording(path: Path, reason: str) -> Path:

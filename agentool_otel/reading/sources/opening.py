@@ -72,23 +72,24 @@ def open_spans(places: Sequence[str]) -> Source:
 
     Raises: as `open_source`, if there is nothing to read in any of them.
     """
+    ours = [Path(place) for place in places if _is_own_file(Path(place))]
+    if len(ours) > 1:
+        name = ", ".join(printable_place(path) for path in ours)
+        recordings = _locked(whole_recordings(ours), name)
+        if len(ours) == len(places):
+            return recordings
+        others = [place for place in places if not _is_own_file(Path(place))]
+        opened = [(printable_place(place), _open(place)) for place in others]
+        return SeveralSources([(name, recordings), *opened])
     if len(places) > 1:
-        opened = [(printable_place(place), _open(place)) for place in _recordings_once(places)]
-        return SeveralSources(opened)
+        return SeveralSources([(printable_place(place), _open(place)) for place in places])
     return open_source(places[0] if places else None)
 
 
-def _recordings_once(places: Sequence[str]) -> list[str]:
-    """Return places without further files of a recording that one of them stands for."""
-    seen: set[Path] = set()
-    once: list[str] = []
-    for place in places:
-        path = Path(place)
-        if path in seen and own_name(path.name) is not None:
-            continue
-        seen.update(whole_recordings([path]))
-        once.append(place)
-    return once
+def _is_own_file(path: Path) -> bool:
+    """Return whether a file has the name of a recording of ours."""
+    name = own_name(path.name)
+    return name is not None and name.part is not None and path.is_file()
 
 
 def _open(place: str) -> Source | AgentoolError:
