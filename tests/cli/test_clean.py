@@ -350,7 +350,7 @@ def test_a_text_that_a_prompt_mentions_is_not_removed(invoke: Invoke) -> None:
     assert (FOLDER / "content" / digest).read_bytes() == data
 
 
-def test_a_file_with_the_name_of_a_text_stays_if_its_content_is_another(invoke: Invoke) -> None:
+def test_a_file_that_only_has_the_name_of_a_text_stays(invoke: Invoke) -> None:
     ended(LARGE.format(name="a"))
     (text,) = (FOLDER / "content").iterdir()
     text.write_bytes(b"changed")

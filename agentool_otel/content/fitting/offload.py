@@ -56,7 +56,7 @@ class Folder:
                         out.flush()
                         os.fsync(out.fileno())
                 os.replace(partial, path)  # whole or not at all, also for a reader next door
-                _tell_watchers(self.folder, len(data))
+                _notify_watchers(self.folder, len(data))
         except OSError as error:
             if not self._failed:
                 _log.error("large content cannot be stored in %s: %s", self.folder, error)
@@ -75,7 +75,7 @@ def watch_folder(folder: Path, on_stored: Callable[[int], None]) -> None:
 _watchers: list[tuple[Path, weakref.WeakMethod[Callable[[int], None]]]] = []
 
 
-def _tell_watchers(folder: Path, size: int) -> None:
+def _notify_watchers(folder: Path, size: int) -> None:
     for watcher in tuple(_watchers):
         watched, method = watcher
         on_stored = method()

@@ -28,7 +28,7 @@ CALLS = ("open", "close", "write", "writev", "replace", "unlink", "ftruncate", "
 PART = 6_000
 RUNS = 40
 
-counting = seen = False
+counting = started = False
 left = 0
 
 
@@ -50,8 +50,8 @@ def watch(owner: type, name: str) -> None:
     method = getattr(owner, name)
 
     def watched(*args: Any) -> Any:
-        global counting, seen
-        counting, seen = counting or not seen, True
+        global counting, started
+        counting, started = counting or not started, True
         return method(*args)
 
     setattr(owner, name, watched)

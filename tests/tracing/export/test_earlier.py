@@ -1,4 +1,4 @@
-"""What earlier commits left in their folders is read, recovered, sent and shown.
+"""Files of earlier commits are read, recovered, sent and shown.
 
 `tests/fixtures/record/earlier.py` has the programs. A journal notes its own inode, which a checkout
 does not have: it gets that of the copy.

@@ -134,8 +134,8 @@ def test_a_recording_in_two_files_is_read_as_one_by_either_name(tmp_path: Path) 
 
 
 def test_clean_and_keep_count_a_recording_in_two_files_once(tmp_path: Path) -> None:
-    made = spans(2)
-    paths = record(tmp_path, [made[:2], made[2:]])
+    ended_spans = spans(2)
+    paths = record(tmp_path, [ended_spans[:2], ended_spans[2:]])
     (recording,) = recordings_in(tmp_path)
     assert recording.files == tuple(paths)
     assert recording.size == sum(path.stat().st_size for path in paths)
@@ -143,13 +143,13 @@ def test_clean_and_keep_count_a_recording_in_two_files_once(tmp_path: Path) -> N
 
 @given(st.data())
 def test_no_rotation_and_no_removal_changes_the_runs_that_remain(data: st.DataObject) -> None:
-    made = spans(4)
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(made) - 1))))
-    bounds = [0, *cuts, len(made)]
-    parts = [made[start:end] for start, end in pairwise(bounds)]
+    ended_spans = spans(4)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(ended_spans) - 1))))
+    bounds = [0, *cuts, len(ended_spans)]
+    parts = [ended_spans[start:end] for start, end in pairwise(bounds)]
     removed = data.draw(st.sets(st.sampled_from(range(len(parts))), max_size=len(parts) - 1))
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as split:
-        record(Path(one), [made])
+        record(Path(one), [ended_spans])
         paths = record(Path(split), parts)
         expected = traces(Path(one))
         for number in data.draw(st.permutations(sorted(removed))):
@@ -212,13 +212,13 @@ def limited(folder: Path, size: int = 1) -> None:
 
 
 def test_a_recording_that_a_test_names_stays(tmp_path: Path) -> None:
-    kept, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
-    mark = keep_recording(kept[0], "baseline of test_answers")
+    named, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
+    mark = keep_recording(named[0], "baseline of test_answers")
     limited(tmp_path)
-    assert (kept[0].exists(), other[0].exists()) == (True, False)
+    assert (named[0].exists(), other[0].exists()) == (True, False)
     mark.unlink()
     limited(tmp_path)
-    assert not kept[0].exists()
+    assert not named[0].exists()
 
 
 def test_a_recording_that_a_command_reads_stays(tmp_path: Path) -> None:
@@ -363,8 +363,8 @@ def finished(folder: Path) -> tuple[Counter[str], set[str]]:
     source = open_source(folder / ".agentool")
     recorded: list[SpanRecord] = list(source.spans())
     assert source.problems == []
-    whole = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
-    return Counter(span.span_id for span in recorded), whole
+    complete = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
+    return Counter(span.span_id for span in recorded), complete
 
 
 def ended(folder: Path) -> list[str]:
@@ -382,7 +382,7 @@ killed.main(int(sys.argv[1]), 1)
 """
 
 
-def test_kills_of_programs_with_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
+def test_kills_of_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[3])
     python(tmp_path, THREADS, "30", PYTHONPATH=root, AGENTOOL_MAX_SIZE="10GB")
     reports = (tmp_path / "reports").iterdir()
@@ -391,9 +391,9 @@ def test_kills_of_programs_with_threads_lose_nothing_in_a_rotation(tmp_path: Pat
     recover(tmp_path / ".agentool")
     source = open_source(tmp_path / ".agentool")
     recorded = [span for span in source.spans() if not is_fragment(span)]
-    whole = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
+    complete = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
     assert source.problems == []
-    assert acknowledged <= whole
+    assert acknowledged <= complete
     assert set(Counter(span.span_id for span in recorded).values()) == {1}
     assert max(len(recording.files) for recording in files) > 1
 
@@ -404,16 +404,16 @@ every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.ma
 @every_step
 def test_a_kill_in_each_step_of_a_rotation_loses_nothing(step: int, tmp_path: Path) -> None:
     for folder in killed("rotation", tmp_path, step):
-        times, whole = finished(folder)
-        assert set(ended(folder)) <= whole
+        times, complete = finished(folder)
+        assert set(ended(folder)) <= complete
         assert set(times.values()) == {1}
 
 
 @every_step
 def test_a_kill_in_each_step_of_a_removal_loses_no_newer_run(step: int, tmp_path: Path) -> None:
     for folder in killed("removal", tmp_path, step):
-        times, whole = finished(folder)
-        there = [span_id in whole for span_id in ended(folder)]
-        assert there == sorted(there)  # the oldest are gone, and no other
-        assert all(there[-6:])
+        times, complete = finished(folder)
+        remaining = [span_id in complete for span_id in ended(folder)]
+        assert remaining == sorted(remaining)  # the oldest are gone, and no other
+        assert all(remaining[-6:])
         assert set(times.values()) == {1}

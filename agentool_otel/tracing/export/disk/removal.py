@@ -123,17 +123,17 @@ def remove(recordings: Iterable[Recording]) -> list[Recording]:
     for recording in recordings:
         folder = recording.path.parent
         names = frozenset(os.listdir(folder))
-        there: list[Path] = []
+        files: list[Path] = []
         written_ns = 0
         for path in recording.files:
             with suppress(OSError):  # removed meanwhile, or a link by now
                 written_ns = max(written_ns, _own_status(path).st_mtime_ns)
-                there.append(path)
+                files.append(path)
         name = own_name(recording.path.name)
         assert name is not None
-        if not there or _state(folder, name, names, written_ns) is not State.FINISHED:
+        if not files or _state(folder, name, names, written_ns) is not State.FINISHED:
             continue
-        for path in there:
+        for path in files:
             path.unlink(missing_ok=True)
         removed.append(recording)
     return removed

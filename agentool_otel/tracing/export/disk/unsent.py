@@ -27,7 +27,7 @@ _READ = 4 << 20
 
 
 class Unsent(NamedTuple):
-    """What one dead process could not send."""
+    """Spans and log records that one dead process could not send."""
 
     files: tuple[Path, ...]
     spans: int
