@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,19 +19,23 @@ from agentool_otel.cli._demo_folders import demo_folders, is_demo_folder
 from agentool_otel.cli._output import say
 from agentool_otel.cli._param_types import IntType
 from agentool_otel.errors import SourceDenied, SourceUnreachable
+from agentool_otel.ground.durations import parse_duration
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import why_untrusted
 from agentool_otel.ground.private_folders import remove_private_folder
-from agentool_otel.model.times import parse_duration
+from agentool_otel.ground.urls import printable_place
 from agentool_otel.tracing.export.disk.removal import (
-    TEXTS,
     Recording,
     State,
     recordings_in,
     remove,
     unreferenced_texts,
 )
+from agentool_otel.tracing.export.disk.stored_texts import TEXTS
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.export.disk.unsent import Unsent
 
 __all__ = ["command"]
 
@@ -57,33 +62,51 @@ class _Age(IntType):
     metavar="N",
     help="Leave the N recordings that were begun last.",
 )
+@click.option(
+    "--unsent",
+    metavar="ENDPOINT",
+    help="Remove what dead programs could not send to this endpoint, and no recording.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Remove without confirmation, for scripts.")
 @click.option(
     "--dry-run", is_flag=True, help="List the files that would be removed, and remove nothing."
 )
 def command(
-    folder: Path | None, older: int | None, keep: int | None, yes: bool, dry_run: bool
+    folder: Path | None,
+    older: int | None,
+    keep: int | None,
+    unsent: str | None,
+    yes: bool,
+    dry_run: bool,
 ) -> int:
     """Remove recordings: all of them, or those that the options name.
 
-    A recording is the file of one program in DIR, by default .agentool/ (AGENTOOL_DIR), or in a
-    folder that `demo` made there. Results of `eval --write-back` are recordings too, and count for
-    --keep. Large texts are removed with the last recording that refers to them.
+    A recording is the file, or the files, of one program in DIR, by default .agentool/
+    (AGENTOOL_DIR), or in a folder that `demo` made there. Results of `eval --write-back` are
+    recordings too, and count for --keep. Large texts are removed with the last recording that
+    refers to them.
 
     The command prints the number and the size of the recordings in each folder, and asks for
     confirmation. Without a terminal it needs --yes. --dry-run lists every file.
 
     Recordings of running programs stay, and so do those of killed programs until `recover` has
-    closed them. Spans that are still to be sent are never removed. Whether a program on another
-    host is running is not always known: its recording stays for 24 hours after its last span.
+    closed them. Whether a program on another host is running is not always known: its recording
+    stays for 24 hours after its last span.
+
+    Spans and log records that wait to be sent are removed by --unsent alone, with those that the
+    endpoint has refused. Those of running programs stay.
     """
     folder = folder or recordings_folder()
+    if unsent is not None:
+        if older is not None or keep is not None:
+            raise click.UsageError("--unsent removes no recordings: leave out --older and --keep")
+        return _remove_unsent(folder, unsent, yes, dry_run)
     recordings = _recordings(folder)
     chosen = _chosen(recordings, older, keep)
     finished = [recording for recording in chosen if recording.state is State.FINISHED]
     texts = _texts_of(finished) if _is_idle(recordings) else []
     if dry_run:
-        for path in [*(item.path for item in finished), *texts]:
+        for path in [*(file for item in finished for file in item.files), *texts]:
             click.echo(str(path))
     elif finished and not yes:
         _list(finished, texts)
@@ -99,6 +122,19 @@ def command(
     return 0
 
 
+def _check_folder(folder: Path) -> None:
+    """Check that a folder is there.
+
+    Raises:
+        SourceUnreachable: there is no such folder.
+    """
+    if not folder.is_dir():
+        if folder.exists():
+            raise SourceUnreachable(f"{folder} is a file; hint: name the folder that it is in")
+        hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
+        raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
+
+
 def _recordings(folder: Path) -> list[Recording]:
     """Return the recordings in a folder and in the folders of demos there, the newest first.
 
@@ -106,11 +142,7 @@ def _recordings(folder: Path) -> list[Recording]:
         SourceUnreachable: there is no such folder.
         SourceDenied: it may not be read, or others may exchange files in it.
     """
-    if not folder.is_dir():
-        if folder.exists():
-            raise SourceUnreachable(f"{folder} is a file; hint: name the folder that it is in")
-        hint = instead_of(folder, files=False) or "name the folder that programs recorded into"
-        raise SourceUnreachable(f"there is no folder {folder}; hint: {hint}")
+    _check_folder(folder)
     recordings: list[Recording] = []
     try:
         for inner in [folder, *demo_folders(folder)]:
@@ -220,3 +252,51 @@ def _say_kept(chosen: Sequence[Recording], left: int) -> None:
         say(f" hint: agentool-otel recover {quote(str(folder))} recovers the rest")
     if left and not chosen:
         say(f"none of the {_text.count(left, 'recording')} there is named by the options")
+
+
+# ----------------------------------------------------------------------------------- unsent
+
+
+def _remove_unsent(folder: Path, endpoint: str, yes: bool, dry_run: bool) -> int:
+    """Remove what waits to be sent to an endpoint, and print how much that was.
+
+    Raises:
+        SourceUnreachable: there is no such folder.
+        ConfigurationError: the endpoint is not a URL.
+    """
+    from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
+    from agentool_otel.tracing.export.disk.unsent import others_waiting, unsent_in
+    from agentool_otel.tracing.export.send.otlp import OtlpTarget
+
+    _check_folder(folder)
+    address = OtlpTarget.at(endpoint, os.environ).destination.address
+    report = RecoveryReport(folder)
+    waiting = unsent_in(folder, address, report)
+    amount = _unsent_amount(waiting)
+    if dry_run:
+        for item in waiting:
+            for path in item.files:
+                click.echo(str(path))
+    elif waiting and not yes:
+        say(f"{amount} for {printable_place(endpoint)} in {folder}")
+        if not _is_confirmed(amount):
+            say("nothing removed")
+            return 1
+    if not dry_run:
+        amount = _unsent_amount(unsent_in(folder, address, report, discard=True))
+        remove_private_folder(folder)
+    say(f"{amount} {'would be ' if dry_run else ''}removed from {folder}")
+    if not waiting:
+        for other in others_waiting(folder):
+            say(f" hint: spans wait there for {_text.line(other)}")
+    for sentence in report.sentences():
+        say(_text.line(sentence), fg="yellow")
+    return 1 if report.failed else 0
+
+
+def _unsent_amount(waiting: Sequence[Unsent]) -> str:
+    """Return the numbers of spans and log records, in words."""
+    spans = sum(item.spans for item in waiting)
+    logs = sum(item.logs for item in waiting)
+    words = _text.count(spans, "span")
+    return f"{words} and {_text.count(logs, 'log record')}" if logs else words

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -72,6 +73,9 @@ _SECRET = re.compile(
 _EXPORTER = environment.exporter_variable("traces")
 _EFFECTS = {
     environment.FOLDER: "folder of the recordings",
+    environment.MAX_SIZE: "the oldest files of recordings are removed beyond it",
+    environment.MAX_AGE: "older files of recordings are removed",
+    environment.SYNC: "on: what is written is synced to the disk",
     environment.JOURNAL: "off: spans may be lost when the process is killed",
     environment.STRICT: "errors of this package are raised (for its own tests)",
     environment.CAPTURE: "whether messages, arguments and results are captured, and on what",
@@ -103,6 +107,8 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
+_LARGE = 1_000_000_000
+"""Bytes of recordings above which the report names a way to bound them."""
 _NO_SERVER = "--source reads a run that was sent, and nothing is sent; hint: add --endpoint"
 
 
@@ -256,6 +262,7 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
         "logs": logs.description,
         "metrics": metrics.description,
         "content": _content(isinstance(route.spans, OtlpTarget) or logs.way == "send"),
+        "folder": _folder(recordings_folder()),
         "self_test": test,
     }
 
@@ -275,6 +282,20 @@ def _route(endpoint: str | None, source: str | None) -> _Route:
     if exporting == "console":
         return _Route(f"the console: {_EXPORTER}=console", untested="not tried")
     return _Route(f"recordings in {recordings_folder().absolute()}", "recorded")
+
+
+def _folder(folder: Path) -> dict[str, Any]:
+    """Return the size of the folder of recordings, and how to bound it where it is large."""
+    size = 0
+    for inner, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(os.path.join(inner, name)).st_size
+    hint = ""
+    if size > _LARGE:
+        hint = f"{environment.MAX_SIZE}=500MB or {environment.MAX_AGE}=7d bounds it, agentool-otel "
+        hint += "clean removes recordings, clean --unsent ENDPOINT what waits for an endpoint"
+    return {"path": str(folder.absolute()), "bytes": size, "hint": hint}
 
 
 def _test(route: _Route, source: str | None) -> dict[str, Any]:
@@ -388,6 +409,13 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
     captured = f"captured {report['content']['on']}"
     captured = captured if report["content"]["captured"] else "not captured"
     line(f"{'content':<14}{captured}", (f" ({report['content']['because']})", "dim"))
+    folder = report["folder"]
+    if folder["hint"]:
+        line(
+            f"{'size':<14}",
+            (f"{_text.size(folder['bytes'])} in {_text.line(folder['path'])}", "yellow"),
+            (f" ({folder['hint']})", "dim"),
+        )
     test = report["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
     line(f"{'self-test':<14}", (f"{mark} {_text.line(test['said'])}", style))

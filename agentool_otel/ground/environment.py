@@ -50,6 +50,8 @@ __all__ = [
     "JOURNAL",
     "LARGEST_ATTRIBUTE",
     "LARGEST_SPAN",
+    "MAX_AGE",
+    "MAX_SIZE",
     "OFFLOAD",
     "OPENAI_API_BASE",
     "OPENAI_API_KEY",
@@ -65,9 +67,11 @@ __all__ = [
     "SAMPLER_ARGUMENT",
     "SERVICE_NAME",
     "STRICT",
+    "SYNC",
     "UNPACK_LIMIT",
     "VALUE_LENGTH_LIMITS",
     "Signal",
+    "age_limit",
     "agent_usage_wanted",
     "case_id",
     "copies_wanted",
@@ -89,7 +93,9 @@ __all__ = [
     "run_sums_up",
     "sdk_disabled",
     "sdk_measures_itself",
+    "size_limit",
     "strict",
+    "sync_wanted",
     "tenant_variable",
     "token_variable",
     "trusted_by_requests",
@@ -112,6 +118,18 @@ FOLDER: Final = "AGENTOOL_DIR"
 JOURNAL: Final = "AGENTOOL_JOURNAL"
 """`off`, `false`, `0` or `no`: no span is on disk before it is written in a batch, so those of a
 killed process are lost. Default: on."""
+
+SYNC: Final = "AGENTOOL_SYNC"
+"""`on`, `true`, `1` or `yes`: what is written to the folder of the recordings is synced to the disk
+in groups, so that a power failure loses the last tenth of a second at most. Default: off."""
+
+MAX_SIZE: Final = "AGENTOOL_MAX_SIZE"
+"""Bytes that the folder of the recordings may have: `500MB`, `2GiB`. The oldest files of recordings
+are removed first, and never what waits to be sent. Default: no limit."""
+
+MAX_AGE: Final = "AGENTOOL_MAX_AGE"
+"""Time after its last write when a file of a recording is removed: `7d`, `12h`. Default: no
+limit."""
 
 GENERATION: Final = "AGENTOOL_SEMCONV"
 """The generation of the GenAI conventions whose names are written: `2026-08`, `1.41`, `1.36`.
@@ -416,6 +434,21 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Return whether each span is written to disk before its `end()` returns."""
     return usable(JOURNAL, values.switch, True, environ)
+
+
+def sync_wanted(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether writes are synced to the disk."""
+    return usable(SYNC, values.switch, False, environ)
+
+
+def size_limit(environ: Mapping[str, str] | None = None) -> int | None:
+    """Return the size limit of the folder of recordings, in bytes; None if it is not set."""
+    return usable(MAX_SIZE, values.size, None, environ, "there is no limit")
+
+
+def age_limit(environ: Mapping[str, str] | None = None) -> int | None:
+    """Return the age limit of files of recordings, in nanoseconds; None if it is not set."""
+    return usable(MAX_AGE, values.age, None, environ, "there is no limit")
 
 
 def unpack_limit(environ: Mapping[str, str] | None = None) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.durations import parse_duration
 from agentool_otel.ground.untrusted_text import logger
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ON",
     "Notices",
     "Reader",
+    "age",
     "check_with",
     "count",
     "options",
@@ -152,6 +154,14 @@ def size(text: str) -> int:
     if number < 1:
         raise ValueError("is not a number of bytes above 0: use 20GB, 512MiB or 1000000000")
     return number
+
+
+def age(text: str) -> int:
+    """Read a duration above 0, such as `7d`, as nanoseconds."""
+    duration = parse_duration(text.replace(" ", "").lower())
+    if not duration:
+        raise ValueError("is not an age above 0: use 7d, 12h or 30m")
+    return duration
 
 
 def share(text: str) -> float:

@@ -6,13 +6,13 @@ from datetime import date
 from functools import lru_cache
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.durations import parse_duration
 
 __all__ = [
     "END_NS",
     "FIRST_NS",
     "from_ns",
     "in_calendar",
-    "parse_duration",
     "parse_time",
     "same_text",
     "to_ns",
@@ -25,19 +25,10 @@ _TIME = re.compile(
     r" ?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d)?)?",
     re.ASCII,
 )
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_S = 86_400
 _SECOND_NS = 1_000_000_000
 _MINUTE_NS = 60 * _SECOND_NS
-_UNITS_NS = {
-    "ms": _SECOND_NS // 1000,
-    "s": _SECOND_NS,
-    "m": _MINUTE_NS,
-    "h": 60 * _MINUTE_NS,
-    "d": _DAY_S * _SECOND_NS,
-    "w": 7 * _DAY_S * _SECOND_NS,
-}
 _DIGITS = 100 * _SECOND_NS
 """Added to the nanoseconds of a minute it makes twelve digits of them: 1, two of seconds, nine."""
 FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
@@ -83,15 +74,6 @@ def parse_time(text: str, now_ns: int) -> int | None:
     if at is None:
         at = to_ns(f"{text}T00:00Z")
     return None if at is None or at < 0 else at
-
-
-def parse_duration(text: str) -> int | None:
-    """Return the nanoseconds of a number and a unit, as `90s` or `1.5h`; None for anything else.
-
-    Units: `ms`, `s`, `m`, `h`, `d`, `w`.
-    """
-    match = _DURATION.fullmatch(text)
-    return int(float(match[1]) * _UNITS_NS[match[2]]) if match else None
 
 
 def from_ns(ns: int) -> str:

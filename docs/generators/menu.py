@@ -13,6 +13,7 @@ _MENU = {
         "guides/frameworks/*",
         "guides/privacy",
         "guides/delivery",
+        "guides/disk",
         "guides/servers",
         "guides/rebuild",
         "guides/evaluate",

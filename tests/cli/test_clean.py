@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.ground.recording_names import keep_recording
 from tests.cli.conftest import PROGRAM, Invoke, agentool
 from tests.docs.terminal import run_in_terminal
 
@@ -324,6 +326,60 @@ def test_texts_without_another_recording_go(invoke: Invoke) -> None:
     (left,) = texts.iterdir()
     assert left.name in (FOLDER / recordings()[0]).read_text()
     assert "content_removed" not in invoke("show", "--full").stderr
+
+
+MENTIONED = """
+import agentool_otel
+agentool_otel.instrument()
+
+@agentool_otel.tool
+def read(text):
+    return text
+
+read({text!r})
+"""
+
+
+def test_a_text_that_a_prompt_mentions_is_not_removed(invoke: Invoke) -> None:
+    data = b"a file of the user"
+    digest = hashlib.sha256(data).hexdigest()
+    ended(MENTIONED.format(text=f'{{"sha256": "{digest}", "stored": "content/{digest}"}}'))
+    (FOLDER / "content").mkdir()
+    (FOLDER / "content" / digest).write_bytes(data)
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
+    assert (FOLDER / "content" / digest).read_bytes() == data
+
+
+def test_a_file_that_only_has_the_name_of_a_text_stays(invoke: Invoke) -> None:
+    ended(LARGE.format(name="a"))
+    (text,) = (FOLDER / "content").iterdir()
+    text.write_bytes(b"changed")
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
+    assert text.exists()
+
+
+def test_a_recording_in_several_files_is_one(invoke: Invoke) -> None:
+    ended()
+    ended()
+    _, newer = sorted(recordings(), key=begun)
+    part = FOLDER / newer.replace(".jsonl", ".2.jsonl")
+    part.write_bytes((FOLDER / newer).read_bytes())
+    assert invoke("clean", "--yes", "--keep", "1").stderr.startswith("1 recording removed")
+    assert sorted(recordings()) == sorted([newer, part.name])
+    listed = invoke("clean", "--dry-run").stdout.splitlines()
+    assert listed == [str(FOLDER / newer), str(part)]
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
+    assert not recordings()
+
+
+def test_a_recording_that_is_named_elsewhere_stays(invoke: Invoke) -> None:
+    ended()
+    (name,) = recordings()
+    mark = keep_recording(FOLDER / name, "the baseline of test_answers")
+    assert "1 recording kept: that a baseline or a test needs" in invoke("clean", "--yes").stderr
+    assert recordings() == [name]
+    mark.unlink()
+    assert invoke("clean", "--yes").stderr.startswith("1 recording removed")
 
 
 def test_a_folder_that_is_not_there_is_an_error(invoke: Invoke) -> None:

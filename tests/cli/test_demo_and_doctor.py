@@ -181,6 +181,15 @@ def test_the_doctor_shows_destinations_of_all_signals_and_content() -> None:
     assert "hunter2" not in stdout
 
 
+@pytest.mark.parametrize(("size", "hint"), [(2_000_000_000, True), (1_000_000, False)])
+def test_the_doctor_names_a_large_folder(size: int, hint: bool, tmp_path: Path) -> None:
+    with (tmp_path / "traces.jsonl").open("wb") as file:
+        file.truncate(size)
+    done = agentool("doctor", env=os.environ | {"AGENTOOL_DIR": str(tmp_path)})
+    assert ("2 GB in" in done.stdout) == hint
+    assert ("AGENTOOL_MAX_SIZE=500MB" in done.stdout) == hint
+
+
 def test_the_doctor_counts_patches_and_lists_them_with_verbose() -> None:
     pytest.importorskip("openai")
     target = "openai.resources.chat.completions.Completions.create"

@@ -8,15 +8,19 @@ from __future__ import annotations
 import importlib
 import os
 import stat
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground import environment
 from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.untrusted_text import logger
 
-__all__ = ["Folder", "Remote", "open_store"]
+__all__ = ["Folder", "Remote", "open_store", "watch_folder"]
 
 _log = logger(__name__)
 
@@ -41,13 +45,19 @@ class Folder:
         """Store bytes under their sha256, once; return the place, None if that failed."""
         path = self.folder / digest
         try:
-            if not _holds(path, len(data)):
+            if _holds(path, len(data)):
+                os.utime(path)  # so that nobody removes it for its age before the span is written
+            else:
                 make_private_folder(self.folder, self._inside)
                 partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
                 file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(file, "wb") as out:
                     out.write(data)
+                    if environment.sync_wanted():
+                        out.flush()
+                        os.fsync(out.fileno())
                 os.replace(partial, path)  # whole or not at all, also for a reader next door
+                _notify_watchers(self.folder, len(data))
         except OSError as error:
             let_through(error)
             if not self._failed:
@@ -55,6 +65,27 @@ class Folder:
             self._failed = True
             return None
         return str(path)
+
+
+def watch_folder(folder: Path, on_stored: Callable[[int], None]) -> None:
+    """Call a bound method, as long as its object lives, with the size of each text that this
+    process stores in a folder.
+    """
+    _watchers.append((folder.absolute(), weakref.WeakMethod(on_stored)))
+
+
+_watchers: list[tuple[Path, weakref.WeakMethod[Callable[[int], None]]]] = []
+
+
+def _notify_watchers(folder: Path, size: int) -> None:
+    for watcher in tuple(_watchers):
+        watched, method = watcher
+        on_stored = method()
+        if on_stored is None:
+            with suppress(ValueError):  # another thread was faster
+                _watchers.remove(watcher)
+        elif watched == folder:
+            on_stored(size)
 
 
 def _holds(path: Path, size: int) -> bool:

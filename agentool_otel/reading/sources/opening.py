@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import cast
@@ -17,6 +17,8 @@ from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, Sourc
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.plugins import load_plugins, plugins
+from agentool_otel.ground.read_locks import lock_while_alive
+from agentool_otel.ground.recording_names import own_name, whole_recordings
 from agentool_otel.ground.urls import printable_place, without_credentials
 from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -38,7 +40,8 @@ def open_source(where: str | Path | None = None) -> Source:
     The URL of a server is of a scheme that an entry point is named for, any other of fsspec's.
     With nothing given it is the folder that programs record into: `AGENTOOL_DIR`, or `.agentool`.
     Of a folder, files with the names of `_SUFFIXES` at any depth are read, sorted by path; a file
-    or a pattern that is named is read whatever its name.
+    or a pattern that is named is read whatever its name. The file of a recording of ours stands for
+    the whole recording. As long as the source lives, no limit removes the recordings.
 
     Raises:
         SourceUnreachable: nothing is there.
@@ -69,9 +72,24 @@ def open_spans(places: Sequence[str]) -> Source:
 
     Raises: as `open_source`, if there is nothing to read in any of them.
     """
+    ours = [Path(place) for place in places if _is_own_file(Path(place))]
+    if len(ours) > 1:
+        name = ", ".join(printable_place(path) for path in ours)
+        recordings = _locked(whole_recordings(ours), name)
+        if len(ours) == len(places):
+            return recordings
+        others = [place for place in places if not _is_own_file(Path(place))]
+        opened = [(printable_place(place), _open(place)) for place in others]
+        return SeveralSources([(name, recordings), *opened])
     if len(places) > 1:
         return SeveralSources([(printable_place(place), _open(place)) for place in places])
     return open_source(places[0] if places else None)
+
+
+def _is_own_file(path: Path) -> bool:
+    """Return whether a file has the name of a recording of ours."""
+    name = own_name(path.name)
+    return name is not None and name.part is not None and path.is_file()
 
 
 def _open(place: str) -> Source | AgentoolError:
@@ -145,9 +163,9 @@ def _files(path: Path) -> Source:
             raise SourceUnreachable(
                 f"{printable_place(path)} does not exist; hint: {hint}"
             ) from None
-        return SpanFiles(files, printable_place(path))
+        return _locked(whole_recordings(files), printable_place(path))
     if not path.is_dir():
-        return _database(path) or SpanFiles([path])
+        return _database(path) or _locked(whole_recordings([path]), printable_place(path))
     files = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
@@ -156,9 +174,24 @@ def _files(path: Path) -> Source:
             "run -- python app.py records a program, agentool-otel recover recovers the spans of "
             "a killed one"
         )
-    source = SpanFiles(files, printable_place(path))
+    source = _locked(files, printable_place(path), whole_folders=True)
     source.folders = (path,)
     return source
+
+
+def _locked(files: Sequence[Path], name: str, whole_folders: bool = False) -> SpanFiles:
+    """Return a source of files that no limit removes as long as it lives."""
+    source = SpanFiles(files, name)
+    ours = _ours(files)
+    lock_while_alive(source, (file.parent for file in ours) if whole_folders else ours)
+    removed = {file for file in ours if not _is_there(file)}  # before the lock
+    source.files = [file for file in files if file not in removed] or files
+    return source
+
+
+def _ours(files: Iterable[Path]) -> list[Path]:
+    """Return the files that have the name of one of our recordings."""
+    return [file for file in files if own_name(file.name) is not None]
 
 
 def _database(path: Path) -> Source | None:
@@ -195,6 +228,13 @@ def _recordings(folder: Path) -> list[Path]:
         files += (Path(inner, name) for name in names)
     files = [file for file in files if is_recording(file) and _is_file(file)]
     return sorted(files) + sorted(denied)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # reading it says so
+        return True
 
 
 def _is_file(path: Path) -> bool:

@@ -27,6 +27,7 @@ from agentool_otel.tracing.export.direct import DirectWriter
 from agentool_otel.tracing.export.disk import leftovers, recovery
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.disk.limits import NO_LIMITS, Limits
 from agentool_otel.tracing.export.disk.recording import RecordedLogs, RecordingExporter
 from agentool_otel.tracing.export.incomplete import close_document, close_span
 from agentool_otel.tracing.export.log_destination import LogDestination
@@ -47,6 +48,7 @@ from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
+    from agentool_otel.tracing.export.disk.rotation import Rotation
 
 __all__ = ["LogStage", "Pipeline", "Stage", "masked_pipeline"]
 
@@ -77,6 +79,8 @@ class Pipeline(SpanProcessor):
         self.target: OtlpTarget | None = None
         """Endpoint for spans; None if they are not sent."""
         self._journal: Journal | None = None
+        self._rotation: Rotation | None = None
+        self._limits = NO_LIMITS
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: RecordingDir | None = None
         self.undescribed: dict[int, Span] = {}
@@ -93,6 +97,12 @@ class Pipeline(SpanProcessor):
 
     # ------------------------------------------------------------------------- where spans go
 
+    def limit(self, limits: Limits) -> None:
+        """Keep the folder that is recorded into below some limits, from here on."""
+        if limits != self._limits:
+            self._limits = limits
+            self._begin_rotation()
+
     def record(self, folder: str | os.PathLike[str], journal: bool = True) -> None:
         """Record into a folder. Spans that dead processes left open there are closed."""
         still_open = self._leave()
@@ -100,10 +110,17 @@ class Pipeline(SpanProcessor):
         store = RecordingExporter(place)
         if not journal:
             self.store = Batched(store, delay_ms=500)
+            self._begin_rotation()
             return
         _complete_recordings(place)
         self._place, self.store, self._put_document = place, store, store.put_document
-        self._journal = Journal(place, leftovers.RECORDING, ended_up_to=lambda: store.size)
+        self._journal = Journal(
+            place,
+            leftovers.RECORDING,
+            ended_up_to=lambda: store.size,
+            part=lambda: store.part,
+        )
+        self._begin_rotation()
         self._reopen(still_open)
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
@@ -356,6 +373,7 @@ class Pipeline(SpanProcessor):
             for store in (self.store, self._logs.store)
             if store is not None
         ]
+        _settle_on_disk()
         return all(done)
 
     def shutdown(self) -> None:
@@ -364,8 +382,31 @@ class Pipeline(SpanProcessor):
         Takes three seconds at most; what an endpoint has not taken by then stays on disk.
         """
         self._leave(close_open=True)
+        rotation, self._rotation = self._rotation, None
+        if rotation is not None:
+            rotation.finish()
+        _settle_on_disk()
 
     # --------------------------------------------------------------------------------- insides
+
+    def _begin_rotation(self) -> None:
+        """Keep the limits of the folder that is recorded into, if there are any."""
+        recording, before = self._recording(), self._rotation
+        self._rotation = None
+        if before is not None:
+            before.stop()
+        if recording is None:
+            return
+        recording.unlimit()
+        if self._limits != NO_LIMITS:
+            from agentool_otel.tracing.export.disk.rotation import Rotation
+
+            self._rotation = Rotation(recording, self._journal, self._limits, self._look_at_once)
+            self._rotation.start()
+
+    def _look_at_once(self) -> None:
+        """Have the next span look whether the recording has to continue in a new file."""
+        self.look_ns = 0
 
     def _apply_stages(self, span: ReadableSpan) -> ReadableSpan:
         for stage in self.stages:
@@ -386,6 +427,8 @@ class Pipeline(SpanProcessor):
         if now_ns > self.look_ns:
             self.look_ns = now_ns + _LOOK_NS
             journal.look(now_ns)
+            if self._rotation is not None and journal is self._journal:
+                self._rotation.look(now_ns)
 
     def close_dropped(self, journal: Journal) -> None:
         """Close the spans that nobody can end any more, because they were dropped."""
@@ -467,6 +510,14 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
     pipeline.stages.append(masking)
     pipeline.log_stages.append(partial(mask_log, masking))
     return pipeline, masking
+
+
+def _settle_on_disk() -> None:
+    """Wait until the disk has what was written, where the environment asks for that."""
+    if environment.sync_wanted():
+        from agentool_otel.tracing.export.disk import sync
+
+        sync.settle()
 
 
 def _complete_recordings(place: RecordingDir) -> None:

@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.content import policy as content_policy
 from agentool_otel.ground import environment
+from agentool_otel.tracing.export.disk.limits import Limits
 from agentool_otel.tracing.export.masking.spans import Masking
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.connection import files_usable
@@ -48,6 +49,7 @@ class AgentoolSpanExporter(SpanExporter):
         self._pipeline.stages.append(Masking(policy))
         folder = environment.recordings_folder()
         if target is None:
+            self._pipeline.limit(Limits.requested())
             self._pipeline.record(folder)
         else:
             self._pipeline.send(target, folder)

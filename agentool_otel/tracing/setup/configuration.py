@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.content.policy import Redact
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import variable_values as values
 from agentool_otel.tracing.export.otlp_variables import vocabulary_named
 
 __all__ = ["Configuration", "named", "overruled"]
@@ -29,6 +30,8 @@ class Configuration(NamedTuple):
     also: str | None = None
     record: bool | None = None
     redact_all: bool | None = None
+    max_size: str | int | None = None
+    max_age: str | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
         """Return the configuration after a call has added its options."""
@@ -45,16 +48,26 @@ def named(
     also: str | None = None,
     record: bool | None = None,
     redact_all: bool | None = None,
+    max_size: str | int | None = None,
+    max_age: str | None = None,
 ) -> Configuration:
     """Return the options of one call.
 
     Raises:
         ConfigurationError: an option is of another type, `redact` is no function of two arguments,
-            or `also` is not known.
+            `also` is not known, or a limit cannot be read.
     """
     _check(_is_switch, "True or False", content=content, record=record, redact_all=redact_all)
     _check(_is_text, "text", endpoint=endpoint, service_name=service_name, also=also)
     _check(_are_names, "a list of names, such as ['openai']", include=include, exclude=exclude)
+    _check(_is_amount, "text, such as '500MB'", max_size=max_size)
+    _check(_is_text, "text, such as '7d'", max_age=max_age)
+    for option, limit, read in (
+        ("max_size", max_size, values.size),
+        ("max_age", max_age, values.age),
+    ):
+        if limit is not None:
+            _check_limit(option, str(limit), read)
     if redact is not None:
         _check_redact(redact)
     if also is not None:
@@ -69,6 +82,8 @@ def named(
         also or None,
         record,
         redact_all,
+        max_size,
+        max_age,
     )
 
 
@@ -96,6 +111,17 @@ def _is_switch(value: Any) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _check_limit(option: str, text: str, read: values.Reader) -> None:
+    try:
+        read(text)
+    except ValueError as error:
+        raise ConfigurationError(f"{option}={text!r} of instrument() {error}") from None
 
 
 def _are_names(value: Any) -> bool:

@@ -14,9 +14,11 @@ from agentool_otel.content import policy as content_rules
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.ground import variable_values as values
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.unsupported_variables import refuse_misspelt, refuse_unsupported
 from agentool_otel.semconv import table
+from agentool_otel.tracing.export.disk.limits import Limits
 from agentool_otel.tracing.setup import content_policy
 from agentool_otel.tracing.setup.configuration import Configuration
 from agentool_otel.tracing.setup.destinations import logs as setup_logs
@@ -51,6 +53,8 @@ class Decision(NamedTuple):
     """Those to attach to."""
     threads: bool
     """Whether threads and pools carry the context."""
+    limits: Limits
+    """Of the folder that is recorded into."""
 
     @property
     def ours(self) -> bool:
@@ -127,7 +131,18 @@ def decide(
         frameworks=frameworks,
         threads=_THREADS not in (configuration.exclude or ())
         and not {f"agentool-{_THREADS}", "*"} & environment.disabled_instrumentations(),
+        limits=_limits(configuration),
     )
+
+
+def _limits(configuration: Configuration) -> Limits:
+    """Return the limits that code has set, and otherwise those of the environment."""
+    limits = Limits.requested()
+    if configuration.max_size is not None:
+        limits = limits._replace(size=values.size(str(configuration.max_size)))
+    if configuration.max_age is not None:
+        limits = limits._replace(age_ns=values.age(configuration.max_age))
+    return limits
 
 
 def check_variables() -> None:
@@ -147,6 +162,9 @@ def check_variables() -> None:
     environment.copies_wanted()
     environment.agent_usage_wanted()
     environment.strict()
+    environment.sync_wanted()
+    environment.size_limit()
+    environment.age_limit()
     exception_signals(os.environ)
     limits()
     sampler()

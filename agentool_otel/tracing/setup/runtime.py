@@ -55,6 +55,8 @@ def instrument(
     also: str | None = None,
     record: bool | None = None,
     redact_all: bool | None = None,
+    max_size: str | int | None = None,
+    max_age: str | None = None,
 ) -> None:
     """Record every supported agent framework of this process, from here on.
 
@@ -107,6 +109,12 @@ def instrument(
             `attribute.name`, `scope` (name and version), `trace_state`, `severity_text`. A name
             that it drops is written as `[masked]`. By default it is called for content, exceptions,
             statuses and log bodies.
+        max_size: size limit of the folder of the recordings, such as `500MB`, or bytes; by default
+            `AGENTOOL_MAX_SIZE`, and without that there is no limit. A recording then continues in a
+            new file at a sixteenth of the limit. The oldest files go first; spans that wait to be
+            sent are never removed.
+        max_age: time after its last write when a file of a recording is removed, such as `7d`; by
+            default `AGENTOOL_MAX_AGE`, and without that never.
 
     Raises:
         ConfigurationError: an option has a wrong type, the endpoint is not a URL, `redact` is not a
@@ -117,7 +125,17 @@ def instrument(
     """
     runtime.instrument(
         setup_configuration.named(
-            endpoint, service_name, content, redact, include, exclude, also, record, redact_all
+            endpoint,
+            service_name,
+            content,
+            redact,
+            include,
+            exclude,
+            also,
+            record,
+            redact_all,
+            max_size,
+            max_age,
         )
     )
 
@@ -358,6 +376,8 @@ class Runtime:
             setup_spans.apply(self.pipeline, decision.spans)
             self._attach(decision.spans, application)
         if self.pipeline is not None:
+            self.pipeline.limit(decision.limits)
+            settings.handed_down = {**settings.handed_down, **decision.limits.as_variables()}
             self._apply_logs_and_metrics(self.pipeline, decision, before)
         self._name_service(service_name)
         settings.configure(policy=decision.policy)

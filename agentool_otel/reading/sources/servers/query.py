@@ -16,8 +16,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentool_otel.errors import SourceError
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.durations import parse_duration
 from agentool_otel.ground.urls import without_credentials
-from agentool_otel.model.times import from_ns, parse_duration, parse_time
+from agentool_otel.model.times import from_ns, parse_time
 from agentool_otel.reading.sources.servers.limits import Limits
 
 __all__ = ["SECOND_NS", "Attribute", "ServerQuery", "parse_query", "window_text"]

@@ -1,7 +1,7 @@
 """Files that one process appends to and that outlive it.
 
 What is written is in the page cache when the call returns: the end of the process, by whatever
-signal, does not touch it. The end of the machine does; nothing here calls fsync.
+signal, does not touch it. The end of the machine does, unless `AGENTOOL_SYNC` is on: see `sync`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from agentool_otel.ground import environment
 from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.ownership import create_own, identity, open_own
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
+from agentool_otel.ground.read_locks import share_lock
 
 if sys.platform == "win32":
     import msvcrt
@@ -154,6 +155,7 @@ class AppendFile:
         self._device, self.inode = status.st_dev, status.st_ino
         self.size = status.st_size
         self._locked = False
+        self._note_write = _sync_of_writes()
 
     @classmethod
     def put(cls, path: Path, contents: Contents) -> AppendFile:
@@ -190,8 +192,12 @@ class AppendFile:
             OSError: it cannot be renamed; what stands there is as it was.
         """
         self.lock()
+        if self._note_write is not None:
+            os.fsync(self._file)
         os.replace(self.path, path)
         self.path = path
+        if self._note_write is not None:
+            self._note_write(path)
 
     def append(self, *pieces: bytes) -> None:
         """Append all of the bytes, or none of them, in one write if the system can do that.
@@ -210,6 +216,8 @@ class AppendFile:
         if done != size:
             self._append_rest(file, b"".join(pieces), done, before)
         self.size = before + size
+        if self._note_write is not None:
+            self._note_write(self.path)
 
     def _append_rest(self, file: int, data: bytes, done: int, before: int) -> None:
         try:
@@ -265,6 +273,10 @@ class AppendFile:
         """Mark the file as that of a living process; False if another one has it."""
         self._locked = lock(self._descriptor())
         return self._locked
+
+    def share(self) -> None:
+        """Keep the file from being removed by a limit as long as it is open."""
+        share_lock(self._descriptor())
 
     def replace(self, contents: Contents) -> AppendFile:
         """Put a new file with other contents in place of this one, in one step.
@@ -329,6 +341,15 @@ class AppendFile:
 
     def _is(self, status: os.stat_result) -> bool:
         return status.st_ino == self.inode and status.st_dev == self._device
+
+
+def _sync_of_writes() -> Callable[[Path], None] | None:
+    """Return what has a file synced that was written to; None if the environment asks for none."""
+    if not environment.sync_wanted():
+        return None
+    from agentool_otel.tracing.export.disk.sync import note_write
+
+    return note_write
 
 
 def _make_room() -> None:

@@ -4,10 +4,11 @@
 to, and its own inode, which a copy does not have; every further line is an open span as it was
 before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
 among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
-elsewhere, and when the file has grown, it is written anew. A line without a span has the position
-in a spool up to which everything has been sent: the last one of each signal counts. Whoever
-recovers the file appends such lines for each part that has arrived, and lines with the ids of open
-spans that were closed and sent.
+elsewhere, and when the file has grown, it is written anew. The position in the first line is one of
+the file of the recording with the number `part`. A line without a span has the position in a spool
+up to which everything has been sent: the last one of each signal counts. Whoever recovers the file
+appends such lines for each part that has arrived, and lines with the ids of open spans that were
+closed and sent.
 
 The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
 """
@@ -139,6 +140,7 @@ class Journal:
         also: the vocabulary whose names are sent beside ours, by whoever sends.
         ended_up_to: returns how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
+        part: returns the number of the file of the recording in which that is.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class Journal:
         exact: bool = False,
         also: str | None = None,
         ended_up_to: Callable[[], int] = lambda: 0,
+        part: Callable[[], int] = lambda: 1,
     ):
         self.lock = threading.RLock()
         """Held while a span changes from open to ended. Reentrant, for signal handlers."""
@@ -160,6 +163,7 @@ class Journal:
         self._exact = exact
         self._also = also
         self._ended_up_to = ended_up_to
+        self._part = part
         self._file: AppendFile | None = None
         self._limit = _GROWN
         self._first = 0
@@ -350,6 +354,7 @@ class Journal:
             "exact": self._exact,
             **({"also": self._also} if self._also else {}),
             "from": self._ended_up_to(),
+            **({"part": part} if (part := self._part()) > 1 else {}),
             "pid": os.getpid(),
         }
         line = orjson.dumps(first) + b"\n"

@@ -23,6 +23,7 @@ import orjson
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
+from agentool_otel.ground.recording_names import files_of_recording, part_suffix
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk import journal
@@ -159,6 +160,7 @@ class Leftovers:
             )
             also = header.get("also")
             self.ended_from = int(header["from"])
+            self.part = int(header.get("part", 1))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise NotOurs(path, "it is no journal of a process of this user") from None
         self.also: str | None = also if also in agentool.VOCABULARIES else None
@@ -176,6 +178,15 @@ class Leftovers:
     def sibling(self, suffix: str) -> Path:
         """Return another file of the process; it may not be there."""
         return self.path.with_suffix(suffix)
+
+    def recording_files(self) -> list[Path]:
+        """Return the files of the recording in which spans of the journal may have ended.
+
+        The first one may not be there; `ended_from` is a position in it.
+        """
+        files = files_of_recording(self.path.parent, self.path.stem)
+        first = self.path.with_name(self.path.stem + part_suffix(self.part))
+        return [first, *(path for number, path in files.items() if number > self.part)]
 
     @property
     def waiting(self) -> bool:
@@ -291,6 +302,21 @@ class Leftovers:
             lines = "1 line" if self.damaged_lines == 1 else f"{self.damaged_lines} lines"
             report.set_aside[self.set_aside()] = f"{lines} in it cannot be understood"
         else:
+            self.remove()
+
+    def discard(self, paths: Iterable[Path]) -> None:
+        """Delete files of the process that wait to be sent, and the journal after them.
+
+        The journal goes without its open spans at first: a kill in between leaves no span that a
+        later recovery takes for open.
+
+        Raises:
+            OSError: a file cannot be deleted. The journal is there then.
+        """
+        if self._in_place():
+            self.forget_spans()
+            for path in paths:
+                path.unlink(missing_ok=True)
             self.remove()
 
     def set_aside(self) -> Path:

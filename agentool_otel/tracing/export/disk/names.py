@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["JOURNAL", "RECORDING_SUFFIX"]
+__all__ = ["JOURNAL"]
 
 JOURNAL: Final = ".open"
 """Suffix of journals."""
-
-RECORDING_SUFFIX: Final = ".jsonl"
-"""Suffix of recordings."""

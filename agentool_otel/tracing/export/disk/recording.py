@@ -7,9 +7,10 @@ one write, so a process that is killed afterwards has lost nothing of it.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +18,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.ground.interruptions import ignoring, let_through
+from agentool_otel.ground.recording_names import RECORDING_SUFFIX, part_suffix
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.otlp.json_encoder import Line, encode_log, encode_spans, span_line
 from agentool_otel.otlp.span_parts import JsonParts
@@ -26,7 +28,6 @@ from agentool_otel.tracing.export.disk.files import (
     RecordingDir,
     renew_after_fork,
 )
-from agentool_otel.tracing.export.disk.names import RECORDING_SUFFIX
 
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
@@ -54,7 +55,8 @@ class RecordingExporter(SpanExporter):
 
     The file, and the folder where needed, appear with the first span, readable by their owner only:
     a recording holds what users said. A forked process continues in a file of its own, and a file
-    that was deleted is replaced by a new one. May be called from several threads.
+    that was deleted is replaced by a new one. With a limit the recording continues in further files
+    (`rotate`). May be called from several threads.
 
     Args:
         folder: where to record; by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
@@ -66,6 +68,12 @@ class RecordingExporter(SpanExporter):
         self.place = folder if isinstance(folder, RecordingDir) else RecordingDir(folder)
         self.path: Path | None = None
         """The file of this process, None before its first span."""
+        self.part = 1
+        """The number of that file in the recording."""
+        self.part_limit = sys.maxsize
+        """Bytes of the file above which `on_full` is called after each write."""
+        self.on_full: Callable[[], None] | None = None
+        """Called under the lock of this object. Without a journal it may rotate at once."""
         self.delivered = 0
         self.spooled = 0
         """Spans that wait for the disk."""
@@ -86,7 +94,7 @@ class RecordingExporter(SpanExporter):
 
     @property
     def size(self) -> int:
-        """Bytes recorded so far."""
+        """Bytes in the present file."""
         return 0 if self._file is None else self._file.size
 
     def put(self, span: ReadableSpan) -> None:
@@ -103,6 +111,8 @@ class RecordingExporter(SpanExporter):
                     let_through(error)  # others: `_put` tries again, and knows what to do
                 else:
                     self.delivered += 1
+                    if self._file.size > self.part_limit:
+                        self._full()
                     return
             self._put(document, now_ns, self)
 
@@ -114,9 +124,18 @@ class RecordingExporter(SpanExporter):
         """Append a span whose `put` was interrupted, unless it is the last one in the file."""
         with self._lock:
             with ignoring(OSError):
-                if self._file is not None and self._file.ends_with(b"".join(document)):
+                if self._ends_with(b"".join(document)):
                     return
             self._put(document, now_ns, self)
+
+    def _ends_with(self, document: bytes) -> bool:
+        if self._file is not None:
+            return self._file.ends_with(document)
+        if self.path is None:
+            return False
+        with self.path.open("rb") as file:  # of a part that was full
+            file.seek(max(0, os.fstat(file.fileno()).st_size - len(document)))
+            return file.read() == document
 
     def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
         """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""
@@ -183,8 +202,28 @@ class RecordingExporter(SpanExporter):
     def shutdown(self) -> None:
         self.close(0)
 
+    def rotate(self) -> None:
+        """Close the file; the next span begins a new one.
+
+        With a journal, call this under its lock and between two spans, and rewrite it then: its
+        position is one of the file before.
+        """
+        with self._lock:
+            if self._file is not None:
+                self._close()
+                self.part += 1
+
+    def unlimit(self) -> None:
+        """Let the present file grow without a limit."""
+        self.part_limit, self.on_full = sys.maxsize, None
+
+    def _full(self) -> None:
+        if self.on_full is not None:
+            self.on_full()
+
     def _open(self) -> AppendFile:
-        self._file = self.place.open(SUFFIX)
+        self._file = self.place.open(part_suffix(self.part))
+        self._file.share()
         self.path = self._file.path
         return self._file
 
@@ -195,6 +234,8 @@ class RecordingExporter(SpanExporter):
         except FileReplaced:
             self._close()
             self._open().append(*line)
+        if self._file is not None and self._file.size > self.part_limit:
+            self._full()
 
     def _hold_back(self, line: bytes, counts: _Counts) -> None:
         if self._waiting_bytes + len(line) > _WAITING:
@@ -240,6 +281,7 @@ class RecordingExporter(SpanExporter):
         self._waiting.clear()
         self._waiting_bytes = self.delivered = self.spooled = self.dropped = 0
         self.path = None
+        self.part = 1
         self._close()
 
 

@@ -19,7 +19,6 @@ import orjson
 
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
-from agentool_otel.tracing.export.disk import recording
 from agentool_otel.tracing.export.disk.files import AppendFile
 from agentool_otel.tracing.export.disk.leftovers import (
     RECORDING,
@@ -54,13 +53,19 @@ def complete_recordings(folder: Path, survey: RecoveryReport) -> int:
 
 
 def _complete(remains: Leftovers, survey: RecoveryReport) -> int:
-    path = remains.sibling(recording.SUFFIX)
-    with suppress(FileNotFoundError):
-        remains.died_ns = max(remains.died_ns, os.lstat(path).st_mtime_ns)
-    ended = list(_recorded_ids(path, remains.ended_from))
+    paths = remains.recording_files()
+    for path in paths:
+        with suppress(FileNotFoundError):
+            remains.died_ns = max(remains.died_ns, os.lstat(path).st_mtime_ns)
+    ended = [
+        span_id
+        for path in paths
+        for span_id in _recorded_ids(path, remains.ended_from if path is paths[0] else 0)
+    ]
     lines = [document + b"\n" for document in remains.unfinished(ended)]
-    if lines or os.path.lexists(path):
-        file = AppendFile(path)
+    last = paths[-1]
+    if lines or os.path.lexists(last):
+        file = AppendFile(last)
         try:
             _mend_tail(file)
             if lines:

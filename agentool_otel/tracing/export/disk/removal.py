@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.ownership import NotOurs, open_own
+from agentool_otel.ground.ownership import open_own
+from agentool_otel.ground.recording_names import KEEP_SUFFIX, OwnName, own_name
 from agentool_otel.tracing.export.disk.files import host_name, is_alive, lock
-from agentool_otel.tracing.export.disk.names import JOURNAL, RECORDING_SUFFIX
+from agentool_otel.tracing.export.disk.names import JOURNAL
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
-
-__all__ = ["TEXTS", "Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
-
-_NAME = re.compile(
-    r"(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6})\.(?P<ns>\d{9})"
-    + re.escape(RECORDING_SUFFIX)
+from agentool_otel.tracing.export.disk.stored_texts import (
+    TEXTS,
+    files_below,
+    is_stored_text,
+    mentioned_digests,
+    referenced_digests,
+    stored_digests,
 )
-_DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
-TEXTS = "content"
-"""The folder of texts that are stored apart, beside the recordings."""
-_READ = 4 << 20
+
+__all__ = ["Recording", "State", "recordings_in", "remove", "unreferenced_texts"]
+
 _ASSUMED_LIVE_NS = 24 * 3_600_000_000_000
 """Time after its last write in which the program of a recording is taken for running, where nothing
 shows whether it is: its host is another one, and it has no journal."""
@@ -44,12 +43,14 @@ class State(Enum):
     OPEN = "of a program that was killed, with spans that are not closed yet"
     WAITING = "with spans or log records that wait to be sent"
     ELSEWHERE = "of a program on another host, written in the last 24 hours"
+    KEPT = f"that a baseline or a test needs; deleting the file {KEEP_SUFFIX} beside it lets it go"
 
 
 class Recording(NamedTuple):
-    """A recording of one process."""
+    """A recording of one process, in one file or several."""
 
-    path: Path
+    files: tuple[Path, ...]
+    """In the order in which they were written."""
     kind: str
     """Kind of data: `traces`, `evaluations`."""
     size: int
@@ -60,6 +61,18 @@ class Recording(NamedTuple):
     """When it was last written, likewise, by the file system. A copy may be newer."""
     state: State
 
+    @property
+    def path(self) -> Path:
+        """The first of the files that are there."""
+        return self.files[0]
+
+
+class _File(NamedTuple):
+    part: int
+    path: Path
+    size: int
+    written_ns: int
+
 
 def recordings_in(folder: Path) -> list[Recording]:
     """Return the recordings in a folder that are this user's, the newest first.
@@ -68,34 +81,34 @@ def recordings_in(folder: Path) -> list[Recording]:
         OSError: the folder cannot be read.
     """
     names = frozenset(os.listdir(folder))
-    recordings: list[Recording] = []
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match is None:
+    files: dict[str, list[_File]] = {}
+    of_stem: dict[str, OwnName] = {}
+    for text in names:
+        name = own_name(text)
+        if name is None or name.part is None:
             continue
-        path = folder / name
         with suppress(OSError):  # a link, a file of another user, or removed meanwhile
-            file = open_own(path, os.O_RDONLY)
-            status = os.fstat(file)
-            os.close(file)
-            state = _state(path, names, match, status.st_mtime_ns)
-            written_ns = status.st_mtime_ns
-            started_ns = _started_ns(match, written_ns)
-            recordings.append(
-                Recording(path, match["kind"], status.st_size, started_ns, written_ns, state)
+            status = _own_status(folder / text)
+            file = _File(name.part, folder / text, status.st_size, status.st_mtime_ns)
+            files.setdefault(name.stem, []).append(file)
+            of_stem[name.stem] = name
+    recordings: list[Recording] = []
+    for stem, parts in files.items():
+        name = of_stem[stem]
+        written_ns = max(file.written_ns for file in parts)
+        recordings.append(
+            Recording(
+                tuple(file.path for file in sorted(parts)),
+                name.kind,
+                sum(file.size for file in parts),
+                written_ns if name.started_ns is None else name.started_ns,
+                written_ns,
+                _state(folder, name, names, written_ns),
             )
+        )
     return sorted(
         recordings, key=lambda recording: (recording.started_ns, recording.path), reverse=True
     )
-
-
-def _started_ns(match: re.Match[str], otherwise: int) -> int:
-    """Return the time in the name of a recording, or another one where it is no time."""
-    try:
-        start = datetime.strptime(match["start"], "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
-    except ValueError:
-        return otherwise
-    return int(start.timestamp()) * 1_000_000_000 + int(match["ns"])
 
 
 def remove(recordings: Iterable[Recording]) -> list[Recording]:
@@ -108,23 +121,26 @@ def remove(recordings: Iterable[Recording]) -> list[Recording]:
     """
     removed: list[Recording] = []
     for recording in recordings:
-        path = recording.path
-        match = _NAME.fullmatch(path.name)
-        assert match is not None
-        names = frozenset(os.listdir(path.parent))
-        with suppress(FileNotFoundError, NotOurs):
-            file = open_own(path, os.O_RDONLY)
-            status = os.fstat(file)
-            os.close(file)
-            if _state(path, names, match, status.st_mtime_ns) is not State.FINISHED:
-                continue
-            path.unlink()
-            removed.append(recording)
+        folder = recording.path.parent
+        names = frozenset(os.listdir(folder))
+        files: list[Path] = []
+        written_ns = 0
+        for path in recording.files:
+            with suppress(OSError):  # removed meanwhile, or a link by now
+                written_ns = max(written_ns, _own_status(path).st_mtime_ns)
+                files.append(path)
+        name = own_name(recording.path.name)
+        assert name is not None
+        if not files or _state(folder, name, names, written_ns) is not State.FINISHED:
+            continue
+        for path in files:
+            path.unlink(missing_ok=True)
+        removed.append(recording)
     return removed
 
 
 def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]:
-    """Return the texts that a folder stores apart and that only some recordings refer to.
+    """Return the texts that programs have stored apart and that only some recordings refer to.
 
     Args:
         folder: the folder of the texts, and of all that may refer to them.
@@ -133,40 +149,41 @@ def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]
     Raises:
         OSError: a file cannot be read.
     """
-    texts = folder / TEXTS
-    if texts.is_symlink() or not texts.is_dir():
-        return []
-    stored = {name.encode() for name in os.listdir(texts) if _DIGEST.fullmatch(name.encode())}
-    paths = {recording.path for recording in leaving}
-    only = {digest for path in paths for digest in _digests(path)} & stored
+    stored = stored_digests(folder)
+    paths = [path for recording in leaving for path in recording.files]
+    only = {digest for path in paths if stored for digest in referenced_digests(path)} & stored
     if only:
-        for root, folders, names in os.walk(folder):
-            folders[:] = [folder for folder in folders if Path(root, folder) != texts]
-            for path in (Path(root, name) for name in names):
-                if path not in paths and path.is_file():
-                    only.difference_update(_digests(path))
-    return sorted(texts / digest.decode() for digest in only)
+        for path in files_below(folder, paths):
+            only.difference_update(digest.decode() for digest in mentioned_digests(path))
+    texts = [folder / TEXTS / digest for digest in sorted(only)]
+    return [text for text in texts if is_stored_text(text)]
 
 
-def _digests(path: Path) -> Iterator[bytes]:
-    """Yield every SHA-256 in hexadecimal digits in a file."""
-    with path.open("rb") as file:
-        tail = b""
-        while data := file.read(_READ):
-            data = tail + data
-            tail = data[-65:]
-            yield from _DIGEST.findall(data)
+def _own_status(path: Path) -> os.stat_result:
+    """Return the status of a file of ours.
+
+    Raises:
+        NotOurs: it is a link, or a file of another user.
+        OSError: it cannot be opened.
+    """
+    file = open_own(path, os.O_RDONLY)
+    try:
+        return os.fstat(file)
+    finally:
+        os.close(file)
 
 
-def _state(path: Path, names: frozenset[str], match: re.Match[str], written_ns: int) -> State:
-    stem = path.name.removesuffix(RECORDING_SUFFIX)
+def _state(folder: Path, name: OwnName, names: frozenset[str], written_ns: int) -> State:
+    stem = name.stem
     if stem + JOURNAL in names:
-        return State.OPEN if _can_be_locked(path.with_name(stem + JOURNAL)) else State.LIVE
-    is_here = match["host"] == host_name()
-    if is_here and is_alive(int(match["pid"])):
+        return State.OPEN if _can_be_locked(folder / (stem + JOURNAL)) else State.LIVE
+    is_here = name.host == host_name()
+    if is_here and is_alive(name.pid):
         return State.LIVE  # without a journal
     if any(stem + suffix in names for both in SUFFIXES.values() for suffix in both):
         return State.WAITING
+    if stem + KEEP_SUFFIX in names:
+        return State.KEPT
     if not is_here and time.time_ns() - written_ns < _ASSUMED_LIVE_NS:
         return State.ELSEWHERE
     return State.FINISHED

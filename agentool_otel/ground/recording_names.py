@@ -1,0 +1,162 @@
+"""Names of the files of one process in a folder of recordings.
+
+    traces-<host>-<pid>-<start>.jsonl       the recording, or its first file
+    traces-<host>-<pid>-<start>.2.jsonl     its next file, where a limit has it continue in one
+    traces-<host>-<pid>-<start>.keep        whoever names the recording: no limit removes it
+    traces-<host>-<pid>-<start>.open        the journal; spools have suffixes of their own
+
+The start is in UTC, with nanoseconds. All files of one process are one recording.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import create_own
+
+__all__ = [
+    "KEEP_SUFFIX",
+    "RECORDING_SUFFIX",
+    "OwnName",
+    "files_of_recording",
+    "keep_recording",
+    "own_name",
+    "part_suffix",
+    "recording_part",
+    "whole_recordings",
+]
+
+RECORDING_SUFFIX: Final = ".jsonl"
+"""Suffix of recordings."""
+
+KEEP_SUFFIX: Final = ".keep"
+"""Suffix of the file that keeps a recording from being removed."""
+
+_NAME = re.compile(
+    r"(?P<stem>(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6}\.\d{9}))"
+    r"(?P<suffix>\..+)"
+)
+_PART = re.compile(r"(?:\.([2-9]|[1-9]\d{1,8}))?" + re.escape(RECORDING_SUFFIX))
+
+
+class OwnName(NamedTuple):
+    """The name of a file that a process has made in a folder of recordings."""
+
+    stem: str
+    """The part of the name that all files of the process share."""
+    kind: str
+    """Kind of data: `traces`, `evaluations`."""
+    host: str
+    pid: int
+    start: str
+    """Start of the recording, as in the name."""
+    suffix: str
+
+    @property
+    def started_ns(self) -> int | None:
+        """The start in nanoseconds since the Unix epoch; None if it is no time."""
+        seconds, _, ns = self.start.partition(".")
+        try:
+            start = datetime.strptime(seconds, "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
+        except ValueError:
+            return None
+        return int(start.timestamp()) * 1_000_000_000 + int(ns)
+
+    @property
+    def part(self) -> int | None:
+        """The number of this file in its recording, from 1 on; None if it is no recording."""
+        return recording_part(self.suffix)
+
+
+def own_name(name: str) -> OwnName | None:
+    """Return the parts of a file name; None if it is not of one of our files."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    stem, kind, host, pid, start, suffix = match.groups()
+    return OwnName(stem, kind, host, int(pid), start, suffix)
+
+
+def part_suffix(number: int) -> str:
+    """Return the suffix of a file of a recording, by its number from 1 on."""
+    return RECORDING_SUFFIX if number == 1 else f".{number}{RECORDING_SUFFIX}"
+
+
+def recording_part(suffix: str) -> int | None:
+    """Return the number of the file with a suffix in its recording; None if it is in none."""
+    match = _PART.fullmatch(suffix)
+    return match and int(match[1] or 1)
+
+
+def files_of_recording(folder: Path, stem: str) -> dict[int, Path]:
+    """Return the files of a recording by their numbers, in ascending order.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    numbers = (
+        (recording_part(name.removeprefix(stem)), name)
+        for name in os.listdir(folder)
+        if name.startswith(stem)
+    )
+    return {number: folder / name for number, name in sorted((n, s) for n, s in numbers if n)}
+
+
+def whole_recordings(paths: Iterable[Path]) -> list[Path]:
+    """Return files with the other files of their recordings beside them, each once, in order.
+
+    Each folder is listed once.
+    """
+    listed: dict[Path, dict[str, dict[int, Path]]] = {}
+    whole: dict[Path, None] = {}
+    for path in paths:
+        if path in whole:
+            continue
+        name = own_name(path.name)
+        if name is not None and name.part is not None:
+            if path.parent not in listed:
+                listed[path.parent] = _recordings_in(path.parent)
+            parts = listed[path.parent].get(name.stem, {})
+            whole.update((part, None) for _, part in sorted(parts.items()))
+        whole[path] = None
+    return list(whole)
+
+
+def _recordings_in(folder: Path) -> dict[str, dict[int, Path]]:
+    """Return the files of each recording in a folder, by stem and number."""
+    recordings: dict[str, dict[int, Path]] = {}
+    with suppress(OSError):
+        for text in os.listdir(folder):
+            name = own_name(text)
+            if name is not None and name.part is not None:
+                recordings.setdefault(name.stem, {})[name.part] = folder / text
+    return recordings
+
+
+def keep_recording(path: Path, reason: str) -> Path:
+    """Keep a recording from being removed, by a file beside it; return that file.
+
+    Whoever deletes the file lets the recording go. A recording that is kept already stays so, with
+    its first reason.
+
+    Args:
+        path: any file of the recording.
+        reason: the name of the baseline or test that needs the recording, on one line.
+
+    Raises:
+        ValueError: the name is not that of a recording.
+        OSError: the file cannot be written.
+    """
+    name = own_name(path.name)
+    if name is None or name.part is None:
+        raise ValueError(f"{path.name} is not the name of a recording")
+    mark = path.with_name(name.stem + KEEP_SUFFIX)
+    with suppress(FileExistsError), os.fdopen(create_own(mark, os.O_WRONLY), "w") as file:
+        file.write(f"{reason}\n")
+    return mark

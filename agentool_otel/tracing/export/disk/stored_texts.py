@@ -1,0 +1,116 @@
+"""References from recordings to the texts that are stored apart from them, in `content/`.
+
+`content.fitting` leaves the attribute `agentool.content.shortened` on a span: JSON with the SHA-256
+of each text and the place where it is stored. Only such an attribute makes us the owner of a
+text. Whatever else mentions a digest keeps the text, and never removes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import open_own
+from agentool_otel.semconv import agentool
+
+__all__ = [
+    "TEXTS",
+    "files_below",
+    "is_stored_text",
+    "mentioned_digests",
+    "referenced_digests",
+    "stored_digests",
+]
+
+TEXTS: Final = "content"
+"""The folder of the texts, beside the recordings."""
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MENTIONED = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_ATTRIBUTE = b'"key":"' + agentool.CONTENT_SHORTENED.encode() + b'","value":{"stringValue":"'
+"""The beginning of the attribute in OTLP/JSON. Inside a text the quotes would be escaped."""
+_TEXT = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_READ = 256 << 10
+"""Bytes that are searched at once: other threads have to wait for that."""
+_OVERLAP = 65
+
+
+def stored_digests(folder: Path) -> set[str]:
+    """Return the names in the folder of texts that are digests; none if the folder is a link."""
+    texts = folder / TEXTS
+    if texts.is_symlink() or not texts.is_dir():
+        return set()
+    return {name for name in os.listdir(texts) if _DIGEST.fullmatch(name)}
+
+
+def referenced_digests(path: Path) -> set[str]:
+    """Return the digests of the texts that a recording refers to, and that a program has stored.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    digests: set[str] = set()
+    with path.open("rb") as file:
+        for line in file:
+            at = line.find(_ATTRIBUTE)
+            while at >= 0:
+                match = _TEXT.match(line, at + len(_ATTRIBUTE))
+                assert match is not None  # it matches an empty text too
+                digests.update(_stored_in(match[0]))
+                at = line.find(_ATTRIBUTE, match.end())
+    return digests
+
+
+def _stored_in(escaped: bytes) -> Iterator[str]:
+    """Yield the digests in an attribute's value, which is a JSON text inside a JSON string."""
+    with suppress(ValueError):
+        notes = orjson.loads(orjson.loads(b'"%b"' % escaped))
+        for note in notes.values() if isinstance(notes, dict) else ():
+            digest = note.get("sha256") if isinstance(note, dict) else None
+            if isinstance(digest, str) and _DIGEST.fullmatch(digest):
+                place = str(note.get("stored")).replace("\\", "/")
+                if place.endswith(f"/{digest}"):
+                    yield digest
+
+
+def mentioned_digests(path: Path) -> Iterator[bytes]:
+    """Yield every SHA-256 in hexadecimal digits in a file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        tail = b""
+        while data := file.read(_READ):
+            data = tail + data
+            tail = data[-_OVERLAP:]
+            yield from _MENTIONED.findall(data)
+
+
+def is_stored_text(path: Path) -> bool:
+    """Return whether a file is a text that is stored under its digest, by this user."""
+    try:
+        with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
+            digest = hashlib.sha256()
+            while data := file.read(_READ):
+                digest.update(data)
+    except OSError:
+        return False
+    return digest.hexdigest() == path.name
+
+
+def files_below(folder: Path, leaving: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files at any depth that may refer to a text: all but the texts and some files."""
+    left_out = set(leaving)
+    texts = folder / TEXTS
+    for root, folders, names in os.walk(folder):
+        folders[:] = [inner for inner in folders if Path(root, inner) != texts]
+        for path in (Path(root, name) for name in names):
+            if path not in left_out and path.is_file():
+                yield path

@@ -1,0 +1,419 @@
+"""A folder of recordings stays below its limits, and readers see each recording as one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import agentool_otel
+from agentool_otel.cli.recover import recover
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground.recording_names import keep_recording, own_name
+from agentool_otel.loading import load
+from agentool_otel.model.spans import SpanRecord, is_fragment
+from agentool_otel.reading.sources.opening import open_source, open_spans
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.export.disk.enforcement import Enforcer
+from agentool_otel.tracing.export.disk.limits import Limits
+from agentool_otel.tracing.export.disk.recording import RecordingExporter
+from agentool_otel.tracing.export.disk.removal import recordings_in
+from tests.tracing.export import rotated
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and locks")
+
+SERVER = """
+import os, sys
+import agentool_otel
+
+agentool_otel.instrument(max_size=sys.argv[1])
+
+@agentool_otel.tool
+def work(text):
+    return text
+
+def size():
+    return sum(os.stat(entry).st_size for entry in os.scandir(".agentool"))
+
+largest = 0
+for number in range(int(sys.argv[2])):
+    with agentool_otel.run("server", input=str(number)) as run:
+        work("x" * 2_000)
+        run.output = "done"
+    if not number % 20:
+        try:
+            largest = max(largest, size())
+        except FileNotFoundError:  # removed meanwhile
+            pass
+print(largest)
+"""
+
+
+def environ(**more: str) -> dict[str, str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
+    return {**clean, "OTEL_METRICS_EXPORTER": "none", "AGENTOOL_OTEL_STRICT": "1", **more}
+
+
+def python(folder: Path, code: str, *arguments: str, **more: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env=environ(**more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def spans(runs: int) -> list[ReadableSpan]:
+    """Return the spans of some runs, each with a nested span, in the order of their ends."""
+    memory = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    tracer = provider.get_tracer("test")
+    for number in range(runs):
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": f"{number}"}
+        with tracer.start_as_current_span("invoke_agent", attributes=attributes):
+            for _ in range(2):
+                tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}
+                tracer.start_span("execute_tool t", attributes=tool).end()
+    return list(memory.get_finished_spans())
+
+
+def record(folder: Path, parts: list[list[ReadableSpan]]) -> list[Path]:
+    """Record spans into the files of one recording; return those."""
+    exporter = RecordingExporter(folder)
+    paths: list[Path] = []
+    for part in parts:
+        for span in part:
+            exporter.put(span)
+        assert exporter.path is not None
+        paths.append(exporter.path)
+        exporter.rotate()
+    exporter.shutdown()
+    return paths
+
+
+def traces(place: Path) -> dict[str, Any]:
+    return {trace.trace_id: trace.to_dict() for trace in load(place)}
+
+
+# ------------------------------------------------------------------------------ one recording
+
+
+def test_a_recording_in_two_files_is_read_as_one_by_either_name(tmp_path: Path) -> None:
+    first, second, third = spans(1)
+    paths = record(tmp_path, [[first], [second, third]])
+    assert [path.suffixes[-2:] for path in paths][1] == [".2", ".jsonl"]
+    for place in (tmp_path, *paths):
+        (trace,) = load(place)
+        assert sum(step.type == "tool_call" for step in trace.steps) == 2
+    both = open_spans([str(path) for path in paths])
+    assert len(list(both.spans())) == 3
+
+
+def test_clean_and_keep_count_a_recording_in_two_files_once(tmp_path: Path) -> None:
+    ended_spans = spans(2)
+    paths = record(tmp_path, [ended_spans[:2], ended_spans[2:]])
+    (recording,) = recordings_in(tmp_path)
+    assert recording.files == tuple(paths)
+    assert recording.size == sum(path.stat().st_size for path in paths)
+
+
+@given(st.data())
+def test_no_rotation_and_no_removal_changes_the_runs_that_remain(data: st.DataObject) -> None:
+    ended_spans = spans(4)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(ended_spans) - 1))))
+    bounds = [0, *cuts, len(ended_spans)]
+    parts = [ended_spans[start:end] for start, end in pairwise(bounds)]
+    removed = data.draw(st.sets(st.sampled_from(range(len(parts))), max_size=len(parts) - 1))
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as split:
+        record(Path(one), [ended_spans])
+        paths = record(Path(split), parts)
+        expected = traces(Path(one))
+        for number in data.draw(st.permutations(sorted(removed))):
+            paths[number].unlink()
+        lost = {
+            span.context.trace_id for number in removed for span in parts[number] if span.context
+        }
+        result = traces(Path(split))
+        for trace_id, trace in expected.items():
+            if int(trace_id.partition(":")[0], 16) not in lost:
+                assert result[trace_id] == trace
+
+
+# ------------------------------------------------------------------------------------ limits
+
+
+def test_a_server_stays_below_its_limit(tmp_path: Path) -> None:
+    largest = int(python(tmp_path, SERVER, "2MB", "1500"))
+    assert 1_000_000 < largest <= 2_000_000
+    assert size_of(tmp_path) <= 2_000_000
+    (recording,) = recordings_in(tmp_path / ".agentool")
+    assert len(recording.files) > 4
+    newest = max(load(tmp_path / ".agentool"), key=lambda trace: trace.started_at or "")
+    assert newest.input == "1499"
+
+
+def test_two_processes_share_one_limit(tmp_path: Path) -> None:
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", SERVER, "2MB", "1000"],
+            cwd=tmp_path,
+            env=environ(),
+            stdout=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    largest = [int(process.communicate(timeout=120)[0]) for process in both]
+    assert max(largest) <= 2_000_000
+    assert size_of(tmp_path) <= 2_000_000
+    assert {trace.input for trace in load(tmp_path / ".agentool")} >= {"999"}
+
+
+def test_without_a_limit_a_recording_is_one_file(tmp_path: Path) -> None:
+    code = SERVER.replace("max_size=sys.argv[1]", "")
+    python(tmp_path, code, "", "50")
+    assert len(list((tmp_path / ".agentool").glob("*.jsonl"))) == 1
+
+
+def test_files_older_than_the_limit_are_removed(tmp_path: Path) -> None:
+    old, new = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
+    os.utime(old[0], (0, time.time() - 3 * 86_400))
+    code = SERVER.replace("max_size=sys.argv[1]", "").replace('".agentool"', '"."')
+    python(tmp_path, code, "", "1", AGENTOOL_DIR=".", AGENTOOL_MAX_AGE="2d")
+    assert not old[0].exists()
+    assert new[0].exists()
+
+
+def limited(folder: Path, size: int = 1) -> None:
+    assert Enforcer(folder).enforce(Limits(size))
+
+
+def test_a_recording_that_a_test_names_stays(tmp_path: Path) -> None:
+    named, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
+    mark = keep_recording(named[0], "baseline of test_answers")
+    limited(tmp_path)
+    assert (named[0].exists(), other[0].exists()) == (True, False)
+    mark.unlink()
+    limited(tmp_path)
+    assert not named[0].exists()
+
+
+def test_a_recording_that_a_command_reads_stays(tmp_path: Path) -> None:
+    read, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
+    source = open_source(read[0])
+    limited(tmp_path)
+    assert (read[0].exists(), other[0].exists()) == (True, False)
+    assert len(list(source.spans())) == 3
+    del source
+    limited(tmp_path)
+    assert not read[0].exists()
+
+
+def test_a_folder_that_a_command_reads_stays(tmp_path: Path) -> None:
+    (path,) = record(tmp_path, [spans(1)])
+    source = open_source(tmp_path)
+    assert not Enforcer(tmp_path).enforce(Limits(1))
+    assert path.exists()
+    del source
+    limited(tmp_path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "suffix", [".spool", ".refused", ".logs.spool", ".logs.refused", ".open", ".open.damaged"]
+)
+def test_what_waits_is_never_removed_by_a_limit(suffix: str, tmp_path: Path) -> None:
+    (path,) = record(tmp_path, [spans(1)])
+    name = own_name(path.name)
+    assert name is not None
+    waiting = tmp_path / (name.stem + suffix)
+    waiting.write_bytes(b"waits")
+    limited(tmp_path)
+    assert waiting.exists()
+
+
+OPEN_RUN = """
+import agentool_otel
+from agentool_otel.tracing.export.disk.limits import Limits
+
+Limits.part_size = lambda self, writers=1: 5_000
+agentool_otel.instrument(max_size="100KB", exclude=["threads"])
+
+@agentool_otel.tool
+def work(text):
+    return text
+
+with agentool_otel.run("long", input="the first"):
+    work("inside")
+    import threading
+    def others():
+        for number in range(200):
+            with agentool_otel.run("short", input=str(number)):
+                work("x" * 300)
+    import contextvars
+    thread = threading.Thread(target=contextvars.Context().run, args=(others,))
+    thread.start()
+    thread.join()
+"""
+
+
+def test_the_file_with_spans_of_an_open_run_stays(tmp_path: Path) -> None:
+    python(tmp_path, OPEN_RUN)
+    runs = {trace.agent_id: trace for trace in load(tmp_path / ".agentool")}
+    assert len(runs["long"].steps) >= 1
+    assert runs["long"].input == "the first"
+    assert sum(trace.agent_id == "short" for trace in load(tmp_path / ".agentool")) < 200
+
+
+def test_texts_go_with_the_files_that_referred_to_them(tmp_path: Path) -> None:
+    code = SERVER.replace('work("x" * 2_000)', "work(str(number) * 1_500_000)")
+    python(tmp_path, code, "12MB", "12")
+    folder = tmp_path / ".agentool"
+    assert size_of(folder) <= 12_000_000
+    texts = {path.name for path in (folder / "content").iterdir()}
+    recorded = b"".join(path.read_bytes() for path in folder.glob("*.jsonl"))
+    assert texts
+    assert all(text.encode() in recorded for text in texts)
+
+
+def test_a_text_that_a_recording_only_mentions_stays(tmp_path: Path) -> None:
+    data = b"of the user"
+    digest = hashlib.sha256(data).hexdigest()
+    (tmp_path / "content").mkdir()
+    (tmp_path / "content" / digest).write_bytes(data)
+    note = f'{{"key":"{agentool.CONTENT_SHORTENED}","value":{{"stringValue":"{digest}"}}}}'
+    provider = TracerProvider(shutdown_on_exit=False)
+    exporter = RecordingExporter(tmp_path)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    provider.get_tracer("test").start_span("chat", attributes={"prompt": note}).end()
+    exporter.shutdown()
+    limited(tmp_path)
+    assert not list(tmp_path.glob("*.jsonl"))
+    assert (tmp_path / "content" / digest).read_bytes() == data
+
+
+# ---------------------------------------------------------------------------------- settings
+
+
+def test_a_misspelt_limit_is_named_and_ignored(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import agentool_otel\nagentool_otel.instrument()"],
+        cwd=tmp_path,
+        env=environ(AGENTOOL_MAX_SIZE="lots", AGENTOOL_MAX_AGE="7 tage"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "AGENTOOL_MAX_SIZE=lots is not a number of bytes above 0" in done.stderr
+    assert "AGENTOOL_MAX_AGE=7 tage is not an age above 0" in done.stderr
+
+
+@pytest.mark.parametrize("options", [{"max_size": "lots"}, {"max_age": "7"}, {"max_size": True}])
+def test_a_wrong_limit_in_code_is_an_error(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="max_"):
+        agentool_otel.instrument(**options)
+
+
+# ------------------------------------------------------------------------------------- kills
+
+
+def killed(kind: str, folder: Path, step: int) -> list[Path]:
+    """Kill processes at every `step`-th call of the operating system; return their folders."""
+    done = subprocess.run(
+        [sys.executable, rotated.__file__, kind, str(folder), str(step)],
+        env=environ(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    survivor, code = map(int, done.stdout.split())
+    assert (code, done.stderr) == (0, "")
+    assert survivor > 20
+    return [folder / str(n) for n in range(1, survivor, step)]
+
+
+def finished(folder: Path) -> tuple[Counter[str], set[str]]:
+    """Return how often each span is there, and which have their own end."""
+    recover(folder / ".agentool")
+    source = open_source(folder / ".agentool")
+    recorded: list[SpanRecord] = list(source.spans())
+    assert source.problems == []
+    complete = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
+    return Counter(span.span_id for span in recorded), complete
+
+
+def ended(folder: Path) -> list[str]:
+    """Return the ids of the spans whose ends had returned."""
+    return (folder / "ended").read_text().split()
+
+
+THREADS = """
+import sys
+from agentool_otel.tracing.export.disk.limits import Limits
+from tests.tracing.export import killed
+
+Limits.part_size = lambda self, writers=1: 20_000
+killed.main(int(sys.argv[1]), 1)
+"""
+
+
+def test_kills_of_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
+    root = str(Path(__file__).parents[3])
+    python(tmp_path, THREADS, "30", PYTHONPATH=root, AGENTOOL_MAX_SIZE="10GB")
+    reports = (tmp_path / "reports").iterdir()
+    acknowledged = {line for file in reports for line in file.read_text().split()}
+    files = recordings_in(tmp_path / ".agentool")
+    recover(tmp_path / ".agentool")
+    source = open_source(tmp_path / ".agentool")
+    recorded = [span for span in source.spans() if not is_fragment(span)]
+    complete = {span.span_id for span in recorded if not span.attributes.get(agentool.INCOMPLETE)}
+    assert source.problems == []
+    assert acknowledged <= complete
+    assert set(Counter(span.span_id for span in recorded).values()) == {1}
+    assert max(len(recording.files) for recording in files) > 1
+
+
+every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.thorough)])
+
+
+@every_step
+def test_a_kill_in_each_step_of_a_rotation_loses_nothing(step: int, tmp_path: Path) -> None:
+    for folder in killed("rotation", tmp_path, step):
+        times, complete = finished(folder)
+        assert set(ended(folder)) <= complete
+        assert set(times.values()) == {1}
+
+
+@every_step
+def test_a_kill_in_each_step_of_a_removal_loses_no_newer_run(step: int, tmp_path: Path) -> None:
+    for folder in killed("removal", tmp_path, step):
+        times, complete = finished(folder)
+        remaining = [span_id in complete for span_id in ended(folder)]
+        assert remaining == sorted(remaining)  # the oldest are gone, and no other
+        assert all(remaining[-6:])
+        assert set(times.values()) == {1}
