@@ -313,11 +313,12 @@ class Leftovers:
         Raises:
             OSError: a file cannot be deleted. The journal is there then.
         """
-        if self._in_place():
-            self.forget_spans()
-            for path in paths:
-                path.unlink(missing_ok=True)
-            self.remove()
+        if not self._in_place():
+            return
+        self.forget_spans()
+        for path in paths:
+            path.unlink(missing_ok=True)
+        self.remove()
 
     def set_aside(self) -> Path:
         """Give the journal a name under which nobody takes it up again, and return that."""

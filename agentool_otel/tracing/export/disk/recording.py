@@ -124,18 +124,9 @@ class RecordingExporter(SpanExporter):
         """Append a span whose `put` was interrupted, unless it is the last one in the file."""
         with self._lock:
             with ignoring(OSError):
-                if self._ends_with(b"".join(document)):
+                if self._file is not None and self._file.ends_with(b"".join(document)):
                     return
             self._put(document, now_ns, self)
-
-    def _ends_with(self, document: bytes) -> bool:
-        if self._file is not None:
-            return self._file.ends_with(document)
-        if self.path is None:
-            return False
-        with self.path.open("rb") as file:  # of a part that was full
-            file.seek(max(0, os.fstat(file.fileno()).st_size - len(document)))
-            return file.read() == document
 
     def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
         """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from opentelemetry.context import Context, attach, detach
 
 from agentool_otel.content.fitting.offload import watch_folder
+from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.read_locks import LocksUnsupported
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.disk.enforcement import Enforcer
@@ -158,6 +159,7 @@ class Rotation:
                 _report(self._recording.folder, error)
                 break
             except Exception as error:  # the program that records must not feel it
+                let_through(error)
                 _log.debug("%s could not be limited: %r", self._recording.folder, error)
                 break
             if left:

@@ -79,19 +79,20 @@ def _files(remains: Leftovers) -> Iterator[Path]:
 def _count(remains: Leftovers, signal: Signal) -> int:
     """Return how many spans or log records wait, as far as their files can be read."""
     waiting, refused = map(remains.sibling, SUFFIXES[signal])
-    number, sent = 0, Stretches()
+    number = 0
+    sent = Stretches()
     with suppress(OSError, Damaged):
         sent = remains.sent_stretches(signal)
     ended: list[str] = []
     for path in (waiting, refused):
         with suppress(OSError):
             for stretch in read_spool(path, _READ):
-                at = stretch.start
+                position = stretch.start
                 for item in stretch.spans:
                     if signal == "traces":
                         ended.append(span_id_of(item))
-                    number += path is refused or at not in sent
-                    at += 4 + len(item)
+                    number += path is refused or position not in sent
+                    position += 4 + len(item)
     if signal == "traces":
         with suppress(Damaged):
             number += sum(1 for _ in remains.unfinished(ended))
