@@ -75,7 +75,8 @@ def checked(column: pa.Array[Any], report: Callable[[str], None]) -> pa.Array[An
             _as_bytes(column).validate(full=True)
         except (pa.ArrowException, ValueError, TypeError):
             report(f"left out: {reason(error)}")
-            return pa.nulls(len(column), column.type)
+            nothing: pa.Array[Any] = pa.nulls(len(column), column.type)
+            return nothing
     return column
 
 
@@ -96,7 +97,7 @@ def _as_bytes(column: pa.Array[Any]) -> pa.Array[Any]:
     ):
         if is_text(column.type):
             view: pa.Array[Any] = column.view(kind)
-            return view  # type: ignore[no-any-return]
+            return view
     raise TypeError("no texts")
 
 
