@@ -183,7 +183,7 @@ def is_recording(path: Path) -> bool:
     return path.suffix in _SUFFIXES
 
 
-def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[Path, str], ...]]:
+def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[str, str], ...]]:
     """Return the recordings in a folder, and what has the name of one and is none, such as a pipe.
 
     The unreadable folders in it are recordings, too: reading those raises the error.
@@ -198,5 +198,9 @@ def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[Path, str], ...]]
         named += (Path(inner, name) for name in names)
     kinds = {path: irregular(path, follow=True) for path in sorted(named) if is_recording(path)}
     files = [path for path, kind in kinds.items() if kind is None]
-    left_out = tuple((path, kind) for path, kind in kinds.items() if kind is not None)
+    left_out = tuple(
+        (printable_place(path), f"left out: it is {kind}, not a file")
+        for path, kind in kinds.items()
+        if kind is not None
+    )
     return files + sorted(denied), left_out

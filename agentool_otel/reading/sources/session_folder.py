@@ -132,7 +132,9 @@ class SessionFolder(SpanFiles, ABC):
             raise no_session(self.product, scheme, query, there, newest_ns, projects)
         super().__init__(files, f"{scheme}://")
         self.left_out = tuple(
-            (path, kind) for path, kind in left_out if _is_asked_for(path, query, str(path))
+            (printable_place(path), f"left out: it is {kind}, not a file")
+            for path, kind in left_out
+            if _is_asked_for(path, query, str(path))
         )
 
     def _is_of(self, file: Path, project: str | None) -> bool:

@@ -38,16 +38,19 @@ def _socket(path: Path) -> None:
         os.chdir(before)
 
 
+def _link_to_pipe(path: Path) -> None:
+    pipe = path.with_suffix(".p")
+    os.mkfifo(pipe)
+    path.symlink_to(pipe)
+
+
 ODD: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a socket": _socket,
     "a folder": Path.mkdir,
     "a symbolic link": lambda path: path.symlink_to("/dev/zero"),
     "a symbolic link, to nothing": lambda path: path.symlink_to("nowhere"),
-    "a symbolic link, to a pipe": lambda path: (
-        os.mkfifo(path.with_suffix(".p")),
-        path.symlink_to(path.with_suffix(".p")),
-    ),
+    "a symbolic link, to a pipe": _link_to_pipe,
 }
 
 
