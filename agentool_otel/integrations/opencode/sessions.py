@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.untrusted_text import flat
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -86,7 +87,9 @@ class _Database(SpanFiles):
         if not every:
             raise SourceUnreachable(f"opencode has no sessions here (looked in {place})")
         files = [
-            RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
+            RemoteFile(
+                f"{place} {flat(session.id)}", None, partial(_open, database, session.id), ()
+            )
             for session in select(every)
         ]
         super().__init__(files, name)

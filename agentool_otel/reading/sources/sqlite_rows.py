@@ -96,7 +96,7 @@ def opened(path: Path, *, is_in_use: bool, hint: str) -> Generator[SqliteFile]:
             yield SqliteFile(connection, limit_of(path.stat().st_size))
     except SourceError as error:
         raise SourceError(f"{place} cannot be read: {error}") from None
-    except (sqlite3.Error, OSError, MemoryError) as error:
+    except (sqlite3.Error, OSError, MemoryError, UnicodeError) as error:  # a name may be damaged
         reason = str(error) or type(error).__name__
         raise SourceError(f"{place} cannot be read: {reason}; hint: {hint}") from None
 

@@ -24,7 +24,7 @@ from agentool_otel.reading.sources.files.column_types import (
     dense_size,
     distinct_size,
 )
-from agentool_otel.reading.sources.files.parquet_pages import largest_page
+from agentool_otel.reading.sources.files.parquet_pages import RowGroup, largest_page, row_groups
 
 __all__ = ["ARROW", "PARQUET", "Columns", "Part", "Parts", "Slice", "slices"]
 
@@ -74,6 +74,7 @@ class Parts:
         self._headers: Headers | None = None
         self._arrow: Any = None
         self._parquet: Any = None
+        self._groups: list[RowGroup] = []
         if is_arrow:
             self._arrow = pa.ipc.open_file(source)
             self._headers = Headers(self._file)
@@ -82,7 +83,8 @@ class Parts:
         else:
             self._parquet = pq.ParquetFile(source)
             self.schema = self._parquet.schema_arrow
-            self.count = self._parquet.num_row_groups
+            self._groups = row_groups(self._file)
+            self.count = len(self._groups)
 
     def dictionaries(self, limit: int) -> int:
         """Return the bytes of the dictionaries that all parts need, or more than `limit`."""
@@ -117,8 +119,8 @@ class Parts:
         return Part(name, rows, unpacked, batches)
 
     def _row_group(self, number: int, columns: Columns) -> Part:
-        group = self._parquet.metadata.row_group(number)
-        chunks = map(group.column, range(group.num_columns if group.num_rows else 0))
+        group = self._groups[number]
+        chunks = group.chunks if group.rows else []
         largest = max((largest_page(self._file, chunk) for chunk in chunks), default=0)
         rows = max(1, min(_ROWS, _SPREAD // max(largest, 1)))
 
@@ -127,7 +129,7 @@ class Parts:
                 arrays = [batch.column(place) for place in columns.places]
                 yield pa.RecordBatch.from_arrays(arrays, columns.names)
 
-        return Part(self.name(number), group.num_rows, largest, batches)
+        return Part(self.name(number), group.rows, largest, batches)
 
 
 def _of_length(column: pa.Array[Any], rows: int) -> pa.Array[Any]:
