@@ -18,7 +18,7 @@ CellReport = Callable[[int, str], None]
 
 
 def readable_cells(
-    column: pa.Array[Any], report: CellReport, invalid_utf8: str = "replace"
+    column: pa.Array[Any], report: CellReport, invalid_utf8: str = "backslashreplace"
 ) -> list[Any]:
     """Return the cells of a column; None for each that cannot be converted, which is reported.
 

@@ -158,7 +158,10 @@ def _built_in(items: Sequence[SpanEvent | SpanLink | Damage]) -> str | None:
 
 
 def spans_of(
-    batch: pa.RecordBatch, first_row: int = 0, report: Callable[[str, str], None] | None = None
+    batch: pa.RecordBatch,
+    first_row: int = 0,
+    report: Callable[[str, str], None] | None = None,
+    report_cell: Callable[[str, str], None] | None = None,
 ) -> Iterator[SpanRecord]:
     """Yield the spans of a batch of rows. Columns may be missing.
 
@@ -167,13 +170,16 @@ def spans_of(
         first_row: number of its first row, for messages.
         report: takes the place and the reason of a row that cannot be read; by default an error is
             raised.
+        report_cell: takes the same of a cell whose row is read without it; by default `report`.
 
     Raises:
         ValueError: a row cannot be read, and there is no `report`.
     """
     names = set(batch.schema.names)
     columns = {
-        name: readable_cells(batch.column(name), _cell_report(name, first_row, report))
+        name: readable_cells(
+            batch.column(name), _cell_report(name, first_row, report_cell or report)
+        )
         for name in READ
         if name in names
     }
