@@ -184,7 +184,9 @@ def _bombs(compression: str) -> bytes:
 
 
 def _dictionary_bomb() -> bytes:
-    marks = pa.DictionaryArray.from_arrays(pa.array([0] * _COUNT, pa.int32()), ["a" * _HUGE])
+    marks = pa.DictionaryArray.from_arrays(
+        pa.array([0] * _COUNT, pa.int32()), pa.array(["a" * _HUGE])
+    )
     return arrow(rows(input=marks), compression="zstd")
 
 
