@@ -19,8 +19,10 @@ __all__ = [
     "NotOurs",
     "create_own",
     "identity",
+    "irregular",
     "open_own",
     "open_regular",
+    "read_regular",
     "why_untrusted",
 ]
 
@@ -100,6 +102,34 @@ def open_regular(path: str | os.PathLike[str]) -> int:
         os.close(file)
         raise NotOurs(path, "it was replaced while it was opened")
     return file
+
+
+def read_regular(path: str | os.PathLike[str], size: int) -> bytes:
+    """Return the first bytes of a file of anybody's.
+
+    Raises: as `open_regular`.
+    """
+    with open(open_regular(path), "rb") as file:
+        return file.read(size)
+
+
+def irregular(path: str | os.PathLike[str], *, follow: bool = False) -> str | None:
+    """Return what a path leads to where that is no file, such as `a pipe`; None for a file.
+
+    Args:
+        path: the path. One that is not there any more, or may not be looked at, counts as a file:
+            reading it raises the error.
+        follow: whether a symbolic link is what it leads to. One that leads nowhere is a link.
+    """
+    try:
+        mode = os.stat(path, follow_symlinks=follow).st_mode
+    except OSError as error:
+        return "a broken symbolic link" if follow and _leads_nowhere(path, error) else None
+    return None if stat.S_ISREG(mode) else _kind(mode)
+
+
+def _leads_nowhere(path: str | os.PathLike[str], error: OSError) -> bool:
+    return error.errno in (errno.ENOENT, errno.ELOOP) and os.path.islink(path)
 
 
 def why_untrusted(folder: Path) -> str | None:

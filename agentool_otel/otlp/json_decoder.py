@@ -5,7 +5,6 @@ Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from functools import lru_cache
 from sys import intern
@@ -17,6 +16,7 @@ from msgspec import Struct
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.otlp import base64_text
 
 __all__ = [
     "KINDS",
@@ -188,7 +188,7 @@ def _value(value: _AnyValue | None) -> Any:
     if value.kvlist_value is not None:
         return plain(value.kvlist_value.values)
     if value.bytes_value is not None:
-        return _base64(value.bytes_value)
+        return base64_text.decoded(value.bytes_value)
     return None
 
 
@@ -196,7 +196,7 @@ def hex_id(text: str, size: int) -> str:
     """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros.
 
     Raises:
-        ValueError: it is neither hexadecimal nor base64 of so many bytes.
+        ValueError: it is neither hexadecimal nor the base64 of so many bytes.
     """
     try:
         raw = bytes.fromhex(text)
@@ -207,7 +207,7 @@ def hex_id(text: str, size: int) -> str:
     if _HEX.fullmatch(text):
         raw = raw.rjust(size, b"\0") if len(text) == size == 16 else b""
     else:
-        raw = _base64(text)
+        raw = base64_text.id_bytes(text, size) or b""
     if len(raw) != size:
         raise ValueError(f"expected an id of {2 * size} hexadecimal digits, got {text!r}")
     return raw.hex()
@@ -221,9 +221,3 @@ def trace_id_of(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _parent(text: str) -> str:
     return hex_id(text, 8)
-
-
-def _base64(text: str) -> bytes:
-    """Decode either alphabet, padded or not."""
-    text = text.rstrip("=").replace("-", "+").replace("_", "/")
-    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)

@@ -19,8 +19,9 @@ from agentool_otel.reading.rebuild.runs import rebuild_groups
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.reading.sources.grouping.complete import complete
 from agentool_otel.tables import spans as table
+from agentool_otel.tables.readable_cells import readable_cells
 
-__all__ = ["KEY", "PROBLEM", "Found", "Note", "runs_by_key", "sliced"]
+__all__ = ["KEY", "PROBLEM", "Found", "Note", "runs_by_key", "sliced", "texts"]
 
 KEY = "partition_key"
 """Column by which spans are joined: a session, or the id of a trace."""
@@ -53,6 +54,12 @@ def sliced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batch.slice(start, _ROWS)
 
 
+def texts(batch: pa.RecordBatch, column: str) -> list[Any]:
+    """Return the cells of a column of texts. Bytes that are not UTF-8 are spelled out: engines pass
+    on the bytes of a file as they are."""
+    return readable_cells(batch.column(column), lambda row, why: None)
+
+
 def runs_by_key(
     batches: Iterable[pa.RecordBatch], note: Note, by_session: bool = True
 ) -> Iterator[Iterator[Rebuilt]]:
@@ -81,11 +88,11 @@ def _keyed_spans(batches: Iterable[pa.RecordBatch], note: Note) -> Iterator[tupl
     """Yield each span with its key."""
     for batch in sliced(batches):
         names = batch.schema.names
-        trace_ids = batch.column("trace_id").to_pylist()
-        keys = batch.column(KEY).to_pylist() if KEY in names else trace_ids
+        trace_ids = texts(batch, "trace_id")
+        keys = texts(batch, KEY) if KEY in names else trace_ids
         unread: set[int] = set()
         if PROBLEM in names:
-            for row, problem in enumerate(batch.column(PROBLEM).to_pylist()):
+            for row, problem in enumerate(texts(batch, PROBLEM)):
                 if problem is not None:
                     unread.add(row)
                     note(Found(trace_ids[row], problem))
@@ -103,7 +110,11 @@ def _spans(
         unread: rows that are no spans; rows that turn out to be none are added.
         note: takes the problems of rows.
     """
-    names = batch.column("span_id").to_pylist()
+    names = texts(batch, "span_id")
+
+    def noted(where: str, reason: str) -> None:
+        row = int(where.removeprefix("row "))
+        note(Found(trace_ids[row], f"a span whose {reason} (span_id {names[row]!r})"))
 
     def broken(where: str, reason: str) -> None:
         row = int(where.removeprefix("row "))
@@ -112,7 +123,7 @@ def _spans(
             note(Found(trace_ids[row], f"a span {reason} (span_id {names[row]!r})"))
 
     row = 0
-    for span in table.spans_of(batch, 0, broken):
+    for span in table.spans_of(batch, 0, broken, noted):
         while row in unread:
             row += 1
         yield keys[row], span

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from agentool_otel.evaluation.scopes import Run
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.spark.grouping import KEY, PROBLEM, Found, Note, sliced
+from agentool_otel.spark.grouping import KEY, PROBLEM, Found, Note, sliced, texts
 from agentool_otel.tables.trajectories import Documents
 
 __all__ = ["documents_by_key"]
@@ -42,10 +42,10 @@ def _keyed(batches: Iterable[pa.RecordBatch], note: Note) -> Iterator[tuple[Any,
     documents = Documents(broken)
     last: Any = None
     for batch in map(partial(_without_problems, note=note), sliced(batches)):
-        keys = batch.column(KEY if KEY in batch.schema.names else "trace_id").to_pylist()
+        keys = texts(batch, KEY if KEY in batch.schema.names else "trace_id")
         first_row += len(trace_ids)
         before = trace_ids[-1] if trace_ids else before
-        trace_ids = batch.column("trace_id").to_pylist()
+        trace_ids = texts(batch, "trace_id")
         row = 0
         for key, of_key in groupby(keys):
             if key != last:
@@ -65,9 +65,7 @@ def _without_problems(batch: pa.RecordBatch, note: Note) -> pa.RecordBatch:
     problems = batch.column(PROBLEM)
     if problems.null_count == batch.num_rows:
         return batch
-    for trace_id, problem in zip(
-        batch.column("trace_id").to_pylist(), problems.to_pylist(), strict=True
-    ):
+    for trace_id, problem in zip(texts(batch, "trace_id"), texts(batch, PROBLEM), strict=True):
         if problem is not None:
             note(Found(trace_id, problem))
     return batch.filter(problems.is_null())

@@ -19,6 +19,7 @@ from agentool_otel.semconv import gen_ai
 from agentool_otel.tables import TABLE
 from agentool_otel.tables.columns import column
 from agentool_otel.tables.json_cells import cell, value_of
+from agentool_otel.tables.readable_cells import CellReport, readable_cells
 
 __all__ = ["NAME", "SCHEMA", "batch_of_spans", "session_of", "spans_of"]
 
@@ -157,7 +158,10 @@ def _built_in(items: Sequence[SpanEvent | SpanLink | Damage]) -> str | None:
 
 
 def spans_of(
-    batch: pa.RecordBatch, first_row: int = 0, report: Callable[[str, str], None] | None = None
+    batch: pa.RecordBatch,
+    first_row: int = 0,
+    report: Callable[[str, str], None] | None = None,
+    report_cell: Callable[[str, str], None] | None = None,
 ) -> Iterator[SpanRecord]:
     """Yield the spans of a batch of rows. Columns may be missing.
 
@@ -166,12 +170,19 @@ def spans_of(
         first_row: number of its first row, for messages.
         report: takes the place and the reason of a row that cannot be read; by default an error is
             raised.
+        report_cell: takes the same of a cell whose row is read without it; by default `report`.
 
     Raises:
         ValueError: a row cannot be read, and there is no `report`.
     """
     names = set(batch.schema.names)
-    columns = {name: batch.column(name).to_pylist() for name in READ if name in names}
+    columns = {
+        name: readable_cells(
+            batch.column(name), _cell_report(name, first_row, report_cell or report)
+        )
+        for name in READ
+        if name in names
+    }
     rows = zip(*columns.values(), strict=True)
     for number, values in enumerate(rows, first_row):
         row = dict(zip(columns, values, strict=True))
@@ -181,6 +192,17 @@ def spans_of(
             if report is None:
                 raise ValueError(f"row {number}: {error}") from error
             report(f"row {number}", f"left out: {error}")
+
+
+def _cell_report(
+    column: str, first_row: int, report: Callable[[str, str], None] | None
+) -> CellReport:
+    def report_cell(row: int, why: str) -> None:
+        if report is None:
+            raise ValueError(f"row {first_row + row}: column {column} {why}")
+        report(f"row {first_row + row}", f"column {column} {why}")
+
+    return report_cell
 
 
 def _span(row: Mapping[str, Any]) -> SpanRecord:

@@ -19,6 +19,7 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.tables import TABLE
 from agentool_otel.tables.columns import column, integer, json_or_none, number, text, time_ns
 from agentool_otel.tables.json_cells import cell, value_of
+from agentool_otel.tables.readable_cells import readable_cells
 
 __all__ = [
     "NAME",
@@ -169,7 +170,7 @@ class Documents:
             batch: rows with the columns `READ`.
             first_row: number of its first row, for messages.
         """
-        columns = (batch.column(name).to_pylist() for name in READ)
+        columns = (self._cells(batch, name, first_row) for name in READ)
         for number_, cells in enumerate(zip(*columns, strict=True), first_row):
             trace_id, step_number, run, step = cells
             if run is not None:
@@ -179,6 +180,12 @@ class Documents:
                 self._skip(number_, trace_id)
             elif step_number is not None:
                 self._add_step(number_, step)
+
+    def _cells(self, batch: pa.RecordBatch, column: str, first_row: int) -> list[Any]:
+        def report(row: int, why: str) -> None:
+            self._report(f"row {first_row + row}", f"column {column} {why}")
+
+        return readable_cells(batch.column(column), report)
 
     def rest(self) -> Iterator[ReasoningTrace]:
         """Yield the last run; no row of it follows."""

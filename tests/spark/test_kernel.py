@@ -165,6 +165,33 @@ def test_a_broken_row_costs_itself_alone(cells: dict[str, Any], reason: str) -> 
     assert len(documents(rows)) == 2
 
 
+@pytest.mark.parametrize("column", ["name", "status_message", "scope_name"])
+def test_text_that_is_not_utf8_costs_its_cell(column: str) -> None:
+    (batch,) = batches(agents(56))
+    cells = [
+        b"a" if value is None else value.encode() for value in batch.column(column).to_pylist()
+    ]
+    cells[3] = b"\xff!"
+    place = batch.schema.get_field_index(column)
+    odd = pa.array(cells, pa.binary()).view(pa.string())
+    rows = [*kernel.trajectories([batch.set_column(place, batch.schema.field(column), odd)])]
+    ((_, problem),) = problems(rows)
+    assert problem.startswith(f"a span whose column {column} is not UTF-8")
+    assert len(documents(rows)) == 2
+
+
+@pytest.mark.parametrize("column", ["trace_id", "span_id"])
+def test_an_id_that_is_not_utf8_leaves_the_others(column: str) -> None:
+    (batch,) = batches(agents(56))
+    cells = [str(value).encode() for value in batch.column(column).to_pylist()]
+    cells[3] = b"\xff!"
+    place = batch.schema.get_field_index(column)
+    odd = pa.array(cells, pa.binary()).view(pa.string())
+    rows = [*kernel.trajectories([batch.set_column(place, batch.schema.field(column), odd)])]
+    assert len(documents(rows)) >= 2
+    assert any(f"column {column} is not UTF-8" in problem for _, problem in problems(rows))
+
+
 def test_a_row_without_a_trace_is_reported() -> None:
     ((trace_id, problem),) = problems(kernel.trajectories(broken_rows({"trace_id": None})))
     assert trace_id is None

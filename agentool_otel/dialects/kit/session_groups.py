@@ -14,28 +14,40 @@ class Turns:
     """The turns that have records of their own, by their keys."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self._turn_of: dict[str, int] = {}
-        self._in: dict[Channel, set[int]] = defaultdict(set)
+        self._first: dict[str, str] = {}
+        """By key of a turn, another of its keys, and in the end the first of them."""
+        self._turns_in: dict[Channel, set[str]] = defaultdict(set)
         """By channel, the turns that it has records of."""
-        turns = [entry for entry in entries if entry.kind == "turn"]
-        for number, entry in enumerate(turns):
-            known = {self._turn_of[key] for key in entry.keys if key in self._turn_of}
-            turn = min(known, default=number)
-            self._turn_of.update(dict.fromkeys(entry.keys, turn))
-            if len(known) > 1:
-                self._turn_of = {k: turn if n in known else n for k, n in self._turn_of.items()}
+        turns = [entry for entry in entries if entry.kind == "turn" and entry.keys]
         for entry in turns:
-            self._in[entry.channel].update(self._turn_of[key] for key in entry.keys)
+            first = self._turn(entry.keys[0]) or entry.keys[0]
+            for key in entry.keys:
+                self._first[self._turn(key) or key] = first
+        for entry in turns:
+            self._turns_in[entry.channel].add(self._turn(entry.keys[0]) or entry.keys[0])
 
-    def differ(self, one: str | None, its: Channel, other: str | None, channel: Channel) -> bool:
+    def _turn(self, key: str) -> str | None:
+        """Return the first key of the turn that has a key; None if no record has it."""
+        if key not in self._first:
+            return None
+        path: list[str] = []
+        while (above := self._first[key]) != key:
+            path.append(key)
+            key = above
+        self._first.update(dict.fromkeys(path, key))  # the next search is short
+        return key
+
+    def differ(
+        self, turn: str | None, channel: Channel, other_turn: str | None, other_channel: Channel
+    ) -> bool:
         """Return whether the turns that entries of two channels name are different ones: both
         channels have records of both. Else they may be two keys of one turn."""
-        if one is None or other is None or one == other:
+        if turn is None or other_turn is None or turn == other_turn:
             return False
-        first, second = self._turn_of.get(one), self._turn_of.get(other)
+        first, second = self._turn(turn), self._turn(other_turn)
         if first is None or second is None or first == second:
             return False
-        return {first, second} <= self._in[its] & self._in[channel]
+        return {first, second} <= self._turns_in[channel] & self._turns_in[other_channel]
 
 
 class _Group:

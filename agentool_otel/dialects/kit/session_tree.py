@@ -24,7 +24,7 @@ from agentool_otel.dialects.kit.session_entries import Channel, Entry, SessionDi
 from agentool_otel.dialects.kit.session_events import Event
 from agentool_otel.dialects.kit.session_groups import Groups, Turns, entry_time
 from agentool_otel.model.messages import parts_of
-from agentool_otel.model.operations import AgentInvocation, Inference
+from agentool_otel.model.operations import AgentInvocation, Inference, Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import gen_ai
 
@@ -167,13 +167,11 @@ class _Session:
 
     def _may_share_turn(self, event: Event, tool: Event) -> bool:
         """Return whether a tool call may be of the turn of an event: ids may come again."""
-        pairs = [(one, other) for one in event.entries for other in tool.entries]
-        if any(one.turn == other.turn is not None for one, other in pairs):
+        named, of_tool = _named_turns(event), _named_turns(tool)
+        if not {turn for turn, _ in named}.isdisjoint(turn for turn, _ in of_tool):
             return True
         differ = self._all_turns.differ
-        return not any(
-            differ(one.turn, one.channel, other.turn, other.channel) for one, other in pairs
-        )
+        return not any(differ(*one, *other) for one in named for other in of_tool)
 
     def _tool(self, key: str, event: Event) -> Event | None:
         """Return the tool call with an id that is nearest to an event: some servers count the calls
@@ -299,6 +297,11 @@ class _Session:
             waiting += ((child, span.span_id) for child in one.children)
 
 
+def _named_turns(event: Event) -> set[tuple[str, Channel]]:
+    """Return the turns that the entries of an event name, each with the channel that does."""
+    return {(entry.turn, entry.channel) for entry in event.entries if entry.turn is not None}
+
+
 def _nearest_first(events: list[Event], event: Event) -> list[Event]:
     at_ns = _start(event)
     return sorted(events, key=lambda one: abs(_start(one) - at_ns))
@@ -333,42 +336,67 @@ def _ended(event: Event, operation: AgentInvocation) -> tuple[AgentInvocation, i
     A turn ends with an answer or a failure; without either, it has no end. A call that was stopped
     is a failure of the turn if no model call follows.
     """
-    if operation.agent_id is not None:  # the id of this run; elsewhere the field is the agent
-        extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
-        operation = replace(operation, agent_id=None, extra=extra)
     steps = [child for child in event.children if child.kind != "agent" and not child.is_internal]
     steps.sort(key=_last_time)
-    calls = [step.operation for step in steps if isinstance(step.operation, Inference)]
-    answers = [call for call in calls if call.output]
+    operation = _answered(_with_own_id(operation), steps)
+    unfinished = _unfinished(steps)
+    if unfinished is not None and operation.output is None and operation.error_type is None:
+        if unfinished.operation.error_type not in _STOPPED:
+            return operation, None
+        operation = _failed_as(operation, unfinished.operation)
+    last = steps[-1].operation if steps else None
+    has_error = isinstance(last, Inference) and last.error_type is not None
+    if last is not None and has_error and operation.error_type is None:
+        operation = _failed_as(operation, last)
+    if event.end_ns is not None or event.goes_on:
+        return operation, event.end_ns
+    return operation, _derived_end(steps, unfinished, operation.error_type is not None)
+
+
+def _with_own_id(operation: AgentInvocation) -> AgentInvocation:
+    """Return the operation with the id of its run as an attribute: the field is the agent's id."""
+    if operation.agent_id is None:
+        return operation
+    extra = {**operation.extra, gen_ai.AGENT_ID: operation.agent_id}
+    return replace(operation, agent_id=None, extra=extra)
+
+
+def _answered(operation: AgentInvocation, steps: list[Event]) -> AgentInvocation:
+    """Return the operation with the last answer of its model as output, if it has none."""
     if next(_requested_ids(operation), None) is not None:
         # what the model said last, before it was stopped
         operation = replace(operation, output=None)
+    calls = [step.operation for step in steps if isinstance(step.operation, Inference)]
+    answers = [call for call in calls if call.output]
     if operation.output is None and answers and not _asks_for_tools(answers[-1]):
-        operation = replace(operation, output=answers[-1].output)
-    unfinished = _unfinished(steps)
-    if unfinished is not None and operation.output is None and operation.error_type is None:
-        stopped = unfinished.operation
-        if stopped.error_type not in _STOPPED:
-            return operation, None
-        operation = replace(
-            operation, error_type=stopped.error_type, error_message=stopped.error_message
-        )
-    if not steps or not isinstance(last := steps[-1].operation, Inference):
-        if event.end_ns is not None or event.goes_on or operation.error_type is None:
-            return operation, event.end_ns
-        has_stopped = unfinished is not None and all(step.end_ns is not None for step in steps)
-        return operation, (_last_time(steps[-1])[0] or None) if has_stopped else None
-    if last.error_type is not None and operation.error_type is None:
-        operation = replace(operation, error_type=last.error_type, error_message=last.error_message)
-    if event.end_ns is not None or event.goes_on:
-        return operation, event.end_ns
-    asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
-    goes_on = asks and last.error_type is None
-    is_open = steps[-1].end_ns is None  # an earlier request may have been left for the last one
-    if goes_on or is_open or any(step.end_ns is None for step in steps if step.kind == "tool"):
-        has_failed = operation.error_type is not None
-        return operation, (_last_time(steps[-1])[0] or None) if has_failed else None
-    return operation, steps[-1].end_ns
+        return replace(operation, output=answers[-1].output)
+    return operation
+
+
+def _failed_as(operation: AgentInvocation, step: Operation) -> AgentInvocation:
+    return replace(operation, error_type=step.error_type, error_message=step.error_message)
+
+
+def _derived_end(steps: list[Event], unfinished: Event | None, has_failed: bool) -> int | None:
+    """Return the end of a turn whose own end is not recorded; None if it has none yet.
+
+    Args:
+        steps: its model calls and tool calls, in order of their ends.
+        unfinished: the step that the agent was stopped in.
+        has_failed: whether the turn is a failure.
+    """
+    if not steps:
+        return None
+    last = steps[-1]
+    last_ns = _last_time(last)[0] or None
+    if not isinstance(last.operation, Inference):
+        is_stopped = unfinished is not None and all(step.end_ns is not None for step in steps)
+        return last_ns if has_failed and is_stopped else None
+    is_open = last.end_ns is None  # an earlier request may have been left for the last one
+    has_open_tool = any(step.end_ns is None for step in steps if step.kind == "tool")
+    if _awaits_tools(last.operation) or is_open or has_open_tool:
+        return last_ns if has_failed else None
+    return last.end_ns
 
 
 def _unfinished(steps: list[Event]) -> Event | None:
@@ -385,8 +413,13 @@ def _unfinished(steps: list[Event]) -> Event | None:
             return step
     if tools or latest is None or not isinstance(last := latest.operation, Inference):
         return None
-    asks = not _TURN_ONLY.isdisjoint(last.finish_reasons or ()) or _asks_for_tools(last)
-    return latest if asks and last.error_type is None else None
+    return latest if _awaits_tools(last) else None
+
+
+def _awaits_tools(call: Inference) -> bool:
+    """Return whether a model call asks for tools that are called after it."""
+    asks = not _TURN_ONLY.isdisjoint(call.finish_reasons or ()) or _asks_for_tools(call)
+    return asks and call.error_type is None
 
 
 def _asks_for_tools(call: Inference) -> bool:

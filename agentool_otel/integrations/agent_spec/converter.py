@@ -63,7 +63,7 @@ class AgentSpec(ToolConverter):
         name: str = spec["name"]
         tool: Object = {
             "component_type": "ServerTool",
-            "id": str(uuid5(NAMESPACE_URL, f"agentool:tool:{name}")),
+            "id": str(uuid5(NAMESPACE_URL, f"agentool:tool:{_encodable(name)}")),
             "name": name,
             "description": spec["description"],
             "metadata": {},
@@ -157,3 +157,8 @@ def _titled_schemas(properties: Any, path: str) -> list[Object]:
             raise DecodeError(expected, repr(name), path_of(path, name))
         objects.append({**(schema if isinstance(schema, dict) else {}), "title": name})
     return objects
+
+
+def _encodable(name: str) -> str:
+    """Return a name that UTF-8 has: JSON may have escapes of lone surrogates."""
+    return name.encode("utf-8", "backslashreplace").decode()

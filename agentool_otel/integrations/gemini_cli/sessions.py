@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import read_regular
 from agentool_otel.reading.sources.session_folder import SessionFolder
 
 __all__ = ["GeminiCLISessions"]
@@ -50,7 +51,8 @@ class GeminiCLISessions(SessionFolder):
         if folder is None:
             return None
         try:
-            named = (folder / ".project_root").read_text("utf-8", "replace").strip()
+            path = read_regular(folder / ".project_root", _HEAD)
+            named = path.decode("utf-8", "replace").strip()
         except OSError:
             named = ""
         return named or folder.name  # earlier versions have a hash of the path alone

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.reading.sources.stores import values as v
@@ -34,6 +35,7 @@ _NAMES = {
     "agent": {"name": "gen_ai.agent.name"},
     "handoff": {"from_agent": "gen_ai.handoff.from_agent", "to_agent": "gen_ai.handoff.to_agent"},
 }  # fmt: skip
+_OWN_ID = re.compile(r"trace_([0-9a-f]{32})")
 _TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens",
            "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
            "total_tokens": "total_tokens"}  # fmt: skip
@@ -96,7 +98,9 @@ def _trace(o: Object) -> SpanRecord:
 
 
 def _trace_id(value: Json) -> str:
-    return v.identifier(v.text(value).removeprefix("trace_"), 16)
+    text = v.text(value)
+    digits = _OWN_ID.fullmatch(text)
+    return v.identifier(digits[1] if digits else text, 16)
 
 
 def _error_text(error: Object) -> str | None:

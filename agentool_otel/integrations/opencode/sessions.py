@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.untrusted_text import flat
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -34,13 +33,18 @@ from agentool_otel.reading.sources.session_folder import (
     parse_session_query,
     path_exists,
 )
+from agentool_otel.reading.sources.sqlite_rows import SqliteFile, opened
 
 __all__ = ["OpenCodeSessions"]
 
 _MS = 1_000_000
 _NAME = "opencode.db"
 _TABLES = {"session", "message", "part"}
-_NAMES_OF_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+_LATEST_MS = 1 << 53
+"""Milliseconds of a time are fewer."""
+_DEEP = 200
+"""Levels that JSON of any row may have before it is tried."""
+_HINT = "opencode export ID > session.json, and name that file"
 _SESSIONS = "SELECT id, parent_id, directory, time_updated FROM session ORDER BY time_created, id"
 _INFO = (
     "SELECT id, parent_id, project_id, directory, title, agent, version, time_created,"
@@ -76,14 +80,20 @@ class _Database(SpanFiles):
         database, folder = _copied(original) if is_there else (original, None)
         if folder is not None:
             weakref.finalize(self, _remove, folder)
-        every = _sessions(database) if is_there else []
+        problems: list[str] = []
+        every = _sessions(database, problems.append) if is_there else []
+        if problems and not every:
+            raise SourceError(f"{place} has no session that can be read: {problems[0]}")
         if not every:
             raise SourceUnreachable(f"opencode has no sessions here (looked in {place})")
         files = [
-            RemoteFile(f"{place} {session.id}", None, partial(_open, database, session.id), ())
+            RemoteFile(
+                f"{place} {flat(session.id)}", None, partial(_open, database, session.id), ()
+            )
             for session in select(every)
         ]
         super().__init__(files, name)
+        self.left_out = tuple((place, problem) for problem in problems)
 
 
 class OpenCodeSessions(_Database):
@@ -142,24 +152,14 @@ def _log_of(database: Path) -> Path | None:
     return log if log.exists() and not original.exists() else None
 
 
-@contextmanager
-def _reading(database: Path) -> Generator[sqlite3.Connection]:
+def _reading(database: Path) -> AbstractContextManager[SqliteFile]:
     """Open the database without writing to its folder.
 
     Raises:
         SourceError: it cannot be read, or has other tables.
     """
-    is_copy = database.with_name(f"{database.name}-wal").exists()
-    mode = "mode=ro" if is_copy else "mode=ro&immutable=1"
-    try:
-        url = f"file:{quote(str(database.absolute()))}?{mode}"
-        with closing(sqlite3.connect(url, uri=True)) as connection:
-            yield connection
-    except sqlite3.Error as error:
-        raise SourceError(
-            f"{printable_place(database)} cannot be read: {error}"
-            "; hint: opencode export ID > session.json, and name that file"
-        ) from None
+    is_in_use = database.with_name(f"{database.name}-wal").exists()
+    return opened(database, is_in_use=is_in_use, hint=_HINT)
 
 
 def _has_sessions(database: Path) -> bool:
@@ -168,7 +168,7 @@ def _has_sessions(database: Path) -> bool:
     try:
         copy, folder = _copied(database)
         with _reading(copy) as connection:
-            tables = {name for (name,) in connection.execute(_NAMES_OF_TABLES)}
+            tables = connection.tables()
     except SourceError:
         return False
     finally:
@@ -177,12 +177,30 @@ def _has_sessions(database: Path) -> bool:
     return tables >= _TABLES
 
 
-def _sessions(database: Path) -> list[_Session]:
+def _sessions(database: Path, report: Callable[[str], None]) -> list[_Session]:
+    """Return the sessions of a database, each once; report the rows that are none.
+
+    Raises:
+        SourceError: it cannot be read, or has other tables.
+    """
+    sessions: dict[str, _Session] = {}
     with _reading(database) as connection:
-        return [
-            _Session(own, parent, folder, changed * _MS)
-            for own, parent, folder, changed in connection.execute(_SESSIONS)
-        ]
+        if missing := _TABLES - connection.tables():
+            raise SourceError(f"it has no table {', '.join(sorted(missing))}; hint: {_HINT}")
+        for number, (own, parent, folder, changed) in enumerate(connection.rows(_SESSIONS)):
+            if not isinstance(own, str) or not own:
+                report(f"session {number} left out: its id is no text")
+                continue
+            is_time = isinstance(changed, int) and abs(changed) < _LATEST_MS
+            if not is_time:
+                report(f"session {own}: its time is no number of milliseconds")
+            sessions[own] = _Session(
+                own,
+                parent if isinstance(parent, str) else None,
+                folder if isinstance(folder, str) else "",
+                changed * _MS if is_time else 0,
+            )
+    return [*sessions.values()]
 
 
 def _selected(query: SessionQuery, scheme: str, every: list[_Session]) -> list[_Session]:
@@ -202,9 +220,9 @@ def _selected(query: SessionQuery, scheme: str, every: list[_Session]) -> list[_
 
 def _asked_for(every: Sequence[_Session], query: SessionQuery) -> Iterator[_Session]:
     """Yield the sessions that a query is for, each with all of its sub-agents."""
-    parents = {session.id: session.parent for session in every}
-    asked = {_main(session.id, parents) for session in every if _is_asked_for(session, query)}
-    yield from (session for session in every if _main(session.id, parents) in asked)
+    main = _main_sessions(every)
+    asked = {main[session.id] for session in every if _is_asked_for(session, query)}
+    yield from (session for session in every if main[session.id] in asked)
 
 
 def _is_asked_for(session: _Session, query: SessionQuery) -> bool:
@@ -216,21 +234,32 @@ def _is_asked_for(session: _Session, query: SessionQuery) -> bool:
     return query.project is None or is_in_project(session.folder, query.project)
 
 
-def _main(session: str, parents: dict[str, str | None]) -> str:
-    """Return the session that a sub-agent's session works for."""
-    seen: set[str] = set()
-    while session not in seen and (parent := parents.get(session)) in parents:
-        seen.add(session)
-        session = parent or session
-    return session
+def _main_sessions(every: Sequence[_Session]) -> dict[str, str]:
+    """Return the session that each one works for, as a sub-agent or itself.
+
+    Sessions whose parents make a circle work for one of them.
+    """
+    parents = {session.id: session.parent for session in every}
+    main: dict[str, str] = {}
+    for session in parents:
+        path: list[str] = []
+        at = session
+        while at not in main:
+            path.append(at)
+            main[at] = at  # until its top is known; a circle ends here
+            parent = parents[at]
+            at = at if parent is None or parent not in parents else parent
+        main.update(dict.fromkeys(path, main[at]))
+    return main
 
 
 def _open(database: Path, session: str) -> BytesIO:
     """Return the document that `opencode export` prints of a session."""
     with _reading(database) as connection:
-        own, parent, project, folder, title, agent, version, created, updated = next(
-            connection.execute(_INFO, (session,))
-        )
+        row = next(connection.rows(_INFO, (session,)), None)
+        if row is None:
+            raise SourceError(f"session {session} is not there any more")
+        own, parent, project, folder, title, agent, version, created, updated = row
         info = {
             "id": own, "projectID": project, "directory": folder, "title": title, "agent": agent,
             "version": version, "time": {"created": created, "updated": updated},
@@ -239,9 +268,9 @@ def _open(database: Path, session: str) -> BytesIO:
             info["parentID"] = parent
         messages: dict[str, dict[str, Any]] = {
             message: {"info": {**_object(data), "id": message}, "parts": []}
-            for message, data in connection.execute(_MESSAGES, (session,))
+            for message, data in connection.rows(_MESSAGES, (session,))
         }
-        for message, part, data in connection.execute(_PARTS, (session,)):
+        for message, part, data in connection.rows(_PARTS, (session,)):
             if message in messages:
                 messages[message]["parts"].append({**_object(data), "id": part})
     document = {"info": info, "messages": [*messages.values()]}
@@ -249,9 +278,12 @@ def _open(database: Path, session: str) -> BytesIO:
 
 
 def _object(data: Any) -> dict[str, Any]:
-    """Return the object of a column; an empty one if the column is damaged."""
+    """Return the object of a column; an empty one if the column is damaged or nested too deeply."""
+    text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     try:
-        read = json_codec.loads(data)
+        read = json_codec.loads(text)
+        if text.count("{") + text.count("[") > _DEEP:
+            json_codec.dumps(read)
     except (ValueError, TypeError):
         return {}
     return read if isinstance(read, dict) else {}

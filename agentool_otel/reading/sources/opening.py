@@ -16,6 +16,7 @@ from typing import cast
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.near_names import instead_of
+from agentool_otel.ground.ownership import irregular
 from agentool_otel.ground.plugins import load_plugins, plugins
 from agentool_otel.ground.read_locks import lock_while_alive
 from agentool_otel.ground.recording_names import own_name, whole_recordings
@@ -166,7 +167,7 @@ def _files(path: Path) -> Source:
         return _locked(whole_recordings(files), printable_place(path))
     if not path.is_dir():
         return _database(path) or _locked(whole_recordings([path]), printable_place(path))
-    files = _recordings(path)
+    files, left_out = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
@@ -176,6 +177,7 @@ def _files(path: Path) -> Source:
         )
     source = _locked(files, printable_place(path), whole_folders=True)
     source.folders = (path,)
+    source.left_out = left_out
     return source
 
 
@@ -214,31 +216,31 @@ def is_recording(path: Path) -> bool:
     return path.suffix in _SUFFIXES
 
 
-def _recordings(folder: Path) -> list[Path]:
-    """Return the recordings in a folder, and the unreadable folders in it: reading those raises the
-    error.
+def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[str, str], ...]]:
+    """Return the recordings in a folder, and what has the name of one and is none, such as a pipe.
+
+    The unreadable folders in it are recordings, too: reading those raises the error.
     """
     denied: list[Path] = []
-    files: list[Path] = []
+    named: list[Path] = []
 
     def skipped(error: OSError) -> None:
         denied.append(Path(error.filename))
 
     for inner, _, names in os.walk(folder, onerror=skipped):
-        files += (Path(inner, name) for name in names)
-    files = [file for file in files if is_recording(file) and _is_file(file)]
-    return sorted(files) + sorted(denied)
+        named += (Path(inner, name) for name in names)
+    kinds = {path: irregular(path, follow=True) for path in sorted(named) if is_recording(path)}
+    files = [path for path, kind in kinds.items() if kind is None]
+    left_out = tuple(
+        (printable_place(path), f"left out: it is {kind}, not a file")
+        for path, kind in kinds.items()
+        if kind is not None
+    )
+    return files + sorted(denied), left_out
 
 
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:  # reading it says so
-        return True
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except PermissionError:  # reading it says so
         return True

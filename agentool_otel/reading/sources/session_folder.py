@@ -4,7 +4,8 @@
     claude-code://?since=7d&project=app      of a week, of one project
     claude-code://?session=30fa0c21          one session, by the beginning of its id
 
-Files are read and nothing else: no file is written, and nothing is sent anywhere.
+Files are read and nothing else: no file is written, and nothing is sent anywhere. A link, a pipe or
+a device among them is named and left out: it would lead elsewhere, or never end.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from urllib.parse import unquote
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.ownership import irregular
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.model.times import from_ns, parse_time
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -110,11 +112,16 @@ class SessionFolder(SpanFiles, ABC):
         scheme = where.partition("://")[0]
         folder = self.folder()
         is_there = path_exists(folder) and folder.is_dir()
-        every = sorted(self.session_files(folder)) if is_there else []
+        matches = sorted(self.session_files(folder)) if is_there else []
+        kinds = {match: irregular(match) for match in matches}
+        every = [file for file, kind in kinds.items() if kind is None]
+        left_out = [(path, kind) for path, kind in kinds.items() if kind is not None]
         denied = _unreadable_folders(folder)
         if not every and not denied:
+            others = [f"; {printable_place(path)} is {kind}" for path, kind in left_out[:_LISTED]]
             raise SourceUnreachable(
                 f"{self.product} has no sessions here (looked in {printable_place(folder)})"
+                f"{''.join(others)}"
             )
         asked = [file for file in every if _is_asked_for(file, query, self.session_of(file))]
         files = [file for file in asked if self._is_of(file, query.project)] + denied
@@ -124,6 +131,11 @@ class SessionFolder(SpanFiles, ABC):
             projects = [*filter(None, map(self.project_of, asked))]
             raise no_session(self.product, scheme, query, there, newest_ns, projects)
         super().__init__(files, f"{scheme}://")
+        self.left_out = tuple(
+            (printable_place(path), f"left out: it is {kind}, not a file")
+            for path, kind in left_out
+            if _is_asked_for(path, query, str(path))
+        )
 
     def _is_of(self, file: Path, project: str | None) -> bool:
         if project is None:
@@ -213,7 +225,7 @@ def _is_written_to(file: Path) -> bool:
 
 def _changed_ns(file: Path) -> int:
     try:
-        return file.stat().st_mtime_ns
+        return file.lstat().st_mtime_ns
     except OSError:
         return 0  # removed meanwhile
 

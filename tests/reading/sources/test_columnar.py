@@ -6,20 +6,26 @@ import datetime
 import gzip
 import io
 import json
+import struct
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from agentool_otel.errors import DecodeError, MissingDependencyError
 from agentool_otel.loading import load, rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reading.sources.files import compression
+from agentool_otel.reading.sources.files.compression import limited_to
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tables import spans as span_table
@@ -210,3 +216,117 @@ def test_what_comes_out_of_a_file_has_a_limit(
     source = open_source(tmp_path / "x.parquet")
     assert 0 < len(list(source.spans())) < 1000
     assert "the rest is not read: more than 10,000,000 bytes" in source.problems[-1].message
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "options"),
+    [
+        (20_000, 800, {}),
+        (500_000, 40, {}),
+        (2_000, 3_000, {"compression": "zstd", "use_dictionary": False}),
+        (9_000, 600, {"use_dictionary": False, "column_encoding": {"input": "DELTA_BYTE_ARRAY"}}),
+    ],
+)
+def test_a_prompt_that_every_row_repeats_is_read_whole(
+    size: int,
+    rows: int,
+    options: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cells = {"input": ["x" * size] * rows, **_observations(rows)}
+    pq.write_table(pa.table(cells), tmp_path / "x.parquet", **options)
+    monkeypatch.setattr(compression, "_SMALL", 3 << 20)
+    monkeypatch.setattr(compression, "_RATIO", 1)
+    source = open_source(tmp_path / "x.parquet")
+    assert sum(1 for _ in source.spans()) == rows
+    assert source.problems == []
+
+
+def test_texts_that_differ_have_the_limit_of_any_packed_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = {"input": [f"{n}" + "x" * 10_000 for n in range(2000)], **_observations(2000)}
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table(cells), path, compression="zstd")
+    monkeypatch.setattr(compression, "_SMALL", 10 << 20)
+    monkeypatch.setattr(compression, "_RATIO", 1)
+    source = open_source(path)
+    assert 0 < sum(1 for _ in source.spans()) < 1200
+    (problem,) = source.problems
+    assert "the rest is not read: more than 10,485,760 bytes come out of it" in problem.message
+    assert "--unpack-limit 20GB, or AGENTOOL_UNPACK_LIMIT, lets more be read" in problem.message
+
+
+@pytest.mark.parametrize("packing", ["lz4", "zstd"])
+@pytest.mark.parametrize("option", [False, True])
+def test_a_batch_above_the_limit_is_not_unpacked(
+    option: bool, packing: Literal["lz4", "zstd"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = {"input": ["q", "x" * 20_000_000], **_observations(2)}
+    feather.write_feather(
+        pa.table(cells), str(tmp_path / "x.arrow"), compression=packing, chunksize=1
+    )
+    monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
+    with limited_to(100_000_000) if option else nullcontext():
+        source = open_source(tmp_path / "x.arrow")
+        assert sum(1 for _ in source.spans()) == (2 if option else 1)
+    refused = ["record batch 1: left out: more than 10,000,000 bytes come out of it; hint: "
+               "--unpack-limit 20GB, or AGENTOOL_UNPACK_LIMIT, lets more be read"]  # fmt: skip
+    assert [str(problem).partition("x.arrow ")[2] for problem in source.problems] == (
+        [] if option else refused
+    )
+
+
+def _viewed(number: int, kind: Any) -> pa.Array[Any]:
+    return pa.array([number]).view(kind)
+
+
+cells = st.one_of(
+    st.integers(-(2**31), 2**31 - 1).map(lambda n: pa.array([n], pa.int32()).cast(pa.date32())),
+    st.integers(-(2**63), 2**63 - 1).flatmap(
+        lambda n: st.sampled_from(
+            [pa.timestamp("s"), pa.timestamp("us"), pa.duration("s"), pa.time64("us"), pa.date64()]
+        ).map(lambda kind: _viewed(n, kind))
+    ),
+    st.binary(max_size=9).map(lambda data: pa.array([data], pa.binary()).view(pa.string())),
+)
+
+
+@given(odd=cells, columnar=st.sampled_from(["parquet", "arrow"]))
+def test_an_odd_cell_costs_itself_alone(odd: pa.Array[Any], columnar: str) -> None:
+    table = pa.table({"input": odd, **_observations(1)})
+    sink = io.BytesIO()
+    try:
+        pq.write_table(table, sink) if columnar == "parquet" else feather.write_feather(table, sink)
+    except pa.ArrowInvalid:
+        assume(False)
+    (span,) = SpanFiles([io.BytesIO(sink.getvalue())]).spans()
+    assert span.name == "x"
+
+
+def test_a_damaged_batch_costs_its_column(tmp_path: Path) -> None:
+    texts = {"input": ["a" * 0x1235, "b", "c", "d"], **_observations(4)}
+    feather.write_feather(
+        pa.table(texts), path := str(tmp_path / "x.arrow"), "uncompressed", chunksize=2
+    )
+    data = Path(path).read_bytes()
+    at = data.find(struct.pack("<iii", 0, 0x1235, 0x1236)) + 4
+    Path(path).write_bytes(data[:at] + struct.pack("<i", -5) + data[at + 4 :])
+    source = open_source(path)
+    inputs = [span.attributes.get("langfuse.observation.input") for span in source.spans()]
+    assert inputs == [None, None, "c", "d"]
+    assert [problem.message for problem in source.problems] == [
+        "column input left out: Offset invariant failure: non-monotonic offset at slot 1: -5 < 0"
+    ]
+
+
+def _observations(count: int) -> dict[str, list[str]]:
+    """Return the columns of Langfuse's observations without their content."""
+    return {
+        "id": [f"observation {n}" for n in range(count)],
+        "trace_id": [f"trace {n}" for n in range(count)],
+        "type": ["GENERATION"] * count,
+        "name": ["x"] * count,
+        "start_time": ["2026-01-01T00:00:00Z"] * count,
+    }

@@ -136,7 +136,9 @@ def _refused(
             asked = parts_of(item)
             break
         results += parts_of(item)
-    calls = {part.get("id"): part for part in asked if part.get("type") == "tool_call"}
+    calls = {
+        text_or_none(part.get("id")): part for part in asked if part.get("type") == "tool_call"
+    }
     for part in reversed(results):
         call_id, words = text_or_none(part.get("id")), part.get("response")
         kind = refusal_in(words)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from agentool_otel.errors import DecodeError
+from agentool_otel.errors import AgentoolError, DecodeError
+from agentool_otel.ground import environment
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import agents_of, embedded_in, from_atif
 from agentool_otel.model.codec import decode
@@ -150,6 +151,12 @@ class AnyJson:
             raise Foreign("nested too deeply to be read") from None
         except ValueError as error:
             self._report(where, f"left out: {error}")
+        except AgentoolError:
+            raise
+        except Exception as error:  # a store meets values that its author did not expect
+            if environment.strict():
+                raise
+            self._report(where, f"left out: {type(error).__name__}: {error}")
         if run is not None:
             run.add_to(of_run)
         yield from of_run

@@ -13,21 +13,22 @@ Format".
 
 from __future__ import annotations
 
-import datetime
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from io import SEEK_END, FileIO, IOBase
+from collections.abc import Callable
+from io import SEEK_END, FileIO
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO
 
-from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.temporary import room
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.model.times import from_ns, in_calendar
 from agentool_otel.reading.sources.files.any_json import AnyJson
-from agentool_otel.reading.sources.files.compression import Feed, limit_of
+from agentool_otel.reading.sources.files.compression import (
+    Feed,
+    limit_of,
+    repeated_limit_of,
+    too_large,
+)
 from agentool_otel.reading.sources.files.find_spans import Foreign
 from agentool_otel.reading.sources.files.tables import is_trace_column
 from agentool_otel.reading.sources.files.undecoded import Batches, Report
@@ -36,30 +37,22 @@ from agentool_otel.tables import require
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from agentool_otel.reading.sources.files.columnar_parts import Columns, Part, Parts
     from agentool_otel.tables.trajectories import Documents
+
+    _Read = Callable[[pa.RecordBatch, int], Batches]
+    """Reads rows, and takes the number of the first."""
 
 __all__ = ["Columnar", "is_columnar"]
 
-_PARQUET, _ARROW = b"PAR1", b"ARROW1"
-_ROWS = 256
-"""Rows that are in memory at a time."""
+_MAGIC = (b"PAR1", b"ARROW1")
 _LISTED = 12
 """Columns that are named of a schema that is not known."""
 
 
 def is_columnar(head: bytes) -> bool:
     """Return whether a file begins as Parquet or Arrow IPC."""
-    return head.startswith((_PARQUET, _ARROW))
-
-
-class _Part(NamedTuple):
-    """Part of a file that is read by itself: a row group, or a record batch."""
-
-    name: str
-    first_row: int
-    size: int
-    """Bytes without compression, as the file has it."""
-    batches: Callable[[], Iterator[pa.RecordBatch]]
+    return head.startswith(_MAGIC)
 
 
 class Columnar:
@@ -74,8 +67,12 @@ class Columnar:
     def __init__(self, values: AnyJson, document: Callable[[ReasoningTrace], None], report: Report):
         self._values, self._document, self._report = values, document, report
         self._progress: Callable[[float], None] = lambda share: None
-        self._size = 0
         self._trajectories: Documents | None = None
+        self._limit = self._repeated_limit = 0
+        self._distinct = self._unpacked = 0
+        """Bytes of the rows so far: equal texts counted once, and with every value in its place."""
+        self._refusal = ""
+        """Why the first rows that are left out are."""
 
     def stream(self, stream: BinaryIO) -> Batches:
         """Yield the spans of a stream, which is copied to a temporary file.
@@ -88,8 +85,7 @@ class Columnar:
         with tempfile.TemporaryFile() as copy:
             with room:
                 copyfileobj(stream, copy)
-                self._size = copy.tell()
-            yield from self._batches(copy)
+            yield from self._batches(copy, copy.tell())
 
     def file(self, file: BinaryIO | FileIO, counted: Feed) -> Batches:
         """Yield the spans of a file.
@@ -102,54 +98,96 @@ class Columnar:
             MissingDependencyError: pyarrow is not installed.
         """
         require("a Parquet or Arrow file")
-        self._size = size = file.seek(0, SEEK_END)
+        size = file.seek(0, SEEK_END)
 
         def progress(share: float) -> None:
             counted.count = int(size * share)
 
         self._progress = progress
-        yield from self._batches(file)
+        yield from self._batches(file, size)
 
-    def _batches(self, file: BinaryIO | FileIO) -> Batches:
+    def _batches(self, file: BinaryIO | FileIO, size: int) -> Batches:
         import pyarrow as pa
 
-        file.seek(0)
+        from agentool_otel.reading.sources.files.column_types import named_once
+        from agentool_otel.reading.sources.files.columnar_parts import Columns, Parts
+        from agentool_otel.tables.readable_cells import reason
+
+        self._limit, self._repeated_limit = limit_of(size), repeated_limit_of(size)
         try:
-            schema, parts, rows = _opened(file)
+            parts = Parts(file)
+            if parts.dictionaries(self._limit) > self._limit:
+                raise ValueError(too_large(self._limit))
+            columns = Columns(*named_once(parts.schema, lambda why: self._report("", why)))
+            fields = [parts.schema.field(place) for place in columns.places]
+            schema = pa.schema(fields).with_metadata(parts.schema.metadata)
         except (pa.ArrowException, OSError, ValueError) as error:
-            self._values.seen = f"a Parquet or Arrow file that cannot be read: {_reason(error)}"
+            self._values.seen = f"a Parquet or Arrow file that cannot be read: {reason(error)}"
             return
         read = self._reader(schema)
-        if read is not None:
-            yield from self._parts(parts, rows, read)
+        if read is None:
+            return
+        yield from self._parts(parts, columns, read)
+        if not self._values.recognised:
+            why = self._refusal or "it has none"
+            self._values.seen = self._values.seen or f"a table without readable rows: {why}"
 
-    def _parts(
-        self, parts: Sequence[_Part], rows: int, read: Callable[[pa.RecordBatch, int], Batches]
-    ) -> Batches:
+    def _parts(self, parts: Parts, columns: Columns, read: _Read) -> Batches:
         import pyarrow as pa
 
-        limit, unpacked = limit_of(self._size), 0
-        for part in parts:
-            row = part.first_row
+        from agentool_otel.tables.readable_cells import reason
+
+        row = 0
+        for number in range(parts.count):
+            name = parts.name(number)
             try:
-                for batch in map(_dense, part.batches() if part.size <= limit else ()):
-                    unpacked += batch.nbytes
-                    if unpacked > limit:
-                        break
-                    yield from read(batch, row)
-                    row += batch.num_rows
-                    self._progress(row / rows)
-            except (pa.ArrowException, OSError) as error:
-                self._report(part.name, f"left out from row {row} on: {_reason(error)}")
-            if max(unpacked, part.size) > limit:
-                more = f"more than {limit:,} bytes come out of it"
-                self._report(f"row {row}", f"the rest is not read: {more}")
+                part = parts.part(number, columns, self._refuse)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                self._refuse(name, f"left out: {reason(error)}")
+                continue
+            if part.unpacked > self._limit:
+                self._refuse(name, f"left out: {too_large(self._limit)}")
+            else:
+                yield from self._part(part, row, read)
+            if self._exceeded() is not None:
                 break
+            row += part.rows
+            self._progress((number + 1) / parts.count)
         for document in self._trajectories.rest() if self._trajectories is not None else ():
             self._document(document)
             yield ()
 
-    def _reader(self, schema: pa.Schema) -> Callable[[pa.RecordBatch, int], Batches] | None:
+    def _part(self, part: Part, row: int, read: _Read) -> Batches:
+        import pyarrow as pa
+
+        from agentool_otel.reading.sources.files.columnar_parts import slices
+        from agentool_otel.tables.readable_cells import reason
+
+        last = row + part.rows
+        try:
+            for rows in (some for batch in part.batches() for some in slices(batch)):
+                self._unpacked += rows.size
+                self._distinct += rows.distinct()
+                if (limit := self._exceeded()) is not None:
+                    self._refuse(f"row {row}", f"the rest is not read: {too_large(limit)}")
+                    return
+                yield from read(rows.dense(), row)
+                row += rows.rows.num_rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            why = f"left out from row {row} to row {last - 1}: {reason(error)}"
+            self._refuse(part.name, why)
+
+    def _exceeded(self) -> int | None:
+        """Return the limit that what was read exceeds; None if it exceeds none."""
+        if self._distinct > self._limit:
+            return self._limit
+        return self._repeated_limit if self._unpacked > self._repeated_limit else None
+
+    def _refuse(self, where: str, why: str) -> None:
+        self._refusal = self._refusal or why
+        self._report(where, why)
+
+    def _reader(self, schema: pa.Schema) -> _Read | None:
         """Return what reads the rows of a schema; None if there is nothing to read in it."""
         from agentool_otel.tables import fitting, spans, trajectories
 
@@ -190,103 +228,15 @@ class Columnar:
         yield list(spans.spans_of(fits, row, self._report))
 
     def _rows(self, batch: pa.RecordBatch, row: int) -> Batches:
-        columns = {name: _cells(batch.column(name)) for name in batch.schema.names}
-        for number, cells in enumerate(zip(*columns.values(), strict=True), row):
-            members = {
-                name: cell for name, cell in zip(columns, cells, strict=True) if cell is not None
-            }
+        from agentool_otel.reading.sources.files.arrow_cells import json_rows
+
+        def report(number: int, column: str, why: str) -> None:
+            self._report(f"row {row + number}", f"column {column} {why}")
+
+        for number, members in enumerate(json_rows(batch, report), row):
             spans: list[SpanRecord] = []
             try:
                 spans += self._values.spans(members, f"row {number}")
             except Foreign as error:
                 self._report(f"row {number}", str(error))
             yield spans
-
-
-def _opened(file: BinaryIO | FileIO) -> tuple[pa.Schema, list[_Part], int]:
-    """Return the schema of a file, its parts, and its number of rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    beginning = file.read(len(_ARROW))
-    file.seek(0)
-    source = pa.PythonFile(cast("IOBase", file), mode="r")
-    parts: list[_Part] = []
-    row = 0
-    if beginning == _ARROW:
-        arrow = pa.ipc.open_file(source)
-        for number in range(arrow.num_record_batches):
-            rows = arrow.get_batch(number).num_rows
-            parts.append(_Part(f"record batch {number}", row, 0, _sliced(arrow, number)))
-            row += rows
-        return arrow.schema, parts, row
-    parquet = pq.ParquetFile(source)
-    for number in range(parquet.num_row_groups):
-        group = parquet.metadata.row_group(number)
-        read = _read(parquet, number)
-        parts.append(_Part(f"row group {number}", row, group.total_byte_size, read))
-        row += group.num_rows
-    return parquet.schema_arrow, parts, row
-
-
-def _sliced(arrow: Any, number: int) -> Callable[[], Iterator[pa.RecordBatch]]:
-    def batches() -> Iterator[pa.RecordBatch]:
-        batch = arrow.get_batch(number)
-        for start in range(0, batch.num_rows, _ROWS):
-            yield batch.slice(start, _ROWS)
-
-    return batches
-
-
-def _read(parquet: Any, number: int) -> Callable[[], Iterator[pa.RecordBatch]]:
-    return lambda: parquet.iter_batches(_ROWS, row_groups=[number])
-
-
-def _dense(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch with every value in place, whose size is that in memory."""
-    import pyarrow as pa
-
-    arrays = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(arrays, batch.schema.names)
-
-
-def _reason(error: Exception) -> str:
-    """Return the first sentence of an error."""
-    first = str(error).partition("\n")[0].partition(". ")[0]
-    return first.rstrip(". ") or type(error).__name__
-
-
-def _cells(column: pa.Array[Any]) -> list[Json]:
-    """Return the cells of a column as JSON values; times as text, to the nanosecond."""
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type):
-        times = column.cast(pa.timestamp("ns", column.type.tz), safe=False).cast(pa.int64())
-        return [None if at is None else _time(at) for at in times.to_pylist()]
-    return [_plain(value) for value in column.to_pylist()]
-
-
-def _time(ns: int) -> Json:
-    return from_ns(ns) if in_calendar(ns) else None
-
-
-def _plain(value: Any) -> Json:
-    """Return a value of Arrow as a JSON value."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        if value and all(isinstance(item, tuple) and len(item) == 2 for item in value):
-            return {str(key): _plain(item) for key, item in value}  # a map
-        return [_plain(item) for item in value]
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
-        return value.isoformat()
-    return str(value)

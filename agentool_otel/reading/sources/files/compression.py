@@ -17,7 +17,19 @@ from typing import Any, BinaryIO, cast
 from agentool_otel.errors import MissingDependencyError
 from agentool_otel.ground import environment
 
-__all__ = ["BUFFER", "HEAD", "ZSTD", "Feed", "TooLarge", "limited_to", "unpacked", "unzstd"]
+__all__ = [
+    "BUFFER",
+    "HEAD",
+    "ZSTD",
+    "Feed",
+    "TooLarge",
+    "limit_of",
+    "limited_to",
+    "repeated_limit_of",
+    "too_large",
+    "unpacked",
+    "unzstd",
+]
 
 BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
 HEAD = 64
@@ -28,6 +40,10 @@ _SMALL = 64 << 20
 """Bytes that may come out of any input, however little goes in."""
 _RATIO = 200
 """Bytes that may come out per byte that goes in: spans stay far below it, gzip reaches 1,032."""
+
+
+_REPEATED = 100
+"""How often the rows of a table may repeat what is in it, on average."""
 
 
 class TooLarge(OSError):
@@ -54,6 +70,23 @@ def limit_of(packed: int) -> int:
     """
     limit = _asked[-1] if _asked else environment.unpack_limit()
     return max(_SMALL, _RATIO * packed) if limit is None else limit
+
+
+def repeated_limit_of(packed: int) -> int:
+    """Return the same for the rows of a table: a prompt that every row repeats is in the file once.
+
+    Without a limit of the user's it is a hundred times as much.
+    """
+    is_given = bool(_asked) or environment.unpack_limit() is not None
+    return limit_of(packed) * (1 if is_given else _REPEATED)
+
+
+def too_large(limit: int, packed: str = "it") -> str:
+    """Return what is wrong with an input that unpacks to more than a limit, and the remedy."""
+    return (
+        f"more than {limit:,} bytes come out of {packed}; "
+        f"hint: --unpack-limit 20GB, or {environment.UNPACK_LIMIT}, lets more be read"
+    )
 
 
 class Feed(io.RawIOBase):
@@ -95,10 +128,7 @@ class Feed(io.RawIOBase):
 
 def _check(count: int, packed: int) -> None:
     if count > (limit := limit_of(packed)):
-        raise TooLarge(
-            f"more than {limit:,} bytes come out of {packed:,}; "
-            f"hint: --unpack-limit 20GB, or {environment.UNPACK_LIMIT}, lets more be read"
-        )
+        raise TooLarge(too_large(limit, f"{packed:,}"))
 
 
 def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:

@@ -37,6 +37,8 @@ _RESOURCE_SPANS = b"\x0a"  # field 1, length-delimited
 _CHUNK = 1 << 24
 _TRACE_ID, _SPAN_ID = 16, 8
 """Bytes of ids."""
+_TRACE_IDS = (_TRACE_ID, 8)
+"""Bytes of trace ids, with those of 64 bits."""
 _LONGEST_LENGTH = 5
 """Bytes that the length of a message takes at most: 32 bits."""
 
@@ -247,8 +249,8 @@ def _are_logs(group: ResourceLogs) -> bool:
 def _log(record: LogRecord) -> dict[str, Any]:
     """Return a log record as a dict with the names of OTLP/JSON and unwrapped values."""
     return {
-        "traceId": record.trace_id.hex(),
-        "spanId": record.span_id.hex(),
+        "traceId": _id(record.trace_id, _TRACE_ID) if record.trace_id else "",
+        "spanId": _id(record.span_id, _SPAN_ID) if record.span_id else "",
         "timeUnixNano": record.time_unix_nano,
         "observedTimeUnixNano": record.observed_time_unix_nano,
         "eventName": getattr(record, "event_name", ""),  # since opentelemetry-proto 1.5
@@ -284,15 +286,21 @@ def _record(span: Span, scope: str, resource: Attributes) -> SpanRecord:
         status_message=span.status.message or None,
         scope=scope,
         resource=resource,
-        hashed_ids=len(span.trace_id) > _TRACE_ID or len(span.span_id) > _SPAN_ID,
+        hashed_ids=len(span.trace_id) not in _TRACE_IDS or len(span.span_id) != _SPAN_ID,
     )
 
 
 def _id(raw: bytes, size: int) -> str:
-    """Return an id as lower-case hex; one of another size is filled up with zeros, or hashed."""
+    """Return an id as lower-case hex.
+
+    A trace id of 64 bits is filled up with zeros, as in JSON; any other size is hashed.
+    """
     if not raw:
         raise ValueError("expected an id, got none")
-    return raw.rjust(size, b"\0").hex() if len(raw) <= size else hashed(raw, size)
+    if len(raw) == size:
+        return raw.hex()
+    is_short_trace = size == _TRACE_ID and len(raw) in _TRACE_IDS
+    return raw.rjust(size, b"\0").hex() if is_short_trace else hashed(raw, size)
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> Attributes:

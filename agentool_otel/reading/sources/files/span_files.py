@@ -88,6 +88,8 @@ class SpanFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.other: Callable[[Json], None] | None = None
         self.files = files
+        self.left_out: tuple[tuple[str, str], ...] = ()
+        """Places that are left out before any file is read, each with the reason."""
         self.folders: tuple[Path, ...] = ()
         """The folders of which all recordings are read."""
         allow_beside(file for file in files if isinstance(file, Path))
@@ -153,6 +155,8 @@ class SpanFiles:
         self.bytes_read = self.skipped = 0
         self.loses = ()
         self._documents.clear()
+        for place, why in self.left_out:
+            self._report(place, "", why)
         refusals: list[AgentoolError] = []
         rereads = undecoded and self._can_be_reread()
         for file in _spans_first(self.files):

@@ -5,8 +5,6 @@ Spelling is normalized here once, so that a container's file declares only where
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
@@ -17,6 +15,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes
 from agentool_otel.model.times import to_ns
+from agentool_otel.otlp import base64_text
 from agentool_otel.reading.sources.files.damage import is_marked, stand_in, with_marks
 
 __all__ = [
@@ -63,6 +62,10 @@ def identifier(value: Json, size: int, *, decimal: bool = False) -> str:
     value, a short text or number too, is the id of a system with ids of its own: it becomes a
     `HashedId`, so that ids are equal where they were. Zeros are an id like any other.
 
+    Two texts have one id only if they spell the same bytes or the same number as some program
+    prints it. So a text with zeros in front that is still too short, or base64 with loose bits at
+    its end, is hashed.
+
     Raises:
         ValueError: it is empty, damaged, or neither text nor an integer.
     """
@@ -79,7 +82,7 @@ def identifier(value: Json, size: int, *, decimal: bool = False) -> str:
     if digits is None:
         if value == "":
             raise ValueError("expected an id, got an empty text")
-        return HashedId(hashed(str(value).encode("utf-8", "replace"), size))
+        return HashedId(hashed(str(value).encode("utf-8", "surrogatepass"), size))
     return digits
 
 
@@ -108,27 +111,21 @@ def _number(value: int, size: int) -> str | None:
 
 def _spell(value: str, size: int, decimal: bool) -> str | None:
     text = value.strip().lower().removeprefix("tr-")
-    if decimal and text.isdecimal() and text[0] != "0":  # no store prints a number with zeros first
+    is_number = text.isascii() and text.isdecimal() and text[0] != "0"  # printed without zeros
+    if decimal and is_number:
         return _number(int(text[:60]), size)
     digits = text.removeprefix("0x")
     if _HEX.fullmatch(digits) and len(digits) <= 2 * size:
         missing = (2 * size - len(digits)) % 16
-        if missing <= _MISSING_ZEROS or digits != text or not digits.strip("0"):
+        is_short = digits[0] != "0" and (missing <= _MISSING_ZEROS or digits != text)
+        if not missing or is_short or digits == "0":
             return digits.rjust(2 * size, "0")
-    if text.isdecimal() and text.isascii() and 2 * size < len(text) <= 40:
+    if is_number and 2 * size < len(text) <= 40:
         return _number(int(text), size)
     if size == 16 and _UUID.fullmatch(text):
         return text.replace("-", "")
-    try:
-        raw = _base64(value.strip())
-    except (ValueError, binascii.Error):
-        return None
-    return raw.hex() if len(raw) == size else None
-
-
-def _base64(text: str) -> bytes:
-    text = text.rstrip("=").replace("-", "+").replace("_", "/")
-    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    raw = base64_text.id_bytes(value.strip(), size)
+    return raw.hex() if raw is not None else None
 
 
 # ------------------------------------------------------------------------------------- times
@@ -284,7 +281,7 @@ def _double(inner: Json) -> Json:
 
 def _bytes(inner: Json) -> Json:
     try:
-        return _base64(inner) if isinstance(inner, str) else inner
+        return base64_text.decoded(inner) if isinstance(inner, str) else inner
     except ValueError:
         return inner
 
