@@ -166,6 +166,7 @@ _OBJECT = {
     "kwargs": {"q": CANARY},
     "arguments": {"a": CANARY},
     "documents": [{"content": CANARY}],
+    **dict.fromkeys(("stop", "stop_sequences", "stopSequences"), [CANARY]),
 }
 _TOOL = {"type": "function", "function": {"name": "f", "description": CANARY, "parameters": {}}}
 VALUES: list[Any] = [

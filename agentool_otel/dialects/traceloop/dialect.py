@@ -95,7 +95,7 @@ class Traceloop:
             *("crewai.crew.inputs", "crewai.crew.tasks_output", "crewai.crew.agents"),
             # A prompt is made of an agent's goal and backstory; its role is its name.
             *("crewai.crew.tasks", "crewai.agent.goal", "crewai.agent.backstory"),
-            *("crewai.agent.tools", "crewai.task.tools"),
+            *("crewai.agent.tools", "crewai.task.tools", "llm.chat.stop_sequences"),
             *("crewai.task.description", "crewai.task.context", "crewai.task.expected_output"),
             *("db.query.result.document", "db.query.result.metadata"),
         ),
