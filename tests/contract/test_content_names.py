@@ -166,7 +166,7 @@ _OBJECT = {
     "kwargs": {"q": CANARY},
     "arguments": {"a": CANARY},
     "documents": [{"content": CANARY}],
-    **dict.fromkeys(("stop", "stop_sequences", "stopSequences"), [CANARY]),
+    **{key: [CANARY] for key in ("stop", "stop_sequences", "stopSequences")},
 }
 _TOOL = {"type": "function", "function": {"name": "f", "description": CANARY, "parameters": {}}}
 VALUES: list[Any] = [
