@@ -96,6 +96,8 @@ class Traceloop:
             # A prompt is made of an agent's goal and backstory; its role is its name.
             *("crewai.crew.tasks", "crewai.agent.goal", "crewai.agent.backstory"),
             *("crewai.agent.tools", "crewai.task.tools", "llm.chat.stop_sequences"),
+            *("llm.content.completion.chunk", "gen_ai.bedrock.guardrail.content"),
+            *("gen_ai.guardrail.content", "gen_ai.guardrail.input", "gen_ai.guardrail.output"),
             *("crewai.task.description", "crewai.task.context", "crewai.task.expected_output"),
             *("db.query.result.document", "db.query.result.metadata"),
         ),

@@ -71,6 +71,7 @@ class Haystack:
             "haystack.pipeline.output_data",
             "haystack.agent.tools",
             *_TOOL,
+            *(f"haystack.agent.hook.human_in_the_loop.strategy.{it}" for it in ("input", "output")),
         )
     )
 
