@@ -10,13 +10,17 @@
     └── EvaluationError           a case that cannot be evaluated
         └── CasesError            cases and checks that are wrong as they are written
 
-A message says what, where and how to mend it. Instrumented user code never sees one of these: they
+A message says what, where and how to mend it, on one clean line: it quotes names of files, columns
+and servers, in which invisible characters and line ends are spelled out. `args` has it as it was
+built. Instrumented user code never sees one of these: they
 are raised by offline code and by explicit configuration only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from agentool_otel.ground.untrusted_text import flat
 
 __all__ = [
     "AgentoolError",
@@ -36,6 +40,9 @@ _SHOWN = 20
 
 class AgentoolError(Exception):
     """The base of all errors of this package."""
+
+    def __str__(self) -> str:
+        return flat(super().__str__())
 
 
 class ConfigurationError(AgentoolError):
@@ -99,7 +106,7 @@ class EvaluationError(AgentoolError):
 
 
 class CasesError(EvaluationError):
-    """Cases, or checks in them, that are wrong as they are written.
+    """Cases, or checks in them, that are wrong as they are written: a line for each.
 
     Attributes:
         problems: each with its place: `checks.yaml:3: latency has no parameter 'max_sec'; ...`.
@@ -108,6 +115,9 @@ class CasesError(EvaluationError):
     def __init__(self, problems: Sequence[str]):
         self.problems = tuple(problems)
         super().__init__("\n  ".join(self.lines()))
+
+    def __str__(self) -> str:
+        return "\n  ".join(map(flat, self.lines()))
 
     def lines(self) -> list[str]:
         """Return the message as lines: the only problem, or a count and then a line per problem."""

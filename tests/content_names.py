@@ -15,7 +15,7 @@ from pathlib import Path
 from agentool_otel.dialects import dialects
 from agentool_otel.dialects.kit.dialect import Content
 from agentool_otel.semconv import agentool, core
-from agentool_otel.semconv.foreign import EVENT_KEEPS
+from agentool_otel.semconv.foreign import EVENT_KEEPS, PERSONAL
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     CONTENT,
@@ -128,11 +128,12 @@ def patterns() -> list[str]:
         if name.startswith(_RENAMED):
             start = f"({_escaped(OURS)})?{start}"
         by_namespace.setdefault(start, []).append(_tail(remainder if dot else name))
-    return [
+    named = [
         f"^{start}({'|'.join(some)})"
         for start, tails in sorted(by_namespace.items())
         for some in _in_lines(tails)
     ]
+    return [*named, f"(?i)(^|[.])({'|'.join(sorted(PERSONAL))})([.]|$)"]
 
 
 def _in_lines(tails: list[str]) -> Iterable[list[str]]:

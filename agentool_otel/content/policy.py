@@ -37,7 +37,7 @@ __all__ = [
     "Policy",
     "Redact",
     "as_text",
-    "clean_names",
+    "clean_start",
     "encode",
     "jsonable",
     "label",
@@ -131,6 +131,16 @@ def clean_names(attributes: dict[str, Any]) -> None:
             attributes[key] = [mask_name(item) if type(item) is str else item for item in value]
 
 
+def clean_start(attributes: dict[str, Any]) -> None:
+    """Mask the attributes that a span starts with, and take its content off, in place: content is
+    cleaned and set by itself.
+    """
+    if not CONTENT.isdisjoint(attributes):
+        for key in CONTENT & attributes.keys():
+            del attributes[key]
+    clean_names(attributes)
+
+
 def _clean_name(key: str, value: str) -> str:
     if value.startswith(("{", "[")):
         return masked(value)  # facts, which stay JSON
@@ -222,10 +232,12 @@ class Policy(msgspec.Struct, frozen=True):
         if not self.capture:
             del attributes[key]
             return
-        text = attributes[key]
-        if not isinstance(text, str):
+        value = attributes[key]
+        if isinstance(value, list):
+            attributes[key] = self._clean_texts(attributes, key, value)
+        if not isinstance(value, str):
             return
-        text = attributes[key] = masked(text)
+        text = attributes[key] = masked(value)
         if self.redact is not None:
             changed = self.redacted(key, text)
             if changed != text:
@@ -234,6 +246,16 @@ class Policy(msgspec.Struct, frozen=True):
                 del attributes[key]
             else:
                 attributes[key] = changed
+
+    def _clean_texts(self, attributes: dict[str, Any], key: str, texts: list[Any]) -> list[Any]:
+        """Mask or redact each text of a list; leave those out that `redact` leaves out."""
+        clean = [masked(text) if isinstance(text, str) else text for text in texts]
+        if self.redact is None:
+            return clean
+        redacted = [self.redacted(key, text) if isinstance(text, str) else text for text in clean]
+        if redacted != clean:
+            note_redacted(attributes, (key,))
+        return [text for text in redacted if text is not None]
 
     def redacted(self, attribute: str, text: str) -> str | None:
         assert self.redact is not None

@@ -44,7 +44,8 @@ class Attribute(NamedTuple):
     only: tuple[object, ...] = ()
     """The values allowed, where the set is closed; the enums of gen_ai are open."""
     content: bool = False
-    """Opt-in because it has texts of people and models."""
+    """Opt-in because it has texts of people and models. We count stop sequences among them, which
+    the conventions recommend: a program may stop a model at a name, or at a line of a prompt."""
 
 
 _OPERATIONS = tuple(value for name, value in vars(gen_ai).items() if name.startswith("OP_"))
@@ -75,7 +76,7 @@ _GEN_AI = {
     gen_ai.REQUEST_TOP_K: Attribute("i", "A"),  # double up to 1.41
     gen_ai.REQUEST_FREQUENCY_PENALTY: Attribute("d", "A"),
     gen_ai.REQUEST_PRESENCE_PENALTY: Attribute("d", "A"),
-    gen_ai.REQUEST_STOP_SEQUENCES: Attribute("s[]", "A"),
+    gen_ai.REQUEST_STOP_SEQUENCES: Attribute("s[]", "A", content=True),
     gen_ai.REQUEST_SEED: Attribute("i", "A"),
     gen_ai.REQUEST_CHOICE_COUNT: Attribute("i", "A"),
     gen_ai.REQUEST_STREAM: Attribute("b", "A", only=(True,)),

@@ -1,7 +1,7 @@
 """Names with content, in every vocabulary that a dialect reads.
 
 The names are in `_content_names`, generated from the declarations of the dialects: a program that
-records loads no dialect for them.
+records loads no dialect for them. A name with a segment `pii` is content, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,26 @@ from collections.abc import Iterable
 from agentool_otel.semconv import _content_names as names
 from agentool_otel.semconv.table import NAMED_BY_US, OURS
 
-__all__ = ["EVENT_KEEPS", "Names", "holds_content", "holds_object", "is_content_event"]
+__all__ = [
+    "EVENT_KEEPS",
+    "PERSONAL",
+    "Names",
+    "holds_content",
+    "holds_object",
+    "is_content_event",
+]
 
 EVENT_KEEPS = frozenset(
     {"gen_ai.system", "gen_ai.provider.name", "event.name", "role", "id", "index"}
 )
 """Attributes of a content event that stay without content: its place in the conversation."""
+
+PERSONAL = frozenset({"pii"})
+"""Segments, in lower case, that mark a name as one of personal data in every vocabulary.
+
+Source: livekit-agents 1.8.9 `livekit/agents/telemetry/trace_types.py`, "the segment is the only
+marker it honors".
+"""
 
 _CACHED = 4096
 
@@ -25,10 +39,21 @@ class Names:
     """Names, prefixes (ending in a dot) and names with a `*` for one segment, to look names up in.
 
     Looked up once per attribute of each span that leaves, so answers are kept.
+
+    Args:
+        declared: the names, prefixes and patterns.
+        keeps: names that are left out although a prefix or pattern covers them.
+        segments: in lower case; a name with one of these is in, whatever stands around it.
     """
 
-    def __init__(self, declared: Iterable[str], keeps: Iterable[str] = ()):
+    def __init__(
+        self,
+        declared: Iterable[str],
+        keeps: Iterable[str] = (),
+        segments: frozenset[str] = frozenset(),
+    ):
         names = frozenset(declared)
+        self._segments = segments
         self._patterns: dict[str, list[list[str]]] = {}
         """Names with a `*` by their last segment, which is empty for a prefix."""
         for name in names:
@@ -46,11 +71,14 @@ class Names:
     def _look_up(self, name: str) -> bool:
         bare = name.removeprefix(OURS) if name.startswith(NAMED_BY_US) else name
         matches = bare in self._whole or bare.startswith(self._prefixes) or self._is_like(bare)
-        matches = matches and bare not in self._keeps
+        matches = (matches and bare not in self._keeps) or self._has_segment(name)
         if len(self._known) >= _CACHED:  # names with an id in them
             self._known.clear()
         self._known[name] = matches
         return matches
+
+    def _has_segment(self, name: str) -> bool:
+        return bool(self._segments) and not self._segments.isdisjoint(name.lower().split("."))
 
     def _is_like(self, name: str) -> bool:
         """Return whether a name is like one with a `*`."""
@@ -67,7 +95,7 @@ def _fits(pattern: list[str], segments: list[str]) -> bool:
     return all(item in ("*", segment) for item, segment in zip(pattern, segments, strict=False))
 
 
-_attributes = Names(names.ATTRIBUTES, names.KEEPS)
+_attributes = Names(names.ATTRIBUTES, names.KEEPS, PERSONAL)
 _events = Names(names.EVENTS)
 _objects = Names(names.OBJECTS)
 

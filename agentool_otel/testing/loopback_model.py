@@ -40,6 +40,7 @@ from agentool_otel.testing import _wire as wire
 from agentool_otel.testing import _wire_bedrock as bedrock
 from agentool_otel.testing import _wire_gemini as gemini
 from agentool_otel.testing import _wire_messages as messages
+from agentool_otel.testing._request_faults import fault_in, object_in
 from agentool_otel.testing.turns import Protocol, Request, ToolCall, Turn, auto_turn, call
 
 __all__ = ["LoopbackModel", "Request", "Rule", "ToolCall", "Turn", "call"]
@@ -178,7 +179,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def do_POST(self) -> None:
-        body: Json = json.loads(self._body() or b"{}")
+        body = object_in(self._body())
+        if body is None:
+            self._refuse("the body has to be a JSON object")
+            return
         headers = {name.lower(): text for name, text in self.headers.items()}
         headers = {name: text for name, text in headers.items() if name not in _SECRET}
         path = self.path.partition("?")[0]
@@ -192,8 +196,13 @@ class _Handler(BaseHTTPRequestHandler):
         )
         if protocol is None:
             self._send(404, {"error": {"message": f"no such path {path}", "type": "not_found"}})
+        elif fault := fault_in(body, protocol.name):
+            self._refuse(fault)
         else:
             self._answer(Request(protocol.name, body, headers), protocol)
+
+    def _refuse(self, fault: str) -> None:
+        self._send(400, {"error": {"message": fault, "type": "invalid_request_error"}})
 
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding") != "chunked":

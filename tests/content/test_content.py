@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.content.policy import Policy, encode, places, requested
+from agentool_otel.content.policy import Policy, clean_start, encode, places, requested
 from agentool_otel.semconv import gen_ai
 
 
@@ -70,3 +70,26 @@ def test_an_unknown_capture_mode_captures_nothing_and_warns(
 ) -> None:
     assert requested({"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "sometimes"}) is False
     assert "use SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT or NO_CONTENT" in caplog.text
+
+
+@pytest.mark.parametrize("texts", [["END"], ["a", "b", "c"], []])
+def test_a_span_starts_without_content(texts: list[str]) -> None:
+    attributes = {gen_ai.REQUEST_STOP_SEQUENCES: texts, gen_ai.INPUT_MESSAGES: "[]", "a": "b"}
+    clean_start(attributes)
+    assert attributes == {"a": "b"}
+
+
+def test_redact_sees_each_text_of_a_list_and_may_drop_it() -> None:
+    policy = Policy(capture=True, redact=lambda _, text: None if "drop" in text else text.upper())
+    attributes: dict[str, Any] = {gen_ai.REQUEST_STOP_SEQUENCES: ["stop", "drop", 7]}
+    policy.clean(attributes)
+    assert attributes[gen_ai.REQUEST_STOP_SEQUENCES] == ["STOP", 7]
+    assert attributes["agentool.content.redacted"] == [gen_ai.REQUEST_STOP_SEQUENCES]
+
+
+def test_credentials_in_a_list_of_content_are_masked() -> None:
+    attributes: dict[str, Any] = {gen_ai.REQUEST_STOP_SEQUENCES: ["sk-proj-" + "a1B2" * 10, "END"]}
+    Policy(capture=True).clean(attributes)
+    first, second = attributes[gen_ai.REQUEST_STOP_SEQUENCES]
+    assert "a1B2" not in first
+    assert second == "END"

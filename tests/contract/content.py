@@ -28,6 +28,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 FIELDS = (
     *("system", "input", "output", "tools", "query", "documents", "arguments", "result"),
     *("transfer_message", "tool_error", "records", "content", "results", "explanation"),
+    "stop_sequences",
 )
 """The fields of operations that hold content."""
 _EXCEPTIONS = (core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE)

@@ -17,6 +17,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agentool_otel
 from agentool_otel.dialects import Dialect, Reader, classify, dialects
@@ -87,6 +89,43 @@ def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        *("lk.pii.user_input", "lk.pii.room_name", "acme.PII.mail", "pii", "pii.name", "a.b.pii"),
+        *("haystack.tool.input", "haystack.tool.output", "langsmith.span.inputs"),
+        *("crewai.agent.goal", "crewai.agent.backstory", "crewai.crew.agents", "crewai.crew.tasks"),
+    ],
+)
+def test_texts_of_people_and_prompts_hold_content(name: str) -> None:
+    assert holds_content(name)
+    assert _is_masked_by_the_collector(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["lk.piide", "lk.pii_removed", "pii_filter.on", "crewai.agent.role"]
+)
+def test_pii_is_content_as_a_segment_only(name: str) -> None:
+    assert not holds_content(name)
+    assert not _is_masked_by_the_collector(name)
+
+
+_SEGMENTS = st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), max_size=3)
+
+
+@given(_SEGMENTS, st.sampled_from(["pii", "PII", "Pii"]), _SEGMENTS)
+def test_any_name_with_a_segment_pii_holds_content(
+    before: list[str], pii: str, after: list[str]
+) -> None:
+    name = ".".join([*before, pii, *after])
+    assert holds_content(name)
+    assert _is_masked_by_the_collector(name)
+
+
+def _is_masked_by_the_collector(name: str) -> bool:
+    return any(re.search(pattern, name) for pattern in content_names.patterns())
+
+
+@pytest.mark.parametrize(
     ("name", "found"),
     [
         ("a.b", True),
@@ -127,6 +166,7 @@ _OBJECT = {
     "kwargs": {"q": CANARY},
     "arguments": {"a": CANARY},
     "documents": [{"content": CANARY}],
+    **{key: [CANARY] for key in ("stop", "stop_sequences", "stopSequences")},
 }
 _TOOL = {"type": "function", "function": {"name": "f", "description": CANARY, "parameters": {}}}
 VALUES: list[Any] = [

@@ -7,16 +7,16 @@ installed.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["USES", "Use", "missing"]
+from tests.situations import hostile_newer_uses
+from tests.situations.hostile_tools import Use, giving, in_a_loop, raising, run_alone, taking
 
-Use = Callable[[Any, str], Any]
+__all__ = ["USES", "Use", "missing"]
 
 _MODULES = {
     "openai": ("openai",),
@@ -31,6 +31,7 @@ _MODULES = {
     "agent_spec": ("pyagentspec",),
     "amplifier": ("amplifier_core",),
     "agent_tool": (),
+    **hostile_newer_uses.MODULES,
 }
 
 
@@ -89,29 +90,11 @@ def _messages(function: Callable[[Any], dict[str, Any]]) -> Use:
 
 
 def _anthropic_tool(value: Any, url: str) -> Any:
-    tool = import_module("anthropic").beta_tool(_giving(value))
+    tool = import_module("anthropic").beta_tool(giving(value))
     return tool.call({"x": 1})
 
 
 # ------------------------------------------------------------------------ langchain and langgraph
-
-
-def _giving(value: Any) -> Callable[..., Any]:
-    def lookup(x: int) -> Any:
-        """Look something up."""
-        return value
-
-    lookup.__annotations__ = {"x": int}
-    return lookup
-
-
-def _raising(value: Any) -> Callable[..., Any]:
-    def lookup(x: int) -> Any:
-        """Look something up."""
-        raise RuntimeError(value)
-
-    lookup.__annotations__ = {"x": int}
-    return lookup
 
 
 def _langchain_tool(function: Callable[..., Any], value: Any = 1) -> Any:
@@ -187,37 +170,16 @@ def _store(value: Any, _: str) -> Any:
 # --------------------------------------------------------------------------- agents of frameworks
 
 
-def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine in a loop of its own.
-
-    `asyncio.run` would leave its handler of SIGINT behind where `repr` of the coroutine's exception
-    raises, and every later `asyncio.run` of the process would fail.
-    """
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(work)
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-def _in_a_loop(work: Callable[[], Any]) -> Any:
-    async def run() -> Any:
-        return [await work()]
-
-    return len(_run(run()))
-
-
 def _pydantic_ai(function: Callable[..., Any], *, output: Any = str, prompt: Any = "q") -> Any:
     ai: Any = import_module("pydantic_ai")
     model: Any = import_module("pydantic_ai.models.test").TestModel()
-    return _in_a_loop(lambda: ai.Agent(model, tools=[function], output_type=output).run(prompt))
+    return in_a_loop(lambda: ai.Agent(model, tools=[function], output_type=output).run(prompt))
 
 
 def _pydantic_ai_deps(value: Any, _: str) -> Any:
     ai: Any = import_module("pydantic_ai")
     model: Any = import_module("pydantic_ai.models.test").TestModel()
-    return _in_a_loop(lambda: ai.Agent(model).run("q", deps=value))
+    return in_a_loop(lambda: ai.Agent(model).run("q", deps=value))
 
 
 def _openai_agents(function: Callable[..., Any]) -> Any:
@@ -232,7 +194,7 @@ def _openai_agents(function: Callable[..., Any]) -> Any:
             span.span_data.output = result
             return result
 
-    return _in_a_loop(call)
+    return in_a_loop(call)
 
 
 def _openai_agents_run(value: Any, url: str, **options: Any) -> Any:
@@ -244,7 +206,7 @@ def _openai_agents_run(value: Any, url: str, **options: Any) -> Any:
         async with client:
             return await sdk.Runner.run(sdk.Agent(name="a", model=model), value, **options)
 
-    return _in_a_loop(run)
+    return in_a_loop(run)
 
 
 def _openai_agents_context(value: Any, url: str) -> Any:
@@ -259,22 +221,13 @@ def _mcp(function: Callable[..., Any], value: Any = 1) -> Any:
         async with import_module("mcp.client.client").Client(server) as client:
             return await client.call_tool("lookup", {"x": value})
 
-    return _in_a_loop(call)
+    return in_a_loop(call)
 
 
 def _fastmcp(function: Callable[..., Any], value: Any = 1) -> Any:
     server: Any = import_module("fastmcp").FastMCP("s")
     server.tool(function)
-    return _in_a_loop(lambda: server.call_tool("lookup", {"x": value}))
-
-
-def _taking() -> Callable[..., Any]:
-    def lookup(x: Any) -> int:
-        """Look something up."""
-        return 1
-
-    lookup.__annotations__ = {"x": Any, "return": int}
-    return lookup
+    return in_a_loop(lambda: server.call_tool("lookup", {"x": value}))
 
 
 def _crewai_event(name: str, **fields: Callable[[Any], Any]) -> Use:
@@ -370,7 +323,7 @@ def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
             await send("tool:post", {**common, **event(value)})
             await send("session:end", {"session_id": "s"})
 
-        _run(run())
+        run_alone(run())
         session.remove()
 
     return use
@@ -424,9 +377,9 @@ USES: dict[str, dict[str, Use]] = {
         "tool result": _anthropic_tool,
     },
     "langchain": {
-        "tool result": lambda item, _: _langchain_tool(_giving(item)),
+        "tool result": lambda item, _: _langchain_tool(giving(item)),
         "tool argument": _langchain_argument,
-        "tool error": lambda item, _: _langchain_tool(_raising(item)),
+        "tool error": lambda item, _: _langchain_tool(raising(item)),
         "message content": _langchain_model(lambda item: [{"role": "user", "content": item}]),
         "message": _langchain_model(lambda item: [item]),
         "pair": _langchain_model(lambda item: [("user", item)]),
@@ -441,15 +394,15 @@ USES: dict[str, dict[str, Use]] = {
         "store": _store,
     },
     "pydantic_ai": {
-        "tool result": lambda item, _: _pydantic_ai(_giving(item)),
-        "tool error": lambda item, _: _pydantic_ai(_raising(item)),
-        "prompt": lambda item, _: _pydantic_ai(_giving(1), prompt=item),
-        "prompt block": lambda item, _: _pydantic_ai(_giving(1), prompt=["q", item]),
+        "tool result": lambda item, _: _pydantic_ai(giving(item)),
+        "tool error": lambda item, _: _pydantic_ai(raising(item)),
+        "prompt": lambda item, _: _pydantic_ai(giving(1), prompt=item),
+        "prompt block": lambda item, _: _pydantic_ai(giving(1), prompt=["q", item]),
         "dependencies": _pydantic_ai_deps,
     },
     "openai_agents": {
-        "tool result": lambda item, _: _openai_agents(_giving(item)),
-        "tool error": lambda item, _: _openai_agents(_raising(item)),
+        "tool result": lambda item, _: _openai_agents(giving(item)),
+        "tool error": lambda item, _: _openai_agents(raising(item)),
         "input": _openai_agents_run,
         "input item": lambda item, url: _openai_agents_run(
             [{"role": "user", "content": item}], url
@@ -457,14 +410,14 @@ USES: dict[str, dict[str, Use]] = {
         "context": _openai_agents_context,
     },
     "mcp": {
-        "tool result": lambda item, _: _mcp(_giving(item)),
-        "tool error": lambda item, _: _mcp(_raising(item)),
-        "tool argument": lambda item, _: _mcp(_taking(), item),
+        "tool result": lambda item, _: _mcp(giving(item)),
+        "tool error": lambda item, _: _mcp(raising(item)),
+        "tool argument": lambda item, _: _mcp(taking(), item),
     },
     "fastmcp": {
-        "tool result": lambda item, _: _fastmcp(_giving(item)),
-        "tool error": lambda item, _: _fastmcp(_raising(item)),
-        "tool argument": lambda item, _: _fastmcp(_taking(), item),
+        "tool result": lambda item, _: _fastmcp(giving(item)),
+        "tool error": lambda item, _: _fastmcp(raising(item)),
+        "tool argument": lambda item, _: _fastmcp(taking(), item),
     },
     "crewai": {
         "tool output": _crewai_event(
@@ -495,5 +448,6 @@ USES: dict[str, dict[str, Use]] = {
         ),
         "id": _agent_tool(lambda item: {"invocation_id": item, "tool_id": item, "state": item}),
     },
+    **hostile_newer_uses.USES,
 }
 """By framework and by the place that the value is in."""

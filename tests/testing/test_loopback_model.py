@@ -165,3 +165,27 @@ def test_a_port_that_cannot_be_used_is_one_line(port: str) -> None:
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"error: port {number} cannot be used: ")
     assert line.endswith("; hint: --port 0 takes a free one")
+
+
+_PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/messages")
+
+
+@pytest.mark.parametrize("path", [*_PATHS, "/v1beta/models/m:generateContent", "/model/m/converse"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("[1, 2]", '"x"', "3", "null", "{", "\udcff", "[" * 100_000),
+        *('{"messages": [1]}', '{"tools": [7]}', '{"contents": 5}'),
+        '{"messages": [{"role": "user", "content": [1]}]}',
+    ],
+    ids=lambda body: ascii(body[:20]),
+)
+def test_what_is_no_request_is_refused(path: str, body: str, capfd: Any) -> None:
+    with LoopbackModel() as model:
+        connection = HTTPConnection(urlsplit(model.root_url).netloc)
+        connection.request("POST", path, body.encode(errors="surrogateescape"))
+        answer = connection.getresponse()
+        error = json.loads(answer.read())["error"]
+        connection.close()
+    assert (answer.status, error["type"]) == (400, "invalid_request_error")
+    assert capfd.readouterr().err == ""

@@ -58,8 +58,10 @@ def str_of(error: BaseException) -> str:
 def stack_of(error: BaseException) -> str:
     """Return the stack trace of an exception and of those before it, as Python prints it."""
     chain = list(_chain(error))
-    if all(map(_is_simple, chain)):
-        return "".join(traceback.format_exception(type(error), error, _traceback(error)))
+    if len(chain) < _CHAIN and all(map(_is_simple, chain)):
+        # Compact: `format_exception` makes texts of contexts, too, that a cause hides.
+        shown = traceback.TracebackException(type(error), error, _traceback(error), compact=True)
+        return "".join(shown.format())
     return "".join(line for item in reversed(chain) for line in _lines(item))
 
 
@@ -130,7 +132,7 @@ def _is_simple(error: BaseException) -> bool:
         return False
     if any(class_name(base) == "BaseExceptionGroup" for base in mro(cls)):
         exceptions = cast("Any", error).exceptions
-        return all(_is_simple(item) for item in exceptions)
+        return all(_is_simple(link) for item in exceptions for link in _chain(item))
     return not _is_pythons(error, "__str__") or _holds_scalars(error)
 
 

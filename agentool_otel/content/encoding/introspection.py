@@ -25,6 +25,7 @@ __all__ = [
     "class_dict",
     "class_name",
     "fields",
+    "has_method",
     "instance_dict",
     "is_a",
     "module_name",
@@ -101,6 +102,14 @@ def truncation_marker(value: Any, limit: str, length: int, **more: Any) -> Marke
     return Marker(
         {MARK_TYPE: type_name(type(value)), MARK_TRUNCATED: limit, MARK_LENGTH: length, **more}
     )
+
+
+def has_method(value: Any, name: str) -> bool:
+    """Return whether the class of a value defines a method, by its own dict and those above it.
+
+    `hasattr` and `isinstance` of an abstract class run code of a class or of its metaclass.
+    """
+    return any(class_dict(base).get(name) is not None for base in mro(type(value)))
 
 
 def stored_attribute(value: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ CONTENT = Content(
         *("content", "message", "messages", "parts", "prompt", "completion", "response", "text"),
         *("tool_calls", "toolCalls", "arguments", "parameters", "result"),
         *("gen_ai.response.object", "gen_ai.tool.message"),  # Sentry's
+        *("stop", "stop_sequences", "stopSequences"),  # of a request's parameters
     ),
     events=("gen_ai.content.", "gen_ai.choice", "gen_ai.*.message"),
 )

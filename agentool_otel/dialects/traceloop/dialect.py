@@ -92,7 +92,12 @@ class Traceloop:
             "traceloop.prompt.template",
             "traceloop.prompt.template_variables",
             "llm.response.text",
-            *("crewai.crew.inputs", "crewai.crew.tasks_output", "crewai.agent.backstory"),
+            *("crewai.crew.inputs", "crewai.crew.tasks_output", "crewai.crew.agents"),
+            # A prompt is made of an agent's goal and backstory; its role is its name.
+            *("crewai.crew.tasks", "crewai.agent.goal", "crewai.agent.backstory"),
+            *("crewai.agent.tools", "crewai.task.tools", "llm.chat.stop_sequences"),
+            *("llm.content.completion.chunk", "gen_ai.bedrock.guardrail.content"),
+            *("gen_ai.guardrail.content", "gen_ai.guardrail.input", "gen_ai.guardrail.output"),
             *("crewai.task.description", "crewai.task.context", "crewai.task.expected_output"),
             *("db.query.result.document", "db.query.result.metadata"),
         ),

@@ -59,6 +59,11 @@ class AgentOps:
         attributes=(
             "agentops.*.input",
             "agentops.*.output",
+            *("gen_ai.assistant.instructions", "gen_ai.openai.instructions", "gen_ai.messages."),
+            *("gen_ai.request.instructions", "gen_ai.request.system_instruction"),
+            *("gen_ai.request.image_prompt", "gen_ai.response.images.*.revised_prompt"),
+            *("gen_ai.response.*.content", "gen_ai.run.instructions"),
+            "gen_ai.run.additional_messages.",
             "tool.parameters",
             "tool.result",
             "workflow.input",

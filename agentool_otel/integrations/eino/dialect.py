@@ -43,7 +43,7 @@ class Eino:
     markers = Markers(
         keys=(_COMPONENT,), scopes=("github.com/cloudwego/eino-ext/callbacks/apmplus",)
     )
-    content = Content(attributes=("gen_ai.input", "gen_ai.output"))
+    content = Content(attributes=("gen_ai.input", "gen_ai.output", "gen_ai.request.stop"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _COMPONENT in span.attributes:

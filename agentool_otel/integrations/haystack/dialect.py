@@ -52,6 +52,10 @@ _COMPONENTS = {
 """Operations of components by the end of their class's name; other classes only prepare data."""
 
 
+_TOOL = ("haystack.tool.input", "haystack.tool.output")
+"""A tool's input and output beside `haystack.tool.name`, where the step has none of its own."""
+
+
 class Haystack:
     """The dialect."""
 
@@ -66,6 +70,8 @@ class Haystack:
             "haystack.pipeline.input_data",
             "haystack.pipeline.output_data",
             "haystack.agent.tools",
+            *_TOOL,
+            *(f"haystack.agent.hook.human_in_the_loop.strategy.{it}" for it in ("input", "output")),
         )
     )
 
@@ -150,9 +156,10 @@ def _read_tool(span: Reader, input_key: str, output_key: str) -> None:
             "haystack.tool.name": gen_ai.TOOL_NAME,
             "haystack.tool.description": gen_ai.TOOL_DESCRIPTION,
             input_key: gen_ai.TOOL_CALL_ARGUMENTS,
+            _TOOL[0]: gen_ai.TOOL_CALL_ARGUMENTS,
         },
     )
-    output_value = span.json(output_key)
+    output_value = span.json(output_key if output_key in span.rest else _TOOL[1])
     if span.boolean("haystack.tool.error"):
         onto.put(span, agentool.TOOL_ERROR, _member(output_value, "error") or "failed")
     else:

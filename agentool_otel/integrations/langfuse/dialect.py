@@ -62,6 +62,7 @@ class Langfuse:
             _OUTPUT,
             "langfuse.trace.input",
             "langfuse.trace.output",
+            "langfuse.experiment.item.expected_output",
             _OF + "metadata.tools",
         ),
         objects=(_OF + "model.parameters",),

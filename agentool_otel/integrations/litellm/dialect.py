@@ -66,7 +66,7 @@ class LiteLLM:
     content = Content(
         attributes=(
             *(f"llm.*.{name}" for name in _CONTENT),
-            *("llm.request.functions", "llm.request.functions."),
+            *("llm.request.functions", "llm.request.functions.", "litellm.request.body_parsed"),
         ),
         keeps=tuple(f"llm.{name}." for name in ("cost", "token_count", "usage")),
     )

@@ -42,13 +42,26 @@ _WORDS = {
 }
 
 
+_OF_TRACES = (
+    *("mlflow.traceInputs", "mlflow.traceOutputs", "mlflow.trace.intermediate_outputs"),
+    "mlflow.prompt.text",
+)
+
+
 class MLflow:
     """The dialect."""
 
     name = "mlflow"
     markers = Markers(keys=("mlflow.",))
     content = Content(
-        attributes=(_INPUTS, _OUTPUTS, "mlflow.chat.tools", "mlflow.chunk.value", "tools")
+        attributes=(
+            _INPUTS,
+            _OUTPUTS,
+            "mlflow.chat.tools",
+            "mlflow.chunk.value",
+            "tools",
+            *_OF_TRACES,
+        )
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

@@ -62,6 +62,7 @@ class PydanticAI:
             _ALL_V1,
             _PARAMETERS,
             "events",
+            *("pydantic_ai.decision.answers", "pydantic_ai.decision.state"),
             "final_result",
             "prompt",
             "tool_arguments",

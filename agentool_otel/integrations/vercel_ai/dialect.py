@@ -84,7 +84,7 @@ class VercelAI:
             *("ai.response.toolCalls", "ai.response.reasoning", "ai.response.message"),
             *("ai.response.message.", "ai.response.files", "ai.result", "ai.result."),
             *("ai.toolCall.args", "ai.toolCall.result", "ai.value", "ai.values"),
-            *("ai.embedding", "ai.embeddings", "ai.documents"),
+            *("ai.embedding", "ai.embeddings", "ai.documents", "ai.settings.stopSequences"),
         )
     )
 

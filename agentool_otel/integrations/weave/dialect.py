@@ -37,7 +37,7 @@ class Weave:
 
     name = "weave"
     markers = Markers(keys=("weave.",))
-    content = Content(attributes=(_INPUTS, _OUTPUT))
+    content = Content(attributes=(_INPUTS, _OUTPUT, "wandb.agent_user_feedback"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:

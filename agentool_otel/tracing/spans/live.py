@@ -16,7 +16,7 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import Policy, clean_names, span_name
+from agentool_otel.content.policy import Policy, clean_start, span_name
 from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.messages import Message, thoughts, with_finish_reasons
 from agentool_otel.model.operations import (
@@ -514,7 +514,7 @@ def _start(
     tracer = settings.tracer(scope)
     if start_ns is None:
         start_ns = time_ns()
-    clean_names(attributes)
+    clean_start(attributes)
     attributes = settings.dialect.named(attributes)
     span = start_span(tracer, span_name(name), parent, KINDS[kind], attributes, start_ns)
     live = LiveSpan(span, parent, start_ns)

@@ -60,5 +60,17 @@ def test_a_failed_tool_is_recognised_by_its_output() -> None:
     assert spelled(record) == "haystack: tool look tool_error=no map"
 
 
+def test_input_and_output_beside_the_name_of_a_tool_are_read() -> None:
+    record = span(
+        {
+            "haystack.tool.name": "look",
+            "haystack.tool.input": '{"at": 1}',
+            "haystack.tool.output": '"found"',
+        },
+        name="haystack.agent.step.tool",
+    )
+    assert spelled(record) == 'haystack: tool look arguments={"at":1} result="found"'
+
+
 def test_without_content_a_model_call_has_nothing_but_its_name() -> None:
     assert spelled(span({}, name="haystack.agent.step.llm")) == "haystack: chat"

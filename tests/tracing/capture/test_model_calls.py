@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import agentool_otel
 from agentool_otel.loading import rebuild
 from tests.records import records
@@ -149,3 +151,11 @@ def test_model_calls_of_inner_tools_and_agents_are_calls_of_their_own(spans: Any
         "chat in an agent", "invoke_agent helper",
         "chat outer",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("sequences", ["END", ["canary"], ["a", "b"]])
+def test_without_content_stop_sequences_are_not_recorded(spans: Any, sequences: Any) -> None:
+    spans.without_content()
+    with agentool_otel.model_call("llama", provider="own", stop_sequences=sequences):
+        pass
+    assert "gen_ai.request.stop_sequences" not in spans.attributes()

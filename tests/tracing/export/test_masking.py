@@ -192,6 +192,11 @@ def test_settings_are_kept_without_the_members_that_hold_content() -> None:
     assert left_of(text) == text
 
 
+@pytest.mark.parametrize("name", ["stop", "stop_sequences", "stopSequences"])
+def test_settings_are_kept_without_stop_sequences(name: str) -> None:
+    assert left_of(f'{{"model":"m","{name}":["canary"]}}') == '{"model":"m"}'
+
+
 @pytest.mark.parametrize("value", ["instructions: be kind", '{"instructions": "cut', "[1]", ["x"]])
 def test_settings_that_are_no_object_are_left_out(value: object) -> None:
     assert left_of(value) is None

@@ -16,7 +16,7 @@ from agentool_otel.integrations.bedrock.instrumentor import agents, retrievals
 from agentool_otel.integrations.bedrock.instrumentor.bodies import watch
 from agentool_otel.model.operations import Embeddings, Inference, Operation, Usage
 from agentool_otel.providers import bedrock, bedrock_models
-from agentool_otel.providers.fields import get, integer, is_a, items, record, string
+from agentool_otel.providers.fields import get, integer, is_a, items, plain_text, record, string
 from agentool_otel.providers.reading import Reading
 from agentool_otel.providers.servers import address_in
 from agentool_otel.semconv.gen_ai import Provider
@@ -130,13 +130,20 @@ def _invoke_content(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _body(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request, empty if it is no JSON object."""
-    body = parameters.get("body")
-    if is_a(body, bytearray):
-        body = bytes(body)
+    text = _plain_body(parameters.get("body"))
     try:
-        return record(loads(body)) or {} if isinstance(body, (bytes, str)) else {}
+        return {} if text is None else record(loads(text)) or {}
     except ValueError:
         return {}
+
+
+def _plain_body(body: Any) -> bytes | str | None:
+    """Return a body as the built-in type, None for one that is no text: a stream is not read."""
+    if is_a(body, bytes):
+        return bytes.__getitem__(body, slice(None))
+    if is_a(body, bytearray):
+        return bytes(bytearray.__getitem__(body, slice(None)))
+    return plain_text(body)
 
 
 class _ModelAnswer(bedrock_models.ModelReading):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import wrapt
 from opentelemetry.context import Context, attach, get_current
 
+from agentool_otel.content.encoding.introspection import has_method
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.claude_agent_sdk.instrumentor.sessions import (
     Session,
@@ -129,8 +130,8 @@ async def _query(
         prompt = args[0] if args else kwargs.get("prompt")
         if plain_text(prompt) is not None:
             session.prompt(prompt, get_current())
-        elif isinstance(prompt, AsyncIterable):
-            watched = _watched(prompt, session)
+        elif has_method(prompt, "__aiter__"):
+            watched = _watched(cast("AsyncIterable[Any]", prompt), session)
             if args:
                 args = (watched, *args[1:])
             else:

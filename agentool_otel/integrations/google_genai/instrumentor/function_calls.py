@@ -15,6 +15,7 @@ from typing import Any
 
 from opentelemetry.context import attach, create_key, get_current, get_value, set_value
 
+from agentool_otel.content.encoding.introspection import has_method
 from agentool_otel.content.policy import jsonable
 from agentool_otel.integrations.google_genai.instrumentor.model_calls import (
     SCOPE,
@@ -106,7 +107,7 @@ def _calls_functions(config: Any) -> bool:
 
 
 def _is_session(tool: Any) -> bool:
-    return callable(getattr(type(tool), "call_tool", None))
+    return has_method(tool, "call_tool")
 
 
 def _begin_models(models: Any, kwargs: dict[str, Any]) -> Call | None:
