@@ -56,6 +56,7 @@ class _Run:
     """Its items are not recorded."""
 
     def __init__(self, step: StepSpan, runner: Any):
+        self.outer = get_current()
         self._step = step
         self._runner = runner
 

@@ -54,6 +54,7 @@ class _Run:
     """Its items are not recorded."""
 
     def __init__(self, step: StepSpan, is_chat: bool):
+        self.outer = get_current()
         self._step = step
         self._calls = LastCall()
         self._is_chat = is_chat
