@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentool_otel.errors import ConfigurationError
+from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.installing import install_command
 from agentool_otel.ground.optional import library
 
 if TYPE_CHECKING:
@@ -52,13 +53,14 @@ def spark_session(purpose: str) -> Generator[SparkSession]:
         purpose: what needs it, at the beginning of a sentence.
 
     Raises:
-        MissingDependencyError: pyspark or pyarrow is not installed.
+        MissingDependencyError: pyspark, pyarrow or pandas is not installed, or too old.
         ConfigurationError: there is no Java that Spark runs on, or Spark does not start.
     """
     library("pyarrow", purpose, extra="spark")
     # Of pandas, which it does without here; printed on its first use of Arrow.
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     library("pyspark", purpose, extra="spark")
+    _check_libraries(purpose)
     from pyspark.sql import SparkSession
 
     if (running := SparkSession.getActiveSession()) is not None:
@@ -80,6 +82,21 @@ def spark_session(purpose: str) -> Generator[SparkSession]:
     finally:
         with _stdout_on_stderr():
             session.stop()
+
+
+def _check_libraries(purpose: str) -> None:
+    """Look for what pyspark needs for Arrow, before Java starts and its error comes late.
+
+    Source: pyspark 4.0 to 4.3, sql/pandas/utils.py; `mapInArrow` needs pandas, too.
+    """
+    utils = library("pyspark.sql.pandas.utils", purpose, extra="spark", distribution="pyspark")
+    for name in ("pandas", "pyarrow"):
+        try:
+            getattr(utils, f"require_minimum_{name}_version")()
+        except ImportError as error:
+            reason = str(error).strip().partition("\n")[0]
+            hint = install_command("spark", name)
+            raise MissingDependencyError(f"{purpose}: {reason}; hint: {hint}") from None
 
 
 def _started(is_remote: bool) -> SparkSession:

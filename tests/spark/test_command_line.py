@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from agentool_otel.errors import MissingDependencyError
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.tables import spans as table
 from tests.spark.spans import (
@@ -133,6 +134,21 @@ def test_a_host_name_without_an_address_is_no_matter(folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(values(done.stdout)) == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_a_missing_library_is_named_before_java_starts(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentool_otel.spark import session
+
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr(session, "_started", lambda *_: pytest.fail("Java was started"))
+    with (
+        pytest.raises(MissingDependencyError, match=f"(?i){library}.*pip install"),
+        session.spark_session("a test"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(
