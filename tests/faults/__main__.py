@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -85,7 +85,7 @@ Fresh = Iterator[Place]
 
 
 @contextmanager
-def places() -> Iterator[tuple[Fresh, Fault]]:
+def places() -> Generator[tuple[Fresh, Fault]]:
     """Give empty places, one after the other, with a receiver beside them."""
     root = Path(tempfile.mkdtemp()).resolve()  # forked programs would remove another kind
     received = root / "received"

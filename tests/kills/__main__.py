@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class Arrived:
 
 
 @contextmanager
-def receiver_of(mode: str, arrived: Arrived) -> Iterator[HttpReceiver]:
+def receiver_of(mode: str, arrived: Arrived) -> Generator[HttpReceiver]:
     """Listen as a mode asks for; a receiver that is down at first is switched on by `accepts`."""
     rng = random.Random(mode)
     lock = threading.Lock()

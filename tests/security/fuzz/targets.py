@@ -96,7 +96,7 @@ def _journal(random: Random, folder: Path, name: str) -> None:
 
 
 def _spool() -> bytes:
-    from agentool_otel.tracing.export.disk.spool import frame_span
+    from agentool_otel.tracing.export.disk.frames import frame_span
 
     return b"".join(frame_span(encode_span(span_with({"n": n}))) for n in range(3))
 

@@ -94,6 +94,7 @@ def main() -> None:
     call("#0#")
     base = get_current()
     result: dict[str, list[Any]] = {"returned": [], "swallowed": [], "left": [], "broken": []}
+    number = 0
     for number in range(1, LIMIT):
         interruption = Interruption(number)
         mark = f"#{number}#"
