@@ -5,9 +5,10 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 
+import pydantic
 import pytest
 
-from agentool_otel.content.encoding.exception_texts import stack_of
+from agentool_otel.content.encoding.exception_texts import stack_of, str_of
 
 
 class Held:
@@ -21,7 +22,7 @@ class Held:
         return "held"
 
 
-def _raised(work: Callable[[], None]) -> Exception:
+def _raised(work: Callable[[], object]) -> Exception:
     try:
         work()
     except Exception as error:
@@ -76,3 +77,23 @@ def _with_a_context() -> None:
 def test_a_plain_chain_is_as_python_prints_it(raising: Callable[[], None]) -> None:
     error = _raised(raising)
     assert stack_of(error) == "".join(traceback.format_exception(error))
+
+
+class _Model(pydantic.BaseModel):
+    name: str
+
+
+def test_a_value_that_fails_validation_is_not_asked() -> None:
+    held = Held()
+    error = _raised(lambda: _Model.model_validate({"name": held}))
+    assert str_of(error) == (
+        "1 validation error\nname\n  Input should be a valid string [type=string_type]"
+    )
+    assert "Input should be a valid string" in stack_of(error)
+    assert held.calls == []
+
+
+@pytest.mark.parametrize("value", [7, None, {"a": [1]}])
+def test_a_failed_validation_of_plain_values_has_its_own_text(value: object) -> None:
+    error = _raised(lambda: _Model.model_validate({"name": value}))
+    assert str_of(error) == str(error)

@@ -2,12 +2,16 @@
 
 An exception's own `__str__` is called, because its text is what it is for. The objects that an
 exception holds are not asked: Python's own `__str__` would, as would its hints after an
-`AttributeError` (`__dir__`).
+`AttributeError` (`__dir__`), and the compiled `__str__` of a failed validation, which shows the
+value that failed.
+
+Source: pydantic-core `src/errors/validation_exception.rs` at 2.50, `ValidationError.errors`.
 """
 
 from __future__ import annotations
 
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, cast
@@ -21,6 +25,7 @@ from agentool_otel.content.encoding.introspection import (
     type_name,
 )
 from agentool_otel.ground.interruptions import let_through
+from agentool_otel.ground.untrusted_text import count_text
 
 __all__ = ["cause_of", "stack_of", "str_of"]
 
@@ -46,6 +51,8 @@ def cause_of(error: BaseException) -> BaseException | None:
 def str_of(error: BaseException) -> str:
     """Return an exception's text; its class where the text cannot be made."""
     has_own = not _is_pythons(error, "__str__")
+    if has_own and (faults := _faults(error)) is not None:
+        return "\n".join((count_text(len(faults), "validation error"), *map(_fault_text, faults)))
     if not has_own and not _holds_scalars(error):
         return _text_of_args(error)
     try:
@@ -133,7 +140,27 @@ def _is_simple(error: BaseException) -> bool:
     if any(class_name(base) == "BaseExceptionGroup" for base in mro(cls)):
         exceptions = cast("Any", error).exceptions
         return all(_is_simple(link) for item in exceptions for link in _chain(item))
-    return not _is_pythons(error, "__str__") or _holds_scalars(error)
+    if not _is_pythons(error, "__str__"):
+        return _faults(error) is None
+    return _holds_scalars(error)
+
+
+def _faults(error: BaseException) -> list[dict[str, Any]] | None:
+    """Return the faults of a failed validation of which one is about an object of the user's.
+
+    None for any other exception, also for a validation of plain values.
+    """
+    for base in mro(type(error)):
+        method: Any = class_dict(base).get("errors")
+        if type(method) is types.MethodDescriptorType and "__str__" in class_dict(base):
+            faults = method(error, include_url=False, include_context=False)
+            return None if all(_is_plain(fault.get("input")) for fault in faults) else faults
+    return None
+
+
+def _fault_text(fault: dict[str, Any]) -> str:
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}\n  {fault['msg']} [type={fault['type']}]"
 
 
 def _lines(error: BaseException) -> Iterator[str]:
