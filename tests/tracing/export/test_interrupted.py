@@ -111,7 +111,9 @@ class Handler:
 HANDLERS = [raise_late, raise_without_arguments, Handler(), Handler().method, lambda *_: 1 / 0]
 
 
-@pytest.mark.parametrize("handler", HANDLERS, ids=repr)
+@pytest.mark.parametrize(
+    "handler", HANDLERS, ids=["function", "no arguments", "object", "method", "lambda"]
+)
 def test_what_a_handler_raises_is_known(alarm: None, handler: Any) -> None:
     signal.signal(signal.SIGUSR1, handler)
     with pytest.raises((Late, ZeroDivisionError)) as caught:
