@@ -52,6 +52,9 @@ _FULL = 512 << 10
 """Waiting bytes at which a batch is sent before its time."""
 _CUT = 4 << 20
 """Bytes in the spool that have been sent, at which they are removed."""
+_FIRST_S = 0.2
+"""Seconds until the first batch: a program that is killed in its first second sends something, and
+what others like it have left."""
 _BACKOFF_S = 60.0
 _REST_S = 1.0
 """Seconds that `flush` waits for a thread which is ending and has nothing left to send."""
@@ -101,6 +104,7 @@ class Outbox:
         self._limit = min(self._sender.limit, _BATCH)
         self._most = batch_size()
         self._delay_s = delay_s()
+        self._first_delay_s = delay_s(_FIRST_S)
         self._reported_late = self._reported_unreadable = False
         self._resting = False
         self._begin()
@@ -259,7 +263,8 @@ class Outbox:
     def _run(self) -> None:
         attach(suppressing(get_current()))
         while not self._closing:
-            rest_s = max(self._delay_s, self._not_before - time.monotonic())
+            usual_s = self._delay_s if self._recovered else self._first_delay_s
+            rest_s = max(usual_s, self._not_before - time.monotonic())
             if self._wake.wait(rest_s) and not self._closing and self._waits():
                 self._wake.clear()  # full, but the receiver wants to be left alone
                 continue
