@@ -13,11 +13,8 @@ from agentool_otel.cli._output import say
 from agentool_otel.ground.environment import Signal, recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
-from agentool_otel.tracing.export.disk.recovery import (
-    complete_recordings,
-    destinations,
-    send_remains,
-)
+from agentool_otel.tracing.export.disk.recovery import complete_recordings, destinations
+from agentool_otel.tracing.export.disk.resending import send_remains
 from agentool_otel.tracing.export.otlp_variables import timeout_s
 from agentool_otel.tracing.export.send.otlp import (
     Destination,

@@ -192,7 +192,7 @@ def test_a_program_ends_during_a_slow_name_lookup(
 
 def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> None:
     from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
-    from agentool_otel.tracing.export.disk.recovery import send_remains
+    from agentool_otel.tracing.export.disk.resending import send_remains
 
     with SlowReceiver(SCRIPTS["headers"]) as receiver:
         url = f"http://{receiver.endpoint}"

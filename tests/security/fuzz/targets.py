@@ -21,7 +21,8 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.otlp.json_encoder import encode_spans
 from agentool_otel.otlp.protobuf_encoder import encode_span
 from agentool_otel.tracing.export.disk.leftovers import RECORDING, RecoveryReport
-from agentool_otel.tracing.export.disk.recovery import complete_recordings, send_remains
+from agentool_otel.tracing.export.disk.recovery import complete_recordings
+from agentool_otel.tracing.export.disk.resending import send_remains
 from agentool_otel.tracing.export.send.attempt import Answer, HttpSender
 from agentool_otel.tracing.export.send.otlp import Destination, OtlpTarget, Senders
 from tests.click_runner import CliRunner

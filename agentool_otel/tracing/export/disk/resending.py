@@ -1,4 +1,4 @@
-"""Sending what one dead process has left of one signal.
+"""Sending what dead processes have left.
 
 What was sent is noted in the journal of the process before what held it is removed, and after each
 request: a recovery that fails, or is killed, is continued by the next one. A part that the receiver
@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from agentool_otel.ground.environment import Signal
-from agentool_otel.tracing.export.disk import frames
-from agentool_otel.tracing.export.disk.files import AppendFile
-from agentool_otel.tracing.export.disk.frames import SentMark, Stretches
-from agentool_otel.tracing.export.disk.leftovers import Damaged, Leftovers, RecoveryReport
+from agentool_otel.tracing.export.disk.left_spans import (
+    Open,
+    Refused,
+    Source,
+    Spooled,
+    Unreadable,
+)
+from agentool_otel.tracing.export.disk.leftovers import (
+    RECORDING,
+    Leftovers,
+    RecoveryReport,
+    remains_in,
+)
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
-from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.send.attempt import Answer, Sender
-from agentool_otel.tracing.export.send.otlp import Senders, attempts, batches
+from agentool_otel.tracing.export.send.otlp import Destination, Senders, attempts
 
-__all__ = ["Attempting", "Outcome", "send_signal"]
+__all__ = ["Attempting", "Sent", "send_remains"]
 
 _READ = 4 << 20
 _MISSES = 3
@@ -33,6 +41,93 @@ _PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
 _LONGEST_S = 60.0
 """Seconds that a slow receiver gets for a request at most."""
+
+
+class Sent(NamedTuple):
+    """Totals of a recovery that were delivered to a receiver."""
+
+    sent: int = 0
+    """Spans."""
+    logs: int = 0
+    """Log records."""
+    remaining: int = 0
+    """Spans that are still where they were."""
+    logs_remaining: int = 0
+    unreadable: int = 0
+    """Files that cannot be read. What is in them stays there, and is not counted above."""
+    reason: str = ""
+
+    def and_one(self, done: dict[Signal, Outcome]) -> Sent:
+        """Return this with what became of one process' signals."""
+        spans, logs = done.get("traces", Outcome()), done["logs"]
+        return Sent(
+            self.sent + spans.sent,
+            self.logs + logs.sent,
+            self.remaining + spans.remaining,
+            self.logs_remaining + logs.remaining,
+            self.unreadable + spans.unreadable + logs.unreadable,
+            self.reason or spans.reason or logs.reason,
+        )
+
+
+def send_remains(
+    folder: Path,
+    destination: Destination,
+    senders: Senders,
+    timeout_s: float,
+    survey: RecoveryReport,
+    deadline: float | None = None,
+    refused: bool = False,
+    persistent: bool = False,
+) -> Sent:
+    """Send what dead processes left for a destination, spans closed where they were open.
+
+    Args:
+        folder: where they left it.
+        destination: only what was meant for it.
+        senders: to the destination.
+        timeout_s: of each attempt.
+        survey: takes what is left alone, could not be done or waits for another receiver.
+        deadline: by the monotonic clock, when all attempts are over.
+        refused: also send again what the receiver has refused before.
+        persistent: go on as long as the receiver takes some of it, and give it more time for a
+            request than `timeout_s` where it needs that.
+    """
+    total = Sent()
+    attempting = Attempting(timeout_s, deadline, persistent)
+    for remains in remains_in(folder, survey):
+        with survey.handling(remains):
+            if remains.destination == destination:
+                total = total.and_one(_send(remains, senders, attempting, refused, survey))
+            elif remains.destination.address != RECORDING and remains.waiting:
+                survey.elsewhere[remains.destination] = None
+    return total
+
+
+def _send(
+    remains: Leftovers,
+    senders: Senders,
+    attempting: Attempting,
+    refused: bool,
+    survey: RecoveryReport,
+) -> dict[Signal, Outcome]:
+    """Send what one process left, log records beside spans, and tidy up what has arrived.
+
+    Spans go before the log records, and nothing of them is left in the journal then: whatever
+    becomes of the log records, no span is sent again.
+    """
+    done: dict[Signal, Outcome] = {}
+    if remains.destination.signal == "traces":
+        done["traces"] = _send_signal(remains, "traces", senders, attempting, refused, survey)
+        if not done["traces"].waiting:
+            remains.forget_spans()
+    done["logs"] = _send_signal(remains, "logs", senders, attempting, refused, survey)
+    if not any(one.waiting for one in done.values()):
+        if any(os.path.lexists(remains.sibling(suffix.refused)) for suffix in SUFFIXES.values()):
+            remains.forget_spans()
+        else:
+            remains.retire(survey)
+    return done
 
 
 class Outcome(NamedTuple):
@@ -101,23 +196,7 @@ class Attempting:
         return True
 
 
-class _Source(Protocol):
-    """A part of what a process left, which is sent in batches."""
-
-    def batches(self) -> Iterator[Sequence[bytes]]:
-        """Yield what has not been handled yet."""
-        ...
-
-    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
-        """Note the next spans of the batch that was yielded last."""
-        ...
-
-    def postponed(self, spans: Sequence[bytes]) -> None:
-        """Pass over the next spans of that batch: the receiver does not take them now."""
-        ...
-
-
-def send_signal(
+def _send_signal(
     remains: Leftovers,
     signal: Signal,
     senders: Senders,
@@ -145,16 +224,16 @@ def send_signal(
     sender = senders[signal]
     size = min(sender.limit, _READ)
     try:
-        spooled = _Spooled(remains, signal, waiting, size)
-        again = _Refused(separate, size) if refused and separate in present else None
-        sources: list[_Source] = [spooled, *([again] if again else [])]
+        spooled = Spooled(remains, signal, waiting, size)
+        again = Refused(separate, size) if refused and separate in present else None
+        sources: list[Source] = [spooled, *([again] if again else [])]
         if signal == "traces":
-            sources.append(_Open(remains, spooled, size))
+            sources.append(Open(remains, spooled, size))
         also = remains.also if signal == "traces" else None
         sent, remaining, rejected, reason = _deliver(sources, sender, attempting, also, separate)
         if again is not None:
             again.rewrite()
-    except _Unreadable as error:
+    except Unreadable as error:
         return Outcome(0, 0, str(error), waiting=True, unreadable=True)
     except OSError as error:
         return Outcome(0, 0, error.strerror or str(error), waiting=True)
@@ -170,7 +249,7 @@ def send_signal(
 
 
 def _deliver(
-    sources: Sequence[_Source],
+    sources: Sequence[Source],
     sender: Sender,
     attempting: Attempting,
     also: str | None,
@@ -213,205 +292,3 @@ def _deliver(
         passes += 1
         if not remaining or sent + rejected == before or not attempting.again(passes):
             return sent, remaining, rejected, reason
-
-
-class _Unreadable(Exception):
-    """A file cannot be read. Nobody knows then which spans have ended."""
-
-
-class _Spooled:
-    """What waits in the spool.
-
-    Raises:
-        _Unreadable: the file is there and cannot be read.
-    """
-
-    def __init__(self, remains: Leftovers, signal: Signal, path: Path, size: int):
-        self._remains = remains
-        self._signal: Signal = signal
-        self._path = path
-        self._size = size
-        self._handled = Stretches()
-        # A damaged journal: all of the spool is sent.
-        with suppress(FileNotFoundError, Damaged), _readable(path):
-            self._handled = remains.sent_stretches(signal)
-        self._damage = Stretches()
-        self._next: list[tuple[int, int]] = []
-        self.ended: set[str] = set()
-        """Ids of all spans in the file."""
-
-    def batches(self) -> Iterator[Sequence[bytes]]:
-        with _readable(self._path), suppress(FileNotFoundError):
-            for stretch in frames.read_spool(self._path, self._size):
-                if not stretch.spans:
-                    self._damage.add(stretch.start, stretch.end)
-                    continue
-                yield from self._batches_of(stretch)
-
-    def _batches_of(self, stretch: frames.Stretch) -> Iterator[Sequence[bytes]]:
-        if self._signal == "traces":
-            self.ended.update(map(frames.span_id_of, stretch.spans))
-        start = stretch.start
-        spans: list[bytes] = []
-        places: list[tuple[int, int]] = []
-        for span in stretch.spans:
-            end = start + 4 + len(span)
-            if start not in self._handled:
-                spans.append(span)
-                places.append((start, end))
-            start = end
-        for batch in batches(spans, self._size):
-            self._next, places = places[: len(batch)], places[len(batch) :]
-            yield batch
-
-    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
-        if not arrived:
-            _set_apart(self._remains.sibling(SUFFIXES[self._signal].refused), spans)
-        start, end = self._pass(spans)
-        self._handled.add(start, end)
-        self._remains.note_sent(self._signal, SentMark.of(end, spans[-1], start))
-
-    def postponed(self, spans: Sequence[bytes]) -> None:
-        self._pass(spans)
-
-    def _pass(self, spans: Sequence[bytes]) -> tuple[int, int]:
-        places, self._next = self._next[: len(spans)], self._next[len(spans) :]
-        return places[0][0], places[-1][1]
-
-    def remove(self, survey: RecoveryReport) -> None:
-        """Remove the file, but keep bytes in which no span can be read.
-
-        Raises:
-            OSError: the file cannot be removed, or these bytes cannot be written.
-        """
-        if len(self._damage):
-            aside = self._path.with_name(self._path.name + ".damaged")
-            with self._path.open("rb") as damaged:
-                kept = AppendFile(aside)
-                try:
-                    for start, end in self._damage:
-                        damaged.seek(start)
-                        kept.append(damaged.read(end - start))
-                        survey.set_aside[aside] = (
-                            f"no span can be read from byte {start} to {end} of {self._path.name}"
-                        )
-                finally:
-                    kept.close()
-        self._path.unlink(missing_ok=True)
-
-
-class _Refused:
-    """What the receiver has refused before."""
-
-    def __init__(self, path: Path, size: int):
-        self._path = path
-        self._size = size
-        with _readable(path):
-            self._end = os.lstat(path).st_size
-        self._arrived = Stretches()
-        self._tried = Stretches()
-        self._next: list[tuple[int, int]] = []
-
-    def batches(self) -> Iterator[Sequence[bytes]]:
-        with _readable(self._path):
-            for stretch in frames.read_spool(self._path, self._size):
-                yield from self._batches_of(stretch)
-
-    def _batches_of(self, stretch: frames.Stretch) -> Iterator[Sequence[bytes]]:
-        start = stretch.start
-        spans: list[bytes] = []
-        places: list[tuple[int, int]] = []
-        for span in stretch.spans:
-            end = start + 4 + len(span)
-            if end <= self._end and start not in self._tried:  # else it was refused just now
-                spans.append(span)
-                places.append((start, end))
-            start = end
-        for batch in batches(spans, self._size):
-            self._next, places = places[: len(batch)], places[len(batch) :]
-            yield batch
-
-    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
-        for start, end in self._pass(spans):
-            self._tried.add(start, end)
-            if arrived:
-                self._arrived.add(start, end)
-
-    def postponed(self, spans: Sequence[bytes]) -> None:
-        self._pass(spans)
-
-    def _pass(self, spans: Sequence[bytes]) -> list[tuple[int, int]]:
-        places, self._next = self._next[: len(spans)], self._next[len(spans) :]
-        return places
-
-    def rewrite(self) -> None:
-        """Leave only what has not arrived."""
-        data: list[bytes] = []
-        with self._path.open("rb") as file:
-            at = 0
-            for start, end in self._arrived:
-                data.append(file.read(start - at))
-                file.seek(end)
-                at = end
-            data.append(file.read())
-        if not any(data):
-            self._path.unlink()
-        elif len(self._arrived):
-            AppendFile(self._path).replace(lambda _: b"".join(data)).close()
-
-
-class _Open:
-    """The spans that the process left open, closed as incomplete.
-
-    Args:
-        remains: what the process left.
-        spooled: the spans that have ended, all of them read.
-        size: bytes of a batch.
-    """
-
-    def __init__(self, remains: Leftovers, spooled: _Spooled, size: int):
-        self._remains = remains
-        self._ended = spooled.ended
-        self._size = size
-
-    def batches(self) -> Iterator[Sequence[bytes]]:
-        yield from batches(self._spans(), self._size)
-
-    def _spans(self) -> Iterator[bytes]:
-        for document in self._remains.unfinished(self._ended):
-            with suppress(ValueError):  # a damaged line of the journal
-                yield as_protobuf(document)
-
-    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
-        if not arrived:
-            _set_apart(self._remains.sibling(SUFFIXES["traces"].refused), spans)
-        ids = [frames.span_id_of(span) for span in spans]
-        self._ended.update(ids)
-        self._remains.note_ended(ids)
-
-    def postponed(self, spans: Sequence[bytes]) -> None:
-        pass
-
-
-def _set_apart(path: Path, spans: Iterable[bytes]) -> None:
-    """Keep what the receiver does not take, whoever sends it, in a file of its own."""
-    file = AppendFile(path)
-    try:
-        file.append(b"".join(map(frames.frame_span, spans)))
-    finally:
-        file.close()
-
-
-@contextmanager
-def _readable(path: Path) -> Generator[None]:
-    """Name a file that cannot be read; that one is missing is another matter.
-
-    Raises:
-        _Unreadable: it cannot be read.
-    """
-    try:
-        yield
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise _Unreadable(f"{path.name}: {error.strerror or error}") from error

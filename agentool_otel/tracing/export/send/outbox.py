@@ -23,7 +23,7 @@ from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 from agentool_otel.otlp.protobuf_parts import ProtobufParts
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
-from agentool_otel.tracing.export.disk.recovery import send_remains
+from agentool_otel.tracing.export.disk.resending import send_remains
 from agentool_otel.tracing.export.disk.spool import Remainder, Spool
 from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
