@@ -6,15 +6,22 @@ Each is a source of batches that notes what became of them. Below, "spans" means
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 from agentool_otel.ground.environment import Signal
-from agentool_otel.tracing.export.disk import frames
 from agentool_otel.tracing.export.disk.files import AppendFile
-from agentool_otel.tracing.export.disk.frames import SentMark, Stretches
+from agentool_otel.tracing.export.disk.frames import (
+    SentMark,
+    Stretch,
+    Stretches,
+    frame_span,
+    read_spool,
+    span_id_of,
+)
 from agentool_otel.tracing.export.disk.leftovers import Damaged, Leftovers, RecoveryReport
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
 from agentool_otel.tracing.export.incomplete import as_protobuf
@@ -43,44 +50,32 @@ class Unreadable(Exception):
     """A file cannot be read. Nobody knows then which spans have ended."""
 
 
-class Spooled:
-    """What waits in the spool.
+class _Frames:
+    """The spans of a file, in batches, and which of them are done with.
 
-    Raises:
-        Unreadable: the file is there and cannot be read.
+    Args:
+        path: the file.
+        size: bytes of a batch.
     """
 
-    def __init__(self, remains: Leftovers, signal: Signal, path: Path, size: int):
-        self._remains = remains
-        self._signal: Signal = signal
+    def __init__(self, path: Path, size: int):
         self._path = path
         self._size = size
-        self._handled = Stretches()
-        # A damaged journal: all of the spool is sent.
-        with suppress(FileNotFoundError, Damaged), _readable(path):
-            self._handled = remains.sent_stretches(signal)
-        self._damage = Stretches()
+        self._done = Stretches()
         self._next: list[tuple[int, int]] = []
-        self.ended: set[str] = set()
-        """Ids of all spans in the file."""
+        """Places of the spans in the last batch, as far as nothing is known of them."""
 
-    def batches(self) -> Iterator[Sequence[bytes]]:
+    def _stretches(self) -> Iterator[Stretch]:
         with _readable(self._path), suppress(FileNotFoundError):
-            for stretch in frames.read_spool(self._path, self._size):
-                if not stretch.spans:
-                    self._damage.add(stretch.start, stretch.end)
-                    continue
-                yield from self._batches_of(stretch)
+            yield from read_spool(self._path, self._size)
 
-    def _batches_of(self, stretch: frames.Stretch) -> Iterator[Sequence[bytes]]:
-        if self._signal == "traces":
-            self.ended.update(map(frames.span_id_of, stretch.spans))
+    def _batches_of(self, stretch: Stretch) -> Iterator[Sequence[bytes]]:
         start = stretch.start
         spans: list[bytes] = []
         places: list[tuple[int, int]] = []
         for span in stretch.spans:
             end = start + 4 + len(span)
-            if start not in self._handled:
+            if start not in self._done:
                 spans.append(span)
                 places.append((start, end))
             start = end
@@ -88,19 +83,49 @@ class Spooled:
             self._next, places = places[: len(batch)], places[len(batch) :]
             yield batch
 
-    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
-        if not arrived:
-            _set_apart(self._remains.sibling(SUFFIXES[self._signal].refused), spans)
-        start, end = self._pass(spans)
-        self._handled.add(start, end)
-        self._remains.note_sent(self._signal, SentMark.of(end, spans[-1], start))
+    def _pass(self, spans: Sequence[bytes]) -> list[tuple[int, int]]:
+        """Return the places of the next spans of the batch."""
+        places, self._next = self._next[: len(spans)], self._next[len(spans) :]
+        return places
 
     def postponed(self, spans: Sequence[bytes]) -> None:
         self._pass(spans)
 
-    def _pass(self, spans: Sequence[bytes]) -> tuple[int, int]:
-        places, self._next = self._next[: len(spans)], self._next[len(spans) :]
-        return places[0][0], places[-1][1]
+
+class Spooled(_Frames):
+    """What waits in the spool.
+
+    Raises:
+        Unreadable: the file is there and cannot be read.
+    """
+
+    def __init__(self, remains: Leftovers, signal: Signal, path: Path, size: int):
+        super().__init__(path, size)
+        self._remains = remains
+        self._signal: Signal = signal
+        # A damaged journal: all of the spool is sent.
+        with suppress(FileNotFoundError, Damaged), _readable(path):
+            self._done = remains.sent_stretches(signal)
+        self._damage = Stretches()
+        self.ended: set[str] = set()
+        """Ids of all spans in the file."""
+
+    def batches(self) -> Iterator[Sequence[bytes]]:
+        for stretch in self._stretches():
+            if not stretch.spans:
+                self._damage.add(stretch.start, stretch.end)
+                continue
+            if self._signal == "traces":
+                self.ended.update(map(span_id_of, stretch.spans))
+            yield from self._batches_of(stretch)
+
+    def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
+        if not arrived:
+            _set_apart(self._remains.sibling(SUFFIXES[self._signal].refused), spans)
+        places = self._pass(spans)
+        start, end = places[0][0], places[-1][1]
+        self._done.add(start, end)
+        self._remains.note_sent(self._signal, SentMark.of(end, spans[-1], start))
 
     def remove(self, survey: RecoveryReport) -> None:
         """Remove the file, but keep bytes in which no span can be read.
@@ -124,49 +149,25 @@ class Spooled:
         self._path.unlink(missing_ok=True)
 
 
-class Refused:
+class Refused(_Frames):
     """What the receiver has refused before."""
 
     def __init__(self, path: Path, size: int):
-        self._path = path
-        self._size = size
+        super().__init__(path, size)
         with _readable(path):
             self._end = os.lstat(path).st_size
         self._arrived = Stretches()
-        self._tried = Stretches()
-        self._next: list[tuple[int, int]] = []
 
     def batches(self) -> Iterator[Sequence[bytes]]:
-        with _readable(self._path):
-            for stretch in frames.read_spool(self._path, self._size):
-                yield from self._batches_of(stretch)
-
-    def _batches_of(self, stretch: frames.Stretch) -> Iterator[Sequence[bytes]]:
-        start = stretch.start
-        spans: list[bytes] = []
-        places: list[tuple[int, int]] = []
-        for span in stretch.spans:
-            end = start + 4 + len(span)
-            if end <= self._end and start not in self._tried:  # else it was refused just now
-                spans.append(span)
-                places.append((start, end))
-            start = end
-        for batch in batches(spans, self._size):
-            self._next, places = places[: len(batch)], places[len(batch) :]
-            yield batch
+        self._done.add(self._end, sys.maxsize)  # what was refused just now
+        for stretch in self._stretches():
+            yield from self._batches_of(stretch)
 
     def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
         for start, end in self._pass(spans):
-            self._tried.add(start, end)
+            self._done.add(start, end)
             if arrived:
                 self._arrived.add(start, end)
-
-    def postponed(self, spans: Sequence[bytes]) -> None:
-        self._pass(spans)
-
-    def _pass(self, spans: Sequence[bytes]) -> list[tuple[int, int]]:
-        places, self._next = self._next[: len(spans)], self._next[len(spans) :]
-        return places
 
     def rewrite(self) -> None:
         """Leave only what has not arrived."""
@@ -209,7 +210,7 @@ class Open:
     def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
         if not arrived:
             _set_apart(self._remains.sibling(SUFFIXES["traces"].refused), spans)
-        ids = [frames.span_id_of(span) for span in spans]
+        ids = [span_id_of(span) for span in spans]
         self._ended.update(ids)
         self._remains.note_ended(ids)
 
@@ -221,7 +222,7 @@ def _set_apart(path: Path, spans: Iterable[bytes]) -> None:
     """Keep what the receiver does not take, whoever sends it, in a file of its own."""
     file = AppendFile(path)
     try:
-        file.append(b"".join(map(frames.frame_span, spans)))
+        file.append(b"".join(map(frame_span, spans)))
     finally:
         file.close()
 
