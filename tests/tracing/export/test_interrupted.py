@@ -28,7 +28,7 @@ from tests.tracing.export.test_exits import received
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
 
-KINDS = ["tool", "agent", pytest.param("openai", marks=pytest.mark.thorough)]
+KINDS = ["tool", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("agent", "openai"))]
 
 
 def run(folder: Path, kind: str, endpoint: str = "-") -> dict[str, Any]:
