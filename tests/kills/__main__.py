@@ -166,8 +166,9 @@ def main() -> int:
                 with tempfile.TemporaryDirectory() as folder:
                     seed = f"{mode} {threads} {number} {random.randrange(1 << 30)}"
                     one = kill_one(Path(folder), mode, threads, seed, float(seconds or 0))
+                largest = max(total["spool_mb"], one["spool_mb"])
                 total = Counter({key: total[key] + one[key] for key in one})
-                total["spool_mb"] = max(total["spool_mb"], one["spool_mb"])
+                total["spool_mb"] = largest
                 if one["lost"] or one["as_incomplete"] or one["sent_again"]:
                     print(f"    seed {seed!r}: {dict(one)}", flush=True)
             print(f"{name:12} {threads} threads: {dict(total)}", flush=True)
