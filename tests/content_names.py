@@ -85,7 +85,8 @@ def _regex(name: str) -> str:
 
 
 def _tail(name: str) -> str:
-    return _escaped(name) + ("" if name.endswith(".") else "$")
+    """Return a pattern for a name or for what is behind its first dot, which may be anything."""
+    return _escaped(name) + ("" if not name or name.endswith(".") else "$")
 
 
 def _escaped(name: str) -> str:

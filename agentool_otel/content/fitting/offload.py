@@ -107,7 +107,7 @@ class Remote:
             self._fsspec.get_filesystem_class(url.partition("://")[0])
         except ImportError as error:
             raise MissingDependencyError(
-                f"offloading to a URL needs fsspec and its file system for it ({error})\n"
+                f"offloading to a URL needs fsspec and its file system for it ({error}); "
                 "hint: pip install fsspec and that, e.g. s3fs"
             ) from error
         except ValueError as error:

@@ -55,7 +55,7 @@ def open_source(where: str | Path | None = None) -> Source:
         if not folder.is_dir():
             raise SourceUnreachable(
                 f"no recording here (looked in {folder}): nothing has been recorded, or spans went "
-                "to an endpoint or to the program's own tracer provider\n"
+                "to an endpoint or to the program's own tracer provider; "
                 "hint: agentool-otel run -- python app.py records a program; or name a SOURCE"
             )
         return _files(folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,7 +25,7 @@ from agentool_otel.tracing.export.disk.frames import (
 )
 from agentool_otel.tracing.export.disk.leftovers import Damaged, Leftovers, RecoveryReport
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
-from agentool_otel.tracing.export.incomplete import as_protobuf
+from agentool_otel.tracing.export.incomplete import as_protobuf, span_id_in
 from agentool_otel.tracing.export.send.otlp import batches
 
 __all__ = ["Open", "Refused", "Source", "Spooled", "Unreadable"]
@@ -198,24 +199,32 @@ class Open:
         self._remains = remains
         self._ended = spooled.ended
         self._size = size
+        self._next: deque[str] = deque()
+        """Ids of the spans that were yielded, as far as nothing is known of them."""
 
     def batches(self) -> Iterator[Sequence[bytes]]:
+        self._next.clear()
         yield from batches(self._spans(), self._size)
 
     def _spans(self) -> Iterator[bytes]:
         for document in self._remains.unfinished(self._ended):
             with suppress(ValueError):  # a damaged line of the journal
-                yield as_protobuf(document)
+                span = as_protobuf(document)
+                self._next.append(span_id_in(document))
+                yield span
 
     def handled(self, spans: Sequence[bytes], arrived: bool) -> None:
         if not arrived:
             _set_apart(self._remains.sibling(SUFFIXES["traces"].refused), spans)
-        ids = [span_id_of(span) for span in spans]
+        ids = self._pass(spans)
         self._ended.update(ids)
         self._remains.note_ended(ids)
 
     def postponed(self, spans: Sequence[bytes]) -> None:
-        pass
+        self._pass(spans)
+
+    def _pass(self, spans: Sequence[bytes]) -> list[str]:
+        return [self._next.popleft() for _ in spans]
 
 
 def _set_apart(path: Path, spans: Iterable[bytes]) -> None:
