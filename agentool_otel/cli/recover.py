@@ -95,7 +95,7 @@ def recover(
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
-    not_read = survey.set_aside or survey.other_versions or survey.failed
+    not_read = survey.set_aside or survey.other_versions or survey.failed or survey.holds_back
     had_work = bool(closed or waiting or survey.left_alone or not_read)
     return Recovered(had_work, incomplete or bool(not_read))
 

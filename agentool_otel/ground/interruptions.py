@@ -7,16 +7,22 @@ like `KeyboardInterrupt`. So a block that contains errors of ours lets it throug
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import signal
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
+from typing import Any
 
 __all__ = ["ignoring", "is_interruption", "let_through"]
 
+_TRACEBACK: Any = vars(BaseException)["__traceback__"]
+"""The attribute, whatever a class of exceptions has under its name."""
+_WRAPPERS = 10
+"""Functions around a handler, within reason."""
 _OURS = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -27,9 +33,9 @@ def is_interruption(error: BaseException | None) -> bool:
     """
     if error is None:
         return False
-    if not isinstance(error, Exception):
+    if not issubclass(type(error), Exception):
         return True
-    traceback: TracebackType | None = error.__traceback__
+    traceback: TracebackType | None = _TRACEBACK.__get__(error)
     handlers: set[CodeType] | None = None
     while traceback is not None:
         frame = traceback.tb_frame
@@ -60,18 +66,39 @@ def _has_signal(frame: FrameType) -> bool:
     if is_open:
         more = frame.f_locals.get(names[count])
         values += more if type(more) is tuple else ()
-    return any(second is frame.f_back and type(first) is int for first, second in pairwise(values))
+    return any(
+        type(first) is int and type(second) is FrameType and _is_around(second, frame)
+        for first, second in pairwise(values)
+    )
+
+
+def _is_around(outer: FrameType, frame: FrameType) -> bool:
+    """Return whether a frame has called another one, itself or by wrappers of a handler."""
+    caller = frame.f_back
+    for _ in range(_WRAPPERS):
+        if caller is None or caller is outer:
+            break
+        caller = caller.f_back
+    return caller is outer
 
 
 def _handlers() -> set[CodeType]:
-    """Return the code of the handlers that are installed, for those that delete their arguments."""
-    found: set[CodeType] = set()
-    for number in signal.valid_signals():
-        handler = signal.getsignal(number)
-        function = getattr(handler, "__func__", handler)
-        if type(code := getattr(function, "__code__", None)) is CodeType:
-            found.add(code)
-    return found
+    """Return the code of the handlers that are installed, for those that change their arguments."""
+    handlers = map(signal.getsignal, signal.valid_signals())
+    return {code for handler in handlers if (code := _code_of(handler)) is not None}
+
+
+def _code_of(handler: object) -> CodeType | None:
+    for _ in range(_WRAPPERS):
+        if type(handler) is FunctionType:
+            return handler.__code__
+        if type(handler) is functools.partial:
+            handler = handler.func
+        elif type(handler) is MethodType:
+            handler = handler.__func__
+        else:
+            handler = inspect.getattr_static(type(handler), "__call__", None)
+    return None
 
 
 class ignoring(suppress):

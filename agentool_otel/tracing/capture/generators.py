@@ -119,19 +119,28 @@ class Inside:
     there.
     """
 
-    __slots__ = ("_token", "context")
+    __slots__ = ("_outer", "_token", "context")
 
     def __init__(self, context: Context):
-        self.context = context
+        self.context = self._outer = context
         self._token: Any = None
 
     def __enter__(self) -> None:
-        self._token = attach(self.context)
+        self._outer = outer = get_current()
+        try:
+            self._token = attach(self.context)
+        except BaseException:  # of a signal handler, perhaps when it was attached
+            restore_from(None, self.context, outer)
+            raise
 
     def __exit__(self, *_: object) -> None:
-        context = get_current()
-        if restore(self._token):
-            self.context = context
+        try:
+            context = get_current()
+            if restore(self._token):
+                self.context = context
+        except BaseException:
+            restore_from(self._token, self.context, self._outer)
+            raise
 
 
 class _Outside:

@@ -98,9 +98,11 @@ class AgentRun(BothWays):
     ) -> None:
         step = self._step
         if step is not None:
-            step.leave()
-            with guarded(f"finishing run {self.name}"):
-                self._finish(step, error)
+            try:
+                step.leave()
+            finally:
+                with guarded(f"finishing run {self.name}"):
+                    self._finish(step, error)
 
     # ---- for whoever judges it
     @property

@@ -29,7 +29,7 @@ from opentelemetry.context import Context, attach, get_current
 from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.attaching import restore, restore_from
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.settings import guarded
@@ -87,6 +87,7 @@ class StepSpan:
 
     __slots__ = (
         "_ended",
+        "_outer",
         "_token",
         "_what",
         "context",
@@ -117,6 +118,7 @@ class StepSpan:
         self._what = description
         self._ended = False
         self._token: Any = None
+        self._outer = self.context
 
     @property
     def recording(self) -> bool:
@@ -232,7 +234,12 @@ class StepSpan:
         self.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
 
     def __enter__(self) -> Self:
-        self._token = attach(self.context)
+        self._outer = outer = get_current()
+        try:
+            self._token = attach(self.context)
+        except BaseException:  # of a signal handler, perhaps when it was attached
+            restore_from(None, self.context, outer)
+            raise
         return self
 
     def __exit__(
@@ -249,9 +256,16 @@ class StepSpan:
 
     def leave(self) -> None:
         """Make the context current again that was so before the block."""
-        token, self._token = self._token, None
-        if token is not None:
+        token = self._token
+        if token is None:
+            return
+        try:
             restore(token)
+        except BaseException:
+            restore_from(token, self.context, self._outer)
+            raise
+        finally:
+            self._token = None
 
     def _close(self) -> None:
         self.end(interrupted="closed")

@@ -80,6 +80,15 @@ class RecoveryReport:
         self.elsewhere: dict[Destination, None] = {}
         """Receivers that spans wait for, and that nobody here sends to."""
 
+    @property
+    def holds_back(self) -> bool:
+        """Return whether spans or log records wait beside files that are left alone."""
+        return any(
+            os.path.lexists(path.with_suffix(suffixes.waiting))
+            for path in self.left_alone
+            for suffixes in SUFFIXES.values()
+        )
+
     @contextmanager
     def handling(self, remains: Leftovers) -> Generator[None]:
         """Keep to one journal what goes wrong with it.
@@ -152,6 +161,7 @@ class Leftovers:
         try:
             header = orjson.loads(self._first)
             ours = header["inode"] == status.st_ino and str(header["destination"]).isprintable()
+            is_damaged = header.get("signal", "traces") not in SUFFIXES
             self.destination = Destination(
                 str(header["destination"]),
                 str(header.get("protocol", "")),
@@ -167,6 +177,8 @@ class Leftovers:
         """The vocabulary whose names the process was to send beside ours."""
         if not ours:
             raise NotOurs(path, "it is a copy of a journal, made elsewhere")
+        if is_damaged:
+            raise NotOurs(path, "its first line is damaged")
         for what, newest in journal.UNDERSTOOD.items():
             if (version := header.get(what, newest)) != newest:
                 raise OtherVersion(

@@ -123,6 +123,8 @@ def _send(
             remains.forget_spans()
     done["logs"] = _send_signal(remains, "logs", senders, attempting, refused, survey)
     if not any(one.waiting for one in done.values()):
+        if any(os.path.lexists(remains.sibling(suffix.waiting)) for suffix in SUFFIXES.values()):
+            return done  # of a signal that was not meant for this receiver
         if any(os.path.lexists(remains.sibling(suffix.refused)) for suffix in SUFFIXES.values()):
             remains.forget_spans()
         else:
