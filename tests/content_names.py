@@ -134,7 +134,7 @@ def patterns() -> list[str]:
         for start, tails in sorted(by_namespace.items())
         for some in _in_lines(tails)
     ]
-    return [*named, f"(?i)(^|[.])({'|'.join(sorted(PERSONAL))})([.]|$)"]
+    return [*named, f"(?i)(^|[^a-z0-9_])({'|'.join(sorted(PERSONAL))})([^a-z0-9_]|$)"]
 
 
 def _in_lines(tails: list[str]) -> Iterable[list[str]]:

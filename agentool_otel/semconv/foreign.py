@@ -26,12 +26,14 @@ EVENT_KEEPS = frozenset(
 """Attributes of a content event that stay without content: its place in the conversation."""
 
 PERSONAL = frozenset({"pii"})
-"""Segments, in lower case, that mark a name as one of personal data in every vocabulary.
+"""Segments, in lower case, that mark a name as one of personal data in every vocabulary, whatever
+separates them.
 
 Source: livekit-agents 1.8.9 `livekit/agents/telemetry/trace_types.py`, "the segment is the only
 marker it honors".
 """
 
+_SEPARATORS = str.maketrans(dict.fromkeys("/:-[](){}<> ,;|#@", "."))
 _CACHED = 4096
 
 
@@ -78,7 +80,9 @@ class Names:
         return matches
 
     def _has_segment(self, name: str) -> bool:
-        return bool(self._segments) and not self._segments.isdisjoint(name.lower().split("."))
+        return bool(self._segments) and not self._segments.isdisjoint(
+            name.lower().translate(_SEPARATORS).split(".")
+        )
 
     def _is_like(self, name: str) -> bool:
         """Return whether a name is like one with a `*`."""

@@ -92,6 +92,7 @@ def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
     "name",
     [
         *("lk.pii.user_input", "lk.pii.room_name", "acme.PII.mail", "pii", "pii.name", "a.b.pii"),
+        *("a/pii/b", "a:pii", "pii[0].name", "my-pii.x"),
         *("haystack.tool.input", "haystack.tool.output", "langsmith.span.inputs"),
         *("crewai.agent.goal", "crewai.agent.backstory", "crewai.crew.agents", "crewai.crew.tasks"),
     ],

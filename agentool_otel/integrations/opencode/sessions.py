@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.ownership import irregular
 from agentool_otel.ground.untrusted_text import flat
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
@@ -122,6 +123,8 @@ def _database() -> Path:
 def _copied(database: Path) -> tuple[Path, Path | None]:
     """Return a database that nobody writes to, and the folder that a copy of it is in: SQLite
     writes beside one that is in use, even to read it."""
+    if (kind := irregular(database, follow=True)) is not None:
+        raise SourceError(f"{printable_place(database)} is {kind}, not a database")
     log = _log_of(database)
     if log is None:
         return database, None
