@@ -90,11 +90,11 @@ def _handlers() -> set[CodeType]:
 
 def _code_of(handler: object) -> CodeType | None:
     for _ in range(_WRAPPERS):
-        if type(handler) is FunctionType:
+        if isinstance(handler, FunctionType):
             return handler.__code__
-        if type(handler) is functools.partial:
+        if isinstance(handler, functools.partial):
             handler = handler.func
-        elif type(handler) is MethodType:
+        elif isinstance(handler, MethodType):
             handler = handler.__func__
         else:
             handler = inspect.getattr_static(type(handler), "__call__", None)

@@ -5,6 +5,7 @@ Tried at every place of a call where Python may run a handler.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -100,22 +101,49 @@ def raise_without_arguments(*arguments: Any) -> None:
     raise Late
 
 
+def raise_elsewhere(more: str, number: int, frame: Any) -> None:
+    frame = frame.f_back
+    raise Late
+
+
+def around(handler: Any) -> Any:
+    return lambda *arguments: handler(*arguments)
+
+
+class Hidden(Late):
+    @property
+    def __traceback__(self) -> None:  # type: ignore[override]
+        return None
+
+
+def raise_hidden(number: int, frame: Any) -> None:
+    raise Hidden
+
+
 class Handler:
     def __call__(self, number: int, frame: Any) -> None:
+        frame = None
         raise Late
 
     def method(self, number: int, frame: Any) -> None:
         self(number, None)
 
 
-HANDLERS = [raise_late, raise_without_arguments, Handler(), Handler().method, lambda *_: 1 / 0]
+HANDLERS = {
+    "function": raise_late,
+    "no arguments": raise_without_arguments,
+    "object": Handler(),
+    "method": Handler().method,
+    "lambda": lambda *_: 1 / 0,
+    "partial": functools.partial(raise_elsewhere, "x"),
+    "wrapped": around(raise_late),
+    "hidden traceback": raise_hidden,
+}
 
 
-@pytest.mark.parametrize(
-    "handler", HANDLERS, ids=["function", "no arguments", "object", "method", "lambda"]
-)
-def test_what_a_handler_raises_is_known(alarm: None, handler: Any) -> None:
-    signal.signal(signal.SIGUSR1, handler)
+@pytest.mark.parametrize("name", HANDLERS)
+def test_what_a_handler_raises_is_known(alarm: None, name: str) -> None:
+    signal.signal(signal.SIGUSR1, HANDLERS[name])
     with pytest.raises((Late, ZeroDivisionError)) as caught:
         os.kill(os.getpid(), signal.SIGUSR1)
     assert is_interruption(caught.value)
