@@ -107,7 +107,10 @@ def raise_elsewhere(more: str, number: int, frame: Any) -> None:
 
 
 def around(handler: Any) -> Any:
-    return lambda *arguments: handler(*arguments)
+    def wrapper(*arguments: Any) -> None:
+        handler(*arguments)
+
+    return wrapper
 
 
 class Hidden(Late):
@@ -122,7 +125,7 @@ def raise_hidden(number: int, frame: Any) -> None:
 
 class Handler:
     def __call__(self, number: int, frame: Any) -> None:
-        frame = None
+        del frame
         raise Late
 
     def method(self, number: int, frame: Any) -> None:
