@@ -63,6 +63,14 @@ print(largest)
 """
 
 
+WALK = """
+def everything():
+    for folder, _, names in os.walk(".agentool"):
+        yield from (os.path.join(folder, name) for name in names)
+
+"""
+
+
 def environ(**more: str) -> dict[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     return {**clean, "OTEL_METRICS_EXPORTER": "none", "AGENTOOL_OTEL_STRICT": "1", **more}
@@ -174,6 +182,17 @@ def test_a_server_stays_below_its_limit(tmp_path: Path) -> None:
     assert len(recording.files) > 4
     newest = max(load(tmp_path / ".agentool"), key=lambda trace: trace.started_at or "")
     assert newest.input == "1499"
+
+
+@pytest.mark.thorough
+def test_a_server_of_large_texts_stays_below_its_limit(tmp_path: Path) -> None:
+    """Each text is stored apart, and is larger than a file of the recording may be."""
+    code = SERVER.replace('"x" * 2_000', "os.urandom(700_000).hex()").replace("number % 20", "0")
+    code = code.replace('os.scandir(".agentool")', "everything()").replace(
+        "def size():", WALK + "def size():"
+    )
+    largest = int(python(tmp_path, code, "20MB", "40"))
+    assert 5_000_000 < largest <= 20_000_000
 
 
 def test_two_processes_share_one_limit(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ _TRIES = 20
 _PAUSE_S = 0.02
 _BEHIND = 1
 """Rotations that may wait for the thread. At more the program, which fills files faster, waits for
-the removal itself: some milliseconds."""
+the removal itself: some milliseconds, and less than half a second in any case."""
 _CLOSING_S = 1.0
 """Seconds that the end of the process waits for the thread."""
 _LAST_TRIES = 3
@@ -136,7 +136,7 @@ class Rotation:
             self._journal.rewrite()
         self._behind += 1
         if self._behind > _BEHIND:
-            self._enforce(1)  # the thread does not keep up
+            self._enforce(_TRIES)  # the thread does not keep up, and may have the folder's lock
         else:
             self.start()
 
