@@ -39,6 +39,10 @@ KINDS = {
 raises, which is seen as well. Frameworks themselves come to no end with endless values. The
 `__str__` of an exception's own class is called (docs/decisions/encoding.md).
 """
+NOT_WITH = {"adk": ("mock",)}
+"""Values that a framework cannot take: ADK serializes a mock, and all that its attributes return,
+until the recursion limit ends that: 9 s and 3 GB each time, with us and without us.
+"""
 
 
 def use_of(framework: str, place: str) -> Use:
@@ -74,6 +78,8 @@ def test_no_method_of_a_value_is_called_by_us(
     different: dict[str, Any] = {}
     with LoopbackModel() as model:
         for kind, make in KINDS.items():
+            if kind in NOT_WITH.get(framework, ()):
+                continue
             stage.set()
             ended, touched, ours = outcome(use, make, model.base_url)
             stage.set(attached=False)
