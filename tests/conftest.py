@@ -107,6 +107,18 @@ def _garbage_of_its_own() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.fixture(autouse=True)
+def _no_context_of_a_test_stays() -> Iterator[None]:
+    """Fail a test that leaves a context current: what follows in the thread would belong to it."""
+    from opentelemetry.context import Context, attach, get_current
+
+    before = get_current()
+    yield
+    after = get_current()
+    attach(Context(before))
+    assert after == before, "a context stayed current"
+
+
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     """The spans of this test, content captured; every one is checked against the conventions."""

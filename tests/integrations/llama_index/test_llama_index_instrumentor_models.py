@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextvars import copy_context
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +21,13 @@ def message(text: str) -> Any:
 
 def prompt() -> Any:
     return import_module("llama_index.core.prompts").PromptTemplate("Say {word}")
+
+
+def read_in_a_thread(scene: Scene) -> None:
+    stream = scene.llm().stream_chat([message("Hi")])
+    thread = threading.Thread(target=lambda: list(stream))
+    thread.start()
+    thread.join()
 
 
 async def last(items: AsyncIterator[Any]) -> Any:
@@ -204,8 +213,20 @@ def test_a_stream_that_is_closed_early_has_what_was_read(scene: Scene) -> None:
 
 def test_a_stream_that_another_thread_reads_is_recorded_once(scene: Scene) -> None:
     scene.push(DONE)
-    stream = scene.llm().stream_chat([message("Hi")])
-    thread = threading.Thread(target=lambda: list(stream))
-    thread.start()
-    thread.join()
+    copy_context().run(read_in_a_thread, scene)
     assert scene.names() == ["chat gpt-5"]
+
+
+def test_streams_that_other_threads_read_are_not_kept(scene: Scene) -> None:
+    models = import_module("agentool_otel.integrations.llama_index.instrumentor.models")
+
+    def read_many() -> None:
+        for _ in range(10):
+            scene.push(DONE)
+            read_in_a_thread(scene)
+
+    used = copy_context()
+    used.run(read_many)
+    gc.collect()
+    kept = [each for each in gc.get_objects() if type(each) is models.ModelCall]
+    assert len(kept) <= 1, "only the last is still in the context that it began in"

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from opentelemetry.context import get_current
 
 from agentool_otel.testing.turns import ToolCall, Turn
 from tests.integrations.llama_index.conftest import (
@@ -64,6 +65,23 @@ def test_an_error_of_a_tool_is_recorded_with_what_the_model_is_told(scene: Scene
     assert tool["error.type"] == "OSError"
     assert "no network" in tool["gen_ai.tool.call.result"]
     assert scene.all("invoke_agent")[0]["agentool.status"] == "success"
+
+
+def test_a_tool_whose_exception_has_no_text_has_ended(scene: Scene) -> None:
+    class WithoutText(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def search_web(query: str) -> str:
+        """Search the web."""
+        raise WithoutText
+
+    tool = tools().FunctionTool.from_defaults(search_web)
+    with pytest.raises(RuntimeError, match="no text"):
+        tool.call(query="OTel")
+    assert get_current() == {}
+    (span,) = scene.all("execute_tool")
+    assert span["agentool.status"] == "incomplete"
 
 
 def test_a_tool_that_does_not_exist_is_an_error(scene: Scene) -> None:

@@ -4,7 +4,8 @@ The dispatcher reports a method's start and end in the context that the method r
 step is current there while the method runs. A run of workflows 1.x is told of where the program
 calls it, and ends where nothing of it is current.
 
-The dispatcher swallows what a handler raises.
+The dispatcher swallows what a handler raises. It reports no end of a method whose exception has no
+text, since its `__str__` raises: such a method ends when its arguments are collected.
 
 Source: llama_index_instrumentation dispatcher.py at 0.4 and 0.6.
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from importlib import import_module
 from inspect import isasyncgen, isgenerator
 from typing import Any, NamedTuple, Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from opentelemetry.context import attach, get_current, set_value
 
@@ -33,6 +34,7 @@ from agentool_otel.integrations.llama_index.instrumentor.runs import WorkflowRun
 from agentool_otel.integrations.llama_index.instrumentor.tools import Tool
 from agentool_otel.providers.fields import get, string
 from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import OpenSpans, StepSpan, incomplete
 
@@ -60,6 +62,8 @@ class _Open(NamedTuple):
     token: Any
     """Undoes what made the context of that step current; None if it was so already."""
     instance: Any
+    frame: ref[Any]
+    """Of the arguments, which the dispatcher holds while the method runs. Keeps its callback."""
 
 
 class _Steps:
@@ -71,9 +75,10 @@ class _Steps:
         self._calls = OpenSpans[ModelCall](lambda _: None)
 
     # ---- methods
-    def entered(self, span_id: str, arguments: Any, instance: Any, parent_id: str | None) -> None:
+    def entered(self, span_id: str, bound: Any, instance: Any, parent_id: str | None) -> None:
         if not self.enabled:
             return
+        arguments = bound.arguments
         method = span_id[:-_UUID].rpartition(".")[2]
         kind = None if instance is None else _kind(type(instance))
         parent = self._open.get(parent_id)
@@ -99,7 +104,8 @@ class _Steps:
             inner = attach(step.context)
             token = inner if token is None else token
         if work is not None or step is not None or kind == "BaseLLM":
-            self._open.add(span_id, _Open(work, step, token, instance))
+            frame = ref(bound, lambda _: when_safe(self._unreported, span_id))
+            self._open.add(span_id, _Open(work, step, token, instance, frame))
 
     def left(self, span_id: str, result: Any, error: BaseException | None) -> None:
         call = self._calls.get(span_id)
@@ -123,6 +129,16 @@ class _Steps:
         finally:
             if step.token is not None:
                 restore(step.token)
+
+    def _unreported(self, span_id: str) -> None:
+        """End a method that has ended without a report of it."""
+        with guarded("ending a step of LlamaIndex without a report"):
+            self._calls.take(span_id)
+            method = self._open.take(span_id)
+            if method is not None:
+                _abandon(method)
+                if method.token is not None:
+                    restore(method.token)
 
     # ---- events
     def happened(self, event: Any) -> None:
@@ -259,7 +275,7 @@ class _SpanHandler:
         **__: Any,
     ) -> None:
         with guarded("starting a step of LlamaIndex"):
-            _steps.entered(id_, bound_args.arguments, instance, parent_id)
+            _steps.entered(id_, bound_args, instance, parent_id)
 
     def span_exit(
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from time import perf_counter, time_ns
 from typing import Any
 
-from opentelemetry.context import attach, create_key, get_current, set_value
+from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
 from agentool_otel.content.encoding.introspection import module_name, mro
 from agentool_otel.content.policy import jsonable
@@ -79,11 +79,8 @@ class ModelCall:
     """A model call that has begun."""
 
     __slots__ = (
-        "_around",
         "_below",
         "_chunk_s",
-        "_context",
-        "_done",
         "_event",
         "_finish",
         "_has_client",
@@ -91,6 +88,9 @@ class ModelCall:
         "_last",
         "_start_ns",
         "_started_s",
+        "around",
+        "context",
+        "ended",
         "streamed",
     )
 
@@ -106,15 +106,15 @@ class ModelCall:
         self._chunk_s: float | None = None
         self._finish: str | None = None
         self._last: Any = None
-        self._done = False
+        self.ended = False
         self._has_client = _has_client(model)
         self._is_recorded = recorded_above()
         self.streamed = False
         note_call()  # a call around this one is the same call
-        self._around = get_current()
-        self._below = CallsBelow(self._around)
-        self._context = set_value(_CALL_KEY, self, self._below.context)
-        attach(self._context)
+        self.around = _without_ended_calls(get_current())
+        self._below = CallsBelow(self.around)
+        self.context = set_value(_CALL_KEY, self, self._below.context)
+        attach(self.context)
 
     def chunk(self, response: Any) -> None:
         """Take a piece of a stream."""
@@ -132,15 +132,16 @@ class ModelCall:
             response: the model's answer, of a stream the last piece.
             error: why it failed.
         """
-        if self._done:
+        if self.ended:
             return
         if response is not None:
             self._last = response
-        self._done = True
+        self.ended = True
         current = get_current()
         counted = current.get(_CALL_KEY) is self
-        if current is self._context:
-            attach(self._around)
+        self.around = _without_ended_calls(self.around)
+        if current is self.context:
+            attach(self.around)
         # A client's call is recorded by its instrumentor, which may not be counted where a program
         # reads the stream in a context of its own.
         recorded = self._below.count or (self.streamed and self._has_client and not counted)
@@ -160,7 +161,7 @@ class ModelCall:
                 description="a model call of LlamaIndex",
                 scope=SCOPE,
                 content=self._asked,
-                parent=self._around,
+                parent=self.around,
                 start_ns=self._start_ns,
             )
             if response is not None:
@@ -227,6 +228,16 @@ class ModelCall:
         if answer is not None:
             return [messages.message_of(answer)]
         return [message("assistant", [text(plain_text(get(response, "text")) or "")])]
+
+
+def _without_ended_calls(context: Context) -> Context:
+    """Return the context around the calls that have ended in another one, where their streams were
+    read. A call that kept them would keep all calls before it."""
+    call = context.get(_CALL_KEY)
+    while isinstance(call, ModelCall) and call.ended and call.context is context:
+        context = call.around
+        call = context.get(_CALL_KEY)
+    return context
 
 
 def _has_client(model: Any) -> bool:
