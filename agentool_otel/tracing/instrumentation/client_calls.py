@@ -9,6 +9,7 @@ looked at, an exception, a raw response.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable
 from time import time_ns
 from typing import Any, NamedTuple
@@ -39,8 +40,6 @@ __all__ = [
     "calling_async",
     "entered",
     "method",
-    "observe",
-    "observe_async",
     "start",
     "twins",
 ]
@@ -211,42 +210,6 @@ class Ending:
         self._step.end(error, interrupted=interrupted, end_ns=end_ns)
 
 
-def observe(
-    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
-) -> Any:
-    """Make a call inside its span, and return the caller's result."""
-    outer, token = get_current(), None
-    try:
-        token = attach(ending.context)
-        result = wrapped(*args, **kwargs)
-        restore(token)
-        return ending.returned(result)
-    except BaseException as error:
-        restore_from(token, ending.context, outer)
-        ending.finish(error)
-        raise
-
-
-async def observe_async(
-    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
-) -> Any:
-    """`observe` for a coroutine function, or a function that returns an awaitable."""
-    outer, token = get_current(), None
-    try:
-        token = attach(ending.context)
-        result = await wrapped(*args, **kwargs)
-        restore(token)
-        return ending.returned(result)
-    except GeneratorExit:  # forgotten while it waited, and closed by the garbage collector
-        restore(token)
-        ending.collected()
-        raise
-    except BaseException as error:
-        restore_from(token, ending.context, outer)
-        ending.finish(error)
-        raise
-
-
 def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
     """Start the span of a call; None if it is recorded further up, or not at all.
 
@@ -292,35 +255,57 @@ there is none."""
 
 def calling(begin: Begin) -> Wrapper:
     """Return the wrapper of a function that makes a call. Its result may be a stream, or raw."""
-
-    def wrapper(
-        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        ending = begin(instance, args, kwargs)
-        if ending is None:
-            return wrapped(*args, **kwargs)
-        return observe(wrapped, args, kwargs, ending)
-
-    return wrapper
+    return functools.partial(_observe, begin)
 
 
 def calling_async(begin: Begin) -> Wrapper:
     """`calling` for a coroutine function, or a function that returns an awaitable."""
+    return functools.partial(_observe_async, begin)
 
-    async def observed(
-        wrapped: Callable[..., Awaitable[Any]], instance: Any, args: Any, kwargs: Any
-    ) -> Any:
-        ending = begin(instance, args, kwargs)
-        if ending is None:
-            return await wrapped(*args, **kwargs)
-        return await observe_async(wrapped, args, kwargs, ending)
 
-    def wrapper(
-        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        return observed(wrapped, instance, args, kwargs)
+def _observe(
+    begin: Begin, wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any
+) -> Any:
+    """Make a call inside its span, and return the caller's result.
 
-    return wrapper
+    One function, for a traceback through a call has a frame of ours for each.
+    """
+    ending = begin(instance, args, kwargs)
+    if ending is None:
+        return wrapped(*args, **kwargs)
+    outer, token = get_current(), None
+    try:
+        token = attach(ending.context)
+        result = wrapped(*args, **kwargs)
+        restore(token)
+        return ending.returned(result)
+    except BaseException as error:
+        restore_from(token, ending.context, outer)
+        ending.finish(error)
+        raise
+
+
+async def _observe_async(
+    begin: Begin, wrapped: Callable[..., Awaitable[Any]], instance: Any, args: Any, kwargs: Any
+) -> Any:
+    """`_observe` for a coroutine function, or a function that returns an awaitable."""
+    ending = begin(instance, args, kwargs)
+    if ending is None:
+        return await wrapped(*args, **kwargs)
+    outer, token = get_current(), None
+    try:
+        token = attach(ending.context)
+        result = await wrapped(*args, **kwargs)
+        restore(token)
+        return ending.returned(result)
+    except GeneratorExit:  # forgotten while it waited, and closed by the garbage collector
+        restore(token)
+        ending.collected()
+        raise
+    except BaseException as error:
+        restore_from(token, ending.context, outer)
+        ending.finish(error)
+        raise
 
 
 def method(call: ClientCall) -> Wrapper:
@@ -342,15 +327,10 @@ def entered(call: ClientCall) -> Wrapper:
     ) -> Any:
         from agentool_otel.tracing.instrumentation import streams
 
-        def enter(entry: Callable[[], Any]) -> Any:
-            ending = start(call, instance, kwargs | {"stream": True})
-            return entry() if ending is None else observe(entry, (), {}, ending)
+        def begin(*_: Any) -> Ending | None:
+            return start(call, instance, kwargs | {"stream": True})
 
-        async def enter_async(entry: Callable[[], Any]) -> Any:
-            ending = start(call, instance, kwargs | {"stream": True})
-            return await (entry() if ending is None else observe_async(entry, (), {}, ending))
-
-        return streams.manager(wrapped(*args, **kwargs), enter, enter_async)
+        return streams.manager(wrapped(*args, **kwargs), calling(begin), calling_async(begin))
 
     return wrapper
 

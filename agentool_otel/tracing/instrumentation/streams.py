@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from agentool_otel.tracing.instrumentation.client_calls import Ending
+    from agentool_otel.tracing.instrumentation.instrumentor import Wrapper
 
     class _Proxy:
         """Types of wrapt's proxy for type checkers."""
@@ -94,15 +95,13 @@ def raw(result: Any, ending: Ending) -> Any:
     return result
 
 
-def manager(
-    result: Any, enter: Callable[[Any], Any], enter_async: Callable[[Any], Awaitable[Any]]
-) -> Any:
-    """Return a proxy of a context manager that is entered by the given functions.
+def manager(result: Any, enter: Wrapper, enter_async: Wrapper) -> Any:
+    """Return a proxy of a context manager.
 
     Args:
         result: the manager.
-        enter: makes the entry, `__enter__` of the manager, and returns what is entered.
-        enter_async: the same for `__aenter__`.
+        enter: wraps its `__enter__`.
+        enter_async: wraps its `__aenter__`.
     """
     return _Manager(result, enter, enter_async)
 
@@ -251,19 +250,20 @@ class _EitherStream(_SyncStream, _AsyncStream):
 
 
 class _Manager(_Proxy):
-    def __init__(self, wrapped: Any, enter: Any, enter_async: Any):
+    def __init__(self, wrapped: Any, enter: Wrapper, enter_async: Wrapper):
         super().__init__(wrapped)
         self._self_enter = enter
         self._self_enter_async = enter_async
 
     def __enter__(self) -> Any:
-        return self._self_enter(self.__wrapped__.__enter__)
+        return self._self_enter(self.__wrapped__.__enter__, self.__wrapped__, (), {})
 
     def __exit__(self, *raised: Any) -> Any:
         return self.__wrapped__.__exit__(*raised)
 
     async def __aenter__(self) -> Any:
-        return await self._self_enter_async(self.__wrapped__.__aenter__)
+        entry = self.__wrapped__.__aenter__
+        return await self._self_enter_async(entry, self.__wrapped__, (), {})
 
     async def __aexit__(self, *raised: Any) -> Any:
         return await self.__wrapped__.__aexit__(*raised)

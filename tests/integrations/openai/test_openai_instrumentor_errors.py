@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach, set_value
 
+import agentool_otel
 from agentool_otel.integrations.openai.instrumentor import OpenAIInstrumentor
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from agentool_otel.tracing.spans.live import OWNER_KEY
@@ -32,6 +35,17 @@ def test_an_error_of_the_server_reaches_the_caller_unchanged(
     assert span.status.description is not None
     assert "no such model" in span.status.description
     assert [event.name for event in span.events] == ["exception"]
+
+
+def test_a_traceback_through_a_call_has_one_frame_of_ours(
+    calls: Any, spans: Any, model: LoopbackModel
+) -> None:
+    model.push(Turn(status=400, error="no such model"))
+    with pytest.raises(openai.BadRequestError) as raised:
+        calls.chat()
+    package = str(Path(agentool_otel.__file__).parent)
+    files = [frame.filename for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert len([name for name in files if name.startswith(package)]) == 1
 
 
 def test_a_call_that_is_retried_is_one_span(calls: Any, spans: Any, model: LoopbackModel) -> None:
