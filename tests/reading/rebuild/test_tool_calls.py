@@ -61,6 +61,24 @@ def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
     ]
 
 
+@pytest.mark.parametrize("executed", [0, 1, 2, 3])
+def test_a_request_that_nothing_executed_gets_no_result_of_an_earlier_one(executed: int) -> None:
+    """Gemini's calls have no ids, and the last request may be one too many."""
+    spans = Collected()
+    root = spans.add(agent(), seconds=9)
+    history: list[Any] = [message("user", [text("q")])]
+    for n in range(executed + 1):
+        request = message("assistant", [tool_call("t", {"n": n})])
+        spans.add(Inference(provider="gemini", input=list(history), output=[request]), parent=root)
+        if n < executed:
+            spans.add(ToolExecution(name="t", arguments={"n": n}, result=f"r{n}"), parent=root)
+        answer = {"type": "tool_call_response", "response": {"result": f"r{n}"}}
+        history += [request, message("user", [answer])]
+    [trace] = spans.rebuilt()
+    kinds = [step["type"] for step in trace["steps"]]
+    assert kinds == ["tool_call", "tool_result"] * executed + ["tool_call"]
+
+
 def test_an_mcp_call_below_a_tool_span_is_the_same_call() -> None:
     spans = Collected()
     root = spans.add(agent(), seconds=9)

@@ -279,8 +279,8 @@ class _Unanswered:
                     self._of[name].setdefault(call.requested_by, deque()).append(call)
 
     def first(self, name: str | None, reader: Node) -> ToolCall | None:
-        """Return the first call, of a tool if it is named, that another model call than the one
-        that reads the result has requested."""
+        """Return the first call, of a tool if it is named, that a model call before the one that
+        reads the result has requested."""
         groups = self._of.get(name, {})
         found: ToolCall | None = None
         done: list[Node | None] = []
@@ -289,8 +289,12 @@ class _Unanswered:
                 calls.popleft()
             if not calls:
                 done.append(requested_by)
-            elif requested_by is not reader:
+            elif requested_by is reader:
+                continue
+            elif requested_by is None or not _is_before(reader, requested_by):
                 found = calls[0]
+                break
+            else:  # and so have the model calls after it
                 break
         for requested_by in done:
             del groups[requested_by]
@@ -316,6 +320,13 @@ class _Requested:
                 self._taken.add(call)
                 return call
         return None
+
+
+def _is_before(one: Node, other: Node) -> bool:
+    """Return whether a model call began before another one; False where a time is unknown."""
+    if one.start_ns is None or other.start_ns is None:
+        return False
+    return one.start_ns < other.start_ns
 
 
 def _lacks_result(call: ToolCall) -> bool:
