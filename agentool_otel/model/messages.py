@@ -21,6 +21,7 @@ __all__ = [
     "only_block",
     "parts_of",
     "reasoning",
+    "reasons_of",
     "role_of",
     "text",
     "text_of",
@@ -42,9 +43,17 @@ def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) 
     return built
 
 
+def reasons_of(choices: Sequence[str | None]) -> list[str] | None:
+    """Return the finish reasons of an answer, one a choice; None if no choice has one.
+
+    Spec: GenAI conventions, `gen_ai.response.finish_reasons`: `error` for a choice that never
+    reported one, beside others that have.
+    """
+    return [reason or "error" for reason in choices] if any(choices) else None
+
+
 def with_finish_reasons(messages: Sequence[Message], failed: bool) -> list[Message]:
-    """Return output messages that all have a finish reason; some readers drop messages
-    without one.
+    """Return output messages that all have a finish reason, as older conventions require.
 
     Args:
         messages: the output of a model or an agent.

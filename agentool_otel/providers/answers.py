@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.content.values import as_text, jsonable
-from agentool_otel.model.messages import Message, Part, message, text
+from agentool_otel.model.messages import Message, Part, message, reasons_of, text
 from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.fields import is_a, record, string
@@ -113,34 +113,23 @@ class Answer:
     @property
     def operation_so_far(self) -> Inference:
         """Return the call as the provider's response alone has it so far."""
-        return self._request if self._reading is None else self._read(self._reading, False)
+        if self._reading is None:
+            return self._request
+        read = self._reading.operation()
+        return read if isinstance(read, Inference) else self._request
 
-    def operation(self, failed: bool, complete: bool = True) -> Inference:
-        """Return the call as far as it is known.
-
-        Args:
-            failed: whether an exception ended it.
-            complete: whether the program has read as much of the answer as it wanted.
-        """
+    def operation(self) -> Inference:
+        """Return the call as far as it is known."""
         self._close()
-        failed = (failed or self._failure is not None) and not self.complete
-        inference = self._request if self._reading is None else self._read(self._reading, failed)
+        inference = self.operation_so_far
         output = self._messages or inference.output or []
         reasons = self._reasons(inference, output)
-        if failed:
-            reasons = [reason or "error" for reason in reasons] or ["error"]
-        final_reasons = reasons or [None] * len(output)
+        of_messages = reasons or [None] * len(output)
         output = [
-            _with_reason(item, reason or ("stop" if complete else None))
-            for item, reason in zip(output, final_reasons, strict=False)
+            _with_reason(item, reason) for item, reason in zip(output, of_messages, strict=False)
         ]
-        known_reasons = [reason or "stop" for reason in reasons] if any(reasons) else None
-        inference = replace(inference, output=output or None, finish_reasons=known_reasons)
+        inference = replace(inference, output=output or None, finish_reasons=reasons_of(reasons))
         return inference if self._failure is None else _failed_call(inference, self._failure)
-
-    def _read(self, reading: Reading, failed: bool) -> Inference:
-        read = reading.operation(failed)
-        return read if isinstance(read, Inference) else self._request
 
     def _reasons(self, inference: Inference, output: list[Message]) -> Sequence[str | None]:
         """Return the finish reason of each message, None if it is neither stated nor inferable."""

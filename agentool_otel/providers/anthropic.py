@@ -166,6 +166,7 @@ class MessagesReading:
     """Reads a message, whole or as events."""
 
     __slots__ = ("_begun", "_blocks", "_fields", "_fragments", "_request", "_usage", "complete")
+    has_last_event = True
 
     def __init__(self, request: Inference):
         self._request = request
@@ -193,6 +194,7 @@ class MessagesReading:
             self._envelope(get(event, "delta"))
             self._count(get(event, "usage"))
             self._begun = False
+            self.complete = self.complete or "stop_reason" in self._fields
         elif kind == "message_stop":
             self.complete = True
         elif kind == "content_block_start":
@@ -235,10 +237,8 @@ class MessagesReading:
             if (count := integer(holder, name)) is not None:
                 self._usage[name] = count
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         why = finish_reason(self._fields.get("stop_reason"))
-        if failed:
-            why = "error" if self._fields else None
         parts = parts_of(self._content())
         counts = dict(self._usage)
         if self._begun and not self.complete:

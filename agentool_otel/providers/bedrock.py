@@ -95,6 +95,8 @@ class ConverseReading:
         self._reason: str | None = None
         self._usage: Any = None
 
+    has_last_event = True
+
     @property
     def complete(self) -> bool:
         return self._reason is not None
@@ -132,12 +134,11 @@ class ConverseReading:
                 is_text = isinstance(known, str) and isinstance(value, str)
                 members[name] = known + value if is_text else value
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         parts = _parts([_complete(self._blocks[index]) for index in sorted(self._blocks)])
-        is_over = self._reason is not None or (failed and bool(parts))
         return replace(
             self._request,
-            finish_reasons=[self._reason or "error"] if is_over else None,
+            finish_reasons=None if self._reason is None else [self._reason],
             output=[message("assistant", parts, self._reason)] if parts else None,
             usage=usage_of(self._usage),
         )

@@ -68,6 +68,10 @@ class ModelReading:
         """Token counts that are beside the answer: `input` and `output`."""
 
     @property
+    def has_last_event(self) -> bool:
+        return self._reading is not None and self._reading.has_last_event
+
+    @property
     def complete(self) -> bool:
         return self._reason is not None if self._reading is None else self._reading.complete
 
@@ -104,21 +108,20 @@ class ModelReading:
         counts = {"input": input_tokens, "output": output_tokens}
         self.counts |= {name: count for name, count in counts.items() if count is not None}
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         counted = Usage(
             input_tokens=self.counts.get("input"), output_tokens=self.counts.get("output")
         )
         usage = None if counted == Usage() else counted
         if self._reading is not None:
-            operation = self._reading.operation(failed)
+            operation = self._reading.operation()
             if not isinstance(operation, Inference):
                 return self._request
             return replace(operation, usage=operation.usage or usage)
         answer = "".join(self._texts)
-        is_over = self._reason is not None or (failed and bool(answer))
         return replace(
             self._request,
-            finish_reasons=[self._reason or "error"] if is_over else None,
+            finish_reasons=None if self._reason is None else [self._reason],
             output=[message("assistant", [text(answer)], self._reason)] if answer else None,
             usage=usage,
         )

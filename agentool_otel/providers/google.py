@@ -15,7 +15,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.content.values import as_text, jsonable
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import (
+    Message,
+    Part,
+    message,
+    reasoning,
+    reasons_of,
+    text,
+    tool_response,
+)
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import (
@@ -204,6 +212,8 @@ class GenerateContentReading:
         self._version: str | None = None
         self._response_id: str | None = None
 
+    has_last_event = True
+
     @property
     def complete(self) -> bool:
         return bool(self._finish) and all(self._finish.values())
@@ -226,7 +236,7 @@ class GenerateContentReading:
         self._version = plain_text(_get(chunk, "modelVersion")) or self._version
         self._response_id = plain_text(_get(chunk, "responseId")) or self._response_id
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         output: list[Message] = []
         reasons: list[str | None] = []
         for index in sorted(self._parts):
@@ -236,12 +246,11 @@ class GenerateContentReading:
                 why = "tool_call"  # the API has no reason of its own for it
             reasons.append(why)
             output.append(message("assistant", parts, why))
-        is_over = failed or any(reasons)
         return replace(
             self._request,
             response_id=self._response_id,
             response_model=self._version,
-            finish_reasons=[reason or "error" for reason in reasons] or None if is_over else None,
+            finish_reasons=reasons_of(reasons),
             output=output if any(item["parts"] for item in output) else None,
             usage=usage_of(self._usage),
         )

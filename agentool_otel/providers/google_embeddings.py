@@ -28,6 +28,7 @@ class EmbeddingsReading:
     """Reads the answer of an embedding model."""
 
     complete = True
+    has_last_event = False
 
     def __init__(self, request: Embeddings):
         self._request = request
@@ -39,7 +40,7 @@ class EmbeddingsReading:
     def whole(self, response: Any) -> None:
         self._response = response
 
-    def operation(self, failed: bool) -> Embeddings:
+    def operation(self) -> Embeddings:
         predictions = [get(item, "embeddings") for item in items(self._response, "predictions")]
         vectors = items(self._response, "embeddings") or predictions
         vectors = vectors or [get(self._response, "embedding")]

@@ -10,7 +10,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.content.values import encode
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import (
+    Message,
+    Part,
+    message,
+    reasoning,
+    reasons_of,
+    text,
+    tool_response,
+)
 from agentool_otel.model.operations import Inference
 from agentool_otel.providers.blocks import parts_of
 from agentool_otel.providers.calls import call_part, calls_of, result_of, with_calls
@@ -227,6 +235,8 @@ class ChatReading:
         self._fields: dict[str, str] = {}
         self._usage: Any = None
 
+    has_last_event = True
+
     @property
     def complete(self) -> bool:
         return bool(self._choices) and all(choice.finish for choice in self._choices.values())
@@ -261,7 +271,7 @@ class ChatReading:
         if usage is not None:
             self._usage = usage
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         fields, choices = self._fields, [self._choices[key] for key in sorted(self._choices)]
         reasons = [choice.reason for choice in choices]
         extra = dict(self._request.extra)
@@ -272,13 +282,11 @@ class ChatReading:
             if name in fields:
                 extra[attribute] = fields[name]
         messages = [choice.message(reason) for choice, reason in zip(choices, reasons, strict=True)]
-        is_over = failed or any(reasons)
         return replace(
             self._request,
             response_id=fields.get("id"),
             response_model=fields.get("model"),
-            # Spec: one per choice; `error` for one that ended abnormally or never said
-            finish_reasons=[reason or "error" for reason in reasons] or None if is_over else None,
+            finish_reasons=reasons_of(reasons),
             output=messages if any(item["parts"] for item in messages) else None,
             usage=usage_of(self._usage),
             extra=extra,

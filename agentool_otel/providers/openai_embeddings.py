@@ -20,6 +20,7 @@ class EmbeddingsReading:
     """Reads the answer of an embedding model."""
 
     complete = True
+    has_last_event = False
 
     def __init__(self, request: Embeddings):
         self._request = request
@@ -31,7 +32,7 @@ class EmbeddingsReading:
     def whole(self, response: Any) -> None:
         self._response = response
 
-    def operation(self, failed: bool) -> Embeddings:
+    def operation(self) -> Embeddings:
         response = self._response
         dimensions = self._request.dimensions
         if dimensions is None and (data := items(response, "data")):

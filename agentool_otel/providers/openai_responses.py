@@ -233,6 +233,7 @@ class ResponsesReading:
     """Reads a response, whole or as events."""
 
     __slots__ = ("_failure", "_items", "_request", "_response", "complete")
+    has_last_event = True
 
     def __init__(self, request: Inference):
         self._request = request
@@ -268,7 +269,7 @@ class ResponsesReading:
             item = self._items[index] = _Item()
         return item
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         response = self._response
         failure = get(response, "error") if self._failure is None else self._failure
         output = items(response, "output")
@@ -281,7 +282,7 @@ class ResponsesReading:
             for part in parts_of_item(item, kind)
         ]
         status = string(response, "status")
-        ended_badly = failed or failure is not None or status == "failed"
+        ended_badly = failure is not None or status == "failed"
         reason = "error" if ended_badly else self._reason(status, kinds, output)
         extra = dict(self._request.extra)
         if tier := string(response, "service_tier"):
@@ -293,7 +294,7 @@ class ResponsesReading:
             finish_reasons=[reason] if reason else None,
             output=[message("assistant", parts, reason)] if parts else None,
             usage=usage_of(get(response, "usage")),
-            error_type=string(failure, "code") or ("error" if ended_badly and not failed else None),
+            error_type=string(failure, "code") or ("error" if ended_badly else None),
             error_message=string(failure, "message"),
             extra=extra,
         )

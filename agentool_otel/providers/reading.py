@@ -17,12 +17,19 @@ class Reading(Protocol):
         """True once the answer is known to be complete."""
         ...
 
+    @property
+    def has_last_event(self) -> bool:
+        """Whether a stream that ends without a last event, which makes it complete, has broken
+        off."""
+        ...
+
     def add(self, chunk: Any, /) -> None:
         """Add one chunk of a stream."""
 
     def whole(self, response: Any, /) -> None:
         """Set a complete answer: the library's object, or its JSON as a dict."""
 
-    def operation(self, failed: bool, /) -> Operation:
-        """Return the call as far as it is known; `failed` if an exception ended it."""
+    def operation(self) -> Operation:
+        """Return the call as far as it is known. It has the finish reasons that were reported, and
+        no others."""
         ...

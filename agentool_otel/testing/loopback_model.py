@@ -256,6 +256,8 @@ class _Handler(BaseHTTPRequestHandler):
         for count, (name, payload) in enumerate(events):
             if count == turn.cut_after:
                 return self._cut()
+            if count == turn.end_after:
+                break
             if count == turn.error_after:
                 self._event(protocol, *protocol.failure_event(turn, count))
                 break

@@ -76,6 +76,8 @@ class Turn:
     """Answer with a body that is not JSON."""
     cut_after: int | None = None
     """Drop the connection after so many events; before the answer where it is not streamed."""
+    end_after: int | None = None
+    """End a stream after so many events, as if nothing were missing."""
     error_after: int | None = None
     """Send an error event after so many events."""
 

@@ -79,8 +79,8 @@ def test_messages_in_events_are_the_same() -> None:
     messages_reading = MessagesReading(Inference())
     messages_reading.whole(document)
     assert reading.complete
-    assert reading.operation(False).output == messages_reading.operation(False).output
-    assert reading.operation(False).usage == messages_reading.operation(False).usage
+    assert reading.operation().output == messages_reading.operation().output
+    assert reading.operation().usage == messages_reading.operation().usage
 
 
 def test_messages_fail_in_the_shapes_of_their_api() -> None:

@@ -212,6 +212,11 @@ class GenAI:
         """Return whether this generation has the messages of model calls only as events."""
         return CHOICE in self.generation.events
 
+    @property
+    def needs_finish_reasons(self) -> bool:
+        """Return whether each output message needs a finish reason in this generation."""
+        return self._downgrade is not None
+
     def message_events(self, attribute: str, text: str) -> list[tuple[str, dict[str, Any]]]:
         """Return names and bodies of the events equivalent to a message attribute, in order;
         nothing if its JSON text does not hold messages."""

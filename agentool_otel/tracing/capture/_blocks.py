@@ -40,9 +40,8 @@ class Block(BothWays):
         """Start the step; None if it is recorded elsewhere."""
 
     @abstractmethod
-    def _operation(self, failed: bool, complete: bool) -> Operation:
-        """Return the call as far as it is known: whether an exception ended it, and whether its
-        block was run to its end."""
+    def _operation(self) -> Operation:
+        """Return the call as far as it is known."""
 
     @property
     def _complete(self) -> bool:
@@ -81,7 +80,7 @@ class Block(BothWays):
     ) -> None:
         with guarded(f"finishing {self._what}"):
             if step.recording:
-                step.operation = self._operation(error is not None, interrupted is None)
+                step.operation = self._operation()
                 step.fields.clear()
             if self._complete:
                 interrupted = None

@@ -43,7 +43,7 @@ class EmbeddingsCall(Block):
             if self._recording:
                 reading = EmbeddingsReading(self._known)
                 reading.whole(_without_vectors(response))
-                self._known = reading.operation(False)
+                self._known = reading.operation()
 
     def usage(self, input_tokens: int | None = None, *, cost_usd: float | None = None) -> None:
         """Report the usage of the call: tokens of the input, and the cost in US dollars."""
@@ -67,7 +67,7 @@ class EmbeddingsCall(Block):
         owner = frozenset({CLIENTS, _EMBEDDED})
         return start_step(operation, description=self._what, scope=SCOPE, owner=owner)
 
-    def _operation(self, failed: bool, complete: bool) -> Embeddings:
+    def _operation(self) -> Embeddings:
         fields, count = self._known, self._input_tokens
         usage = fields.usage if count is None else Usage(input_tokens=count)
         return replace(fields, usage=usage, cost_usd=self._cost)

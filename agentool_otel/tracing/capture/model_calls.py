@@ -140,8 +140,8 @@ class ModelCall(Block):
     def _so_far(self) -> Inference:
         return self._answer.operation_so_far
 
-    def _operation(self, failed: bool, complete: bool) -> Inference:
-        operation = self._answer.operation(failed, complete)
+    def _operation(self) -> Inference:
+        operation = self._answer.operation()
         fields: dict[str, Any] = {}
         if self._usage:
             fields["usage"] = replace(operation.usage or Usage(), **self._usage)

@@ -62,7 +62,7 @@ class RetrievalCall(Block):
         self._known, self._documents = replace(operation, **step.fields), None
         return step
 
-    def _operation(self, failed: bool, complete: bool) -> Retrieval:
+    def _operation(self) -> Retrieval:
         return replace(self._known, documents=self._documents)
 
 

@@ -32,6 +32,7 @@ from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import note_call, recorded_above
 
 __all__ = [
+    "INCOMPLETE_STREAM",
     "Begin",
     "ClientCall",
     "Ending",
@@ -43,6 +44,10 @@ __all__ = [
     "start",
     "twins",
 ]
+
+
+INCOMPLETE_STREAM = "incomplete_stream"
+"""`error.type` of a stream that ended without its last event."""
 
 
 class ClientCall(NamedTuple):
@@ -153,7 +158,7 @@ class Ending:
             self.reading.add(chunk)
 
     def _known(self) -> Operation:
-        return self.reading.operation(False)
+        return self.reading.operation()
 
     def whole(self, response: Any) -> None:
         """Take the whole answer, and end."""
@@ -171,9 +176,21 @@ class Ending:
         else:
             self.whole(response)
 
-    def closed(self) -> None:
-        """End a stream that its consumer has closed, perhaps before it was read to its end."""
-        self.finish(interrupted="closed")
+    def exhausted(self) -> None:
+        """End a stream that has no more items: it broke off if its last event is missing."""
+        broke_off = self.reading.has_last_event and not self.reading.complete
+        self.finish(error_type=INCOMPLETE_STREAM if broke_off else None)
+
+    def closed(self, error: BaseException | None = None) -> None:
+        """End a stream that its consumer has closed, perhaps before it was read to its end.
+
+        Args:
+            error: the exception of the consumer that left the stream by it.
+        """
+        if error is None or isinstance(error, GeneratorExit) or self.reading.complete:
+            self.finish(interrupted="closed")
+        else:
+            self.finish(error)
 
     def collected(self, content: bytes | None = None) -> None:
         """End a call whose result nobody holds any more, at the time of its last item."""
@@ -189,22 +206,32 @@ class Ending:
         self,
         error: BaseException | None = None,
         *,
+        error_type: str | None = None,
         end_ns: int | None = None,
         interrupted: str | None = None,
     ) -> None:
-        """End the span with the data known now."""
+        """End the span with the data known now.
+
+        Args:
+            error: what ended the call, if not its answer.
+            error_type: the type of an error without an exception.
+            end_ns: when the call ended, if not now.
+            interrupted: why it ended early without having failed.
+        """
         if self._done:
             return
         self._done = True
         with self._guard:
             if self.on_end is not None:
                 self.on_end()
-            operation = self.reading.operation(error is not None)
+            operation = self.reading.operation()
             first_s = self._chunks.first_s
             if first_s is not None and isinstance(operation, Inference):
                 operation = replace(operation, time_to_first_chunk_s=first_s)
             if self.reading.complete:
                 interrupted = None
+            if error_type is not None and operation.error_type is None:
+                operation = replace(operation, error_type=error_type)
             self._step.fields.clear()
             self._step.operation = operation
         self._step.end(error, interrupted=interrupted, end_ns=end_ns)

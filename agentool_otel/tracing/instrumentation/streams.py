@@ -195,7 +195,7 @@ class _SyncStream(_Stream):
                 self._self_iterator = wrapped if _has(wrapped, "__next__") else iter(wrapped)
             chunk = next(self._self_iterator)
         except StopIteration:
-            self._self_ending.finish()
+            self._self_ending.exhausted()
             raise
         except BaseException as error:
             self._self_ending.finish(error)
@@ -211,7 +211,7 @@ class _SyncStream(_Stream):
         try:
             return self.__wrapped__.__exit__(*raised)
         finally:
-            self._self_ending.closed()
+            self._self_ending.closed(raised[1])
 
 
 class _AsyncStream(_Stream):
@@ -226,7 +226,7 @@ class _AsyncStream(_Stream):
                 self._self_iterator = wrapped if is_iterator else wrapped.__aiter__()
             chunk = await self._self_iterator.__anext__()
         except StopAsyncIteration:
-            self._self_ending.finish()
+            self._self_ending.exhausted()
             raise
         except BaseException as error:
             self._self_ending.finish(error)
@@ -242,7 +242,7 @@ class _AsyncStream(_Stream):
         try:
             return await self.__wrapped__.__aexit__(*raised)
         finally:
-            self._self_ending.closed()
+            self._self_ending.closed(raised[1])
 
 
 class _EitherStream(_SyncStream, _AsyncStream):
@@ -320,9 +320,7 @@ class _RawResponse(_Proxy):
 
     def _self_closed(self, result: Any) -> Any:
         self._self_read(None)
-        if self._self_stream is not None:
-            self._self_ending.closed()
-        self._self_ending.finish()  # not read to its end: no more is known of it
+        self._self_ending.closed()
         return result
 
 
@@ -371,7 +369,7 @@ class _Body:
 
     def _end(self) -> None:
         if self._events is not None:
-            self._ending.finish()
+            self._ending.exhausted()
         else:
             self._ending.body((b"\n" if self._lines else b"").join(self._document))
 

@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
 from agentool_otel.content.policy import Policy, clean_start, span_name
 from agentool_otel.ground.interruptions import is_interruption
-from agentool_otel.model.messages import Message, thoughts, with_finish_reasons
+from agentool_otel.model.messages import Message, reasons_of, thoughts, with_finish_reasons
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -391,16 +391,14 @@ def _outcome(
         operation = replace(operation, error_type=error_type_of(error))
     if not isinstance(operation, (AgentInvocation, Inference, WorkflowInvocation)):
         return operation
-    interrupted = agentool.INTERRUPTED in (extra or ())
-    failed = error is not None or interrupted or operation.error_type is not None
-    output = with_finish_reasons(operation.output or (), failed)
-    if output:
-        operation = replace(operation, output=output)
+    output = operation.output or ()
     if isinstance(operation, Inference) and operation.finish_reasons is None:
-        # Spec: `error` for a choice whose reason never came
-        never_came = ["error"] if interrupted else None
-        reasons = [str(item["finish_reason"]) for item in output] or never_came
+        reasons = reasons_of([item.get("finish_reason") for item in output])
         operation = replace(operation, finish_reasons=reasons)
+    if output and (settings.dialect.needs_finish_reasons or not isinstance(operation, Inference)):
+        interrupted = agentool.INTERRUPTED in (extra or ())
+        failed = error is not None or interrupted or operation.error_type is not None
+        operation = replace(operation, output=with_finish_reasons(output, failed))
     return operation
 
 

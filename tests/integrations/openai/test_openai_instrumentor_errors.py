@@ -90,7 +90,7 @@ def test_a_stream_that_is_cut_is_an_error_with_what_came(
         calls.chat(stream=True)
     attributes = spans.attributes()
     assert attributes["error.type"].endswith(type(raised.value).__name__)
-    assert attributes["gen_ai.response.finish_reasons"] == ["error"]
+    assert "gen_ai.response.finish_reasons" not in attributes
     (message,) = json.loads(attributes["gen_ai.output.messages"])
     assert message["parts"] == [{"type": "text", "content": "Hello"}]
 

@@ -174,7 +174,7 @@ def test_a_response_that_failed_is_an_error_of_the_span() -> None:
     error = {"code": "server_error", "message": "The model gave up."}
     response: Any = {"id": "r", "status": "failed", "error": error, "output": []}
     reading.add({"type": "response.failed", "response": response})
-    operation = reading.operation(False)
+    operation = reading.operation()
     assert (operation.error_type, operation.error_message) == ("server_error", "The model gave up.")
     assert operation.finish_reasons == ["error"]
 
@@ -182,7 +182,7 @@ def test_a_response_that_failed_is_an_error_of_the_span() -> None:
 def test_a_response_that_runs_in_the_background_has_not_finished() -> None:
     reading = responses.ResponsesReading(Inference())
     reading.whole({"id": "r", "status": "queued", "output": []})
-    assert reading.operation(False).finish_reasons is None
+    assert reading.operation().finish_reasons is None
 
 
 def test_items_of_a_stream_count_where_its_end_repeats_nothing() -> None:
@@ -190,7 +190,7 @@ def test_items_of_a_stream_count_where_its_end_repeats_nothing() -> None:
     item = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
     reading.add({"type": "response.output_item.done", "output_index": 0, "item": item})
     reading.add({"type": "response.completed", "response": {"status": "completed", "output": []}})
-    (message,) = reading.operation(False).output or []
+    (message,) = reading.operation().output or []
     assert message["parts"] == [{"type": "text", "content": "Hi."}]
     assert message["finish_reason"] == "stop"
 

@@ -102,7 +102,7 @@ def test_a_stream_that_is_closed_early_keeps_what_came(
     stream.close()
     assert texts_of(spans.only()) == "Hello"
     assert spans.attributes()["agentool.interrupted"] == "closed"
-    assert spans.attributes()["gen_ai.response.finish_reasons"] == ["error"]
+    assert "gen_ai.response.finish_reasons" not in spans.attributes()
     assert spans.only().status.is_unset
 
 
@@ -125,10 +125,33 @@ def test_leaving_the_with_block_ends_the_span(client: Any, spans: Any) -> None:
     assert len(spans.finished()) == 1
 
 
-def test_an_error_of_the_consumer_is_not_one_of_the_model(client: Any, spans: Any) -> None:
+def test_an_exception_of_the_consumer_is_that_of_the_call(client: Any, spans: Any) -> None:
     with pytest.raises(ZeroDivisionError), client.chat.completions.create(**STREAM) as stream:
         assert 1 / next(stream).choices[0].index
+    assert spans.attributes()["error.type"] == "ZeroDivisionError"
+    assert "gen_ai.response.finish_reasons" not in spans.attributes()
+
+
+def test_an_exception_after_the_last_chunk_is_none_of_the_call(client: Any, spans: Any) -> None:
+    with pytest.raises(ZeroDivisionError), client.chat.completions.create(**STREAM) as stream:
+        for chunk in stream:
+            if chunk.choices and chunk.choices[0].finish_reason:
+                raise ZeroDivisionError
     assert spans.only().status.is_unset
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ["stop"]
+
+
+@pytest.mark.parametrize("events", range(4))
+def test_a_stream_that_ends_without_its_last_chunk_is_an_error(
+    calls: Any, spans: Any, model: LoopbackModel, events: int
+) -> None:
+    model.push(Turn(text="Hello there", chunk_size=5, end_after=events))
+    calls.chat(stream=True)
+    attributes = spans.attributes()
+    assert attributes["error.type"] == "incomplete_stream"
+    assert "gen_ai.response.finish_reasons" not in attributes
+    for message in json.loads(attributes.get("gen_ai.output.messages", "[]")):
+        assert "finish_reason" not in message
 
 
 def test_a_broken_loop_ends_the_span_on_collection(client: Any, spans: Any) -> None:
@@ -170,7 +193,8 @@ def test_an_unread_stream_is_one_span(calls: Any, spans: Any) -> None:
 
     calls.run(forget_async if calls.asynchronous else forget)
     gc.collect()
-    assert spans.tree() == "chat gpt-5   finish=error"
+    assert spans.tree() == "chat gpt-5"
+    assert spans.attributes()["agentool.interrupted"] == "abandoned"
 
 
 def test_a_forgotten_stream_ends_when_its_last_chunk_came(client: Any, spans: Any) -> None:
@@ -344,7 +368,8 @@ def test_a_raw_stream_that_is_never_parsed_is_one_span(client: Any, spans: Any) 
     assert not spans.finished()
     del raw
     gc.collect()
-    assert spans.tree() == "chat gpt-5   finish=error"
+    assert spans.tree() == "chat gpt-5"
+    assert spans.attributes()["agentool.interrupted"] == "abandoned"
 
 
 # --------------------------------------------------------------------------------- odd fragments
@@ -369,7 +394,7 @@ def parts_of(*chunks: Any) -> list[Any]:
     reading = ChatReading(Inference())
     for item in chunks:
         reading.add(item)
-    (message,) = reading.operation(False).output or []
+    (message,) = reading.operation().output or []
     parts: list[Any] = message["parts"]
     return parts
 
@@ -408,7 +433,7 @@ def test_choices_are_kept_apart() -> None:
         delta = SimpleNamespace(content=text)
         choice = SimpleNamespace(index=index, delta=delta, finish_reason=why)
         reading.add(SimpleNamespace(choices=[choice]))
-    operation = reading.operation(False)
+    operation = reading.operation()
     assert [m["parts"][0]["content"] for m in operation.output or []] == ["a", "bB"]
     assert operation.finish_reasons == ["stop", "length"]
 
@@ -428,7 +453,7 @@ def test_no_stream_of_fragments_is_too_odd(given_chunks: list[Any], failed: bool
     reading = ChatReading(Inference())
     for given_chunk in given_chunks:
         reading.add(given_chunk)
-    operation = reading.operation(failed)
+    operation = reading.operation()
     assert {message["role"] for message in operation.output or ()} <= {"assistant"}
     assert all(operation.finish_reasons or ["none is said"])
 

@@ -159,7 +159,7 @@ def test_a_tool_of_the_server_is_named_after_its_type(spans: Any) -> None:
 def test_an_error_body_is_the_calls_error(spans: Any, body: Any, error: str) -> None:
     with agentool_otel.model_call("m", provider="own") as call:
         call.output(body)
-    assert spans.tree() == f"chat m   finish=error error={error}"
+    assert spans.tree() == f"chat m   error={error}"
     assert "gen_ai.output.messages" not in spans.attributes()
 
 

@@ -1,4 +1,4 @@
-"""Every output has its finish reason, on its message and, of a model call, on the span."""
+"""Finish reasons: those that a model reports, and that of a run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model.messages import message, text, tool_call
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -17,6 +18,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture import agent
 from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.settings import settings
 
 SPOKEN = [message("assistant", [text("hello")])]
 ASKING = [message("assistant", [tool_call("search", {}, "c1")])]
@@ -34,26 +36,29 @@ def ended(
     return attributes
 
 
-@pytest.mark.parametrize(
-    ("output", "error", "extra", "reasons"),
-    [
-        (SPOKEN, None, None, ["stop"]),
-        (ASKING, None, None, ["tool_call"]),
-        (SPOKEN + ASKING, None, None, ["stop", "tool_call"]),
-        (SPOKEN, TimeoutError(), None, ["error"]),
-        (SPOKEN, None, CLOSED, ["error"]),
-        (None, None, CLOSED, ["error"]),
-        (None, None, None, None),
-        (None, TimeoutError(), None, None),
-    ],
-)
-def test_a_model_call_with_an_output_has_finish_reasons(
-    output: Any, error: Exception | None, extra: Any, reasons: Any, spans: Any
+@pytest.mark.parametrize("output", [SPOKEN, ASKING, SPOKEN + ASKING, None])
+@pytest.mark.parametrize(("error", "extra"), [(None, None), (TimeoutError(), None), (None, CLOSED)])
+def test_a_model_call_has_no_finish_reason_that_nobody_reported(
+    output: Any, error: Exception | None, extra: Any, spans: Any
 ) -> None:
-    assert (
-        ended(spans, Inference(provider="p", output=output), error, extra=extra).get(REASONS)
-        == reasons
-    )
+    attributes = ended(spans, Inference(provider="p", output=output), error, extra=extra)
+    assert REASONS not in attributes
+    for item in spans.json("gen_ai.output.messages") if output else ():
+        assert "finish_reason" not in item
+
+
+@pytest.mark.parametrize(("error", "reason"), [(None, "stop"), (TimeoutError(), "error")])
+def test_older_conventions_require_a_finish_reason_of_each_message(
+    error: Exception | None, reason: str, spans: Any
+) -> None:
+    settings.configure(dialect=GenAI("2026-08"))
+    ended(spans, Inference(provider="p", output=SPOKEN), error)
+    assert [item["finish_reason"] for item in spans.json("gen_ai.output.messages")] == [reason]
+
+
+def test_choices_that_never_ended_are_errors_beside_others(spans: Any) -> None:
+    done = message("assistant", [text("hello")], "stop")
+    assert ended(spans, Inference(output=[done, *SPOKEN]))[REASONS] == ["stop", "error"]
 
 
 def test_reasons_that_are_reported_stay(spans: Any) -> None:

@@ -158,7 +158,7 @@ def _answer(pieces: list[Any], operation: Inference) -> Inference:
                 "modelVersion": get(piece, "model_version"),
             }
         )
-    return reading.operation(False)
+    return reading.operation()
 
 
 def _watched(wrapped: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:

@@ -222,7 +222,7 @@ class Session(Generic[S]):
             return
         if chat.parts:
             answer = message("assistant", chat.parts, chat.finish_reason)
-            chat.step.add(lambda: {"output": with_finish_reasons([answer], failed=False)})
+            chat.step.add(lambda: {"output": [answer]})
             self.requested = {
                 part["id"]: part.get("arguments")
                 for part in chat.parts

@@ -68,9 +68,7 @@ class AgentReading:
         self.context: Context | None = None
         """The context of the run, for its steps."""
 
-    @property
-    def complete(self) -> bool:
-        return False
+    complete = has_last_event = False
 
     def whole(self, response: Any) -> None:
         """A run is always a stream."""
@@ -123,9 +121,9 @@ class AgentReading:
             input_tokens=integer(usage, "inputTokens"), output_tokens=integer(usage, "outputTokens")
         )
         words = string(get(answer, "rawResponse"), "content")
-        step.set(usage=None if counts == Usage() else counts, finish_reasons=["stop"])
+        step.set(usage=None if counts == Usage() else counts)
         if words is not None:
-            step.add(output=[message("assistant", [text(words)], "stop")])
+            step.add(output=[message("assistant", [text(words)])])
         step.end(end_ns=_nanoseconds(get(metadata, "endTime")) or at_ns)
 
     def _observed(self, result: Any, at_ns: int | None) -> None:
@@ -150,15 +148,14 @@ class AgentReading:
             step.end(interrupted="closed")
         self._open.clear()
 
-    def operation(self, failed: bool) -> AgentInvocation:
+    def operation(self) -> AgentInvocation:
         answer = b"".join(self._pieces).decode("utf-8", "replace")
         parts = [text(answer)] if answer else []
         parts += [_requested(given) for given in self._calls]
-        reason = "tool_call" if self._calls else "stop"
-        is_known = bool(parts) and not failed
+        reason = "tool_call" if self._calls else None
         return replace(
             self._request,
-            finish_reasons=[reason] if is_known else None,
+            finish_reasons=None if reason is None else [reason],
             output=[message("assistant", parts, reason)] if parts else None,
         )
 

@@ -159,6 +159,7 @@ class _EmbeddingAnswer:
     """Reads embeddings of Titan, Nova and Cohere."""
 
     complete = True
+    has_last_event = False
 
     def __init__(self, request: Embeddings):
         self._request = request
@@ -174,7 +175,7 @@ class _EmbeddingAnswer:
     def count(self, input_tokens: int | None, output_tokens: int | None) -> None:
         self._tokens = input_tokens
 
-    def operation(self, failed: bool) -> Embeddings:
+    def operation(self) -> Embeddings:
         several = get(self._response, "embeddings")
         vectors = items(several) or items(several, "float")
         first = vectors[0] if vectors else get(self._response, "embedding")

@@ -44,6 +44,7 @@ class RetrievalReading:
     """Reads what was found."""
 
     complete = True
+    has_last_event = False
 
     def __init__(self, request: Retrieval):
         self._request = request
@@ -55,9 +56,9 @@ class RetrievalReading:
     def whole(self, response: Any) -> None:
         self._response = response
 
-    def operation(self, failed: bool) -> Retrieval:
+    def operation(self) -> Retrieval:
         found = [_document(item) for item in items(self._response, "retrievalResults")]
-        return replace(self._request, documents=None if failed else found)
+        return replace(self._request, documents=None if self._response is None else found)
 
 
 def _document(item: Any) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class GenerationReading:
         self._request = request
         self._texts: list[str] = []
 
-    complete = False
+    complete = has_last_event = False
 
     def whole(self, response: Any) -> None:
         self.add(response)
@@ -109,11 +110,7 @@ class GenerationReading:
         if words is not None:
             self._texts.append(words)
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         answer = "".join(self._texts)
-        reason = "error" if failed else "stop"
-        return replace(
-            self._request,
-            finish_reasons=[reason] if answer else None,
-            output=[message("assistant", [text(answer)], reason)] if answer else None,
-        )
+        output = [message("assistant", [text(answer)])] if answer else None
+        return replace(self._request, output=output)

@@ -89,11 +89,11 @@ class ModelCall:
         """Take the counts of the whole message."""
         self._usage = usage
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         """Return the call as far as it is known."""
         reading = self._reading
         if reading is not None:
-            return reading.operation(failed)
+            return reading.operation()
         if self._envelope is None:
             return self._request
         reading = MessagesReading(self._request)
@@ -101,12 +101,12 @@ class ModelCall:
         if self._usage is not None:
             whole["usage"] = self._usage
         reading.whole(whole)
-        read = reading.operation(False)
+        read = reading.operation()
         return values.with_known_counts(read, counted=self._usage is not None)
 
-    def end(self, failed: bool = False, **ending: Any) -> Message | None:
+    def end(self, **ending: Any) -> Message | None:
         """End the span; return the message of the model."""
-        operation = self.operation(failed)
+        operation = self.operation()
         extra = {key: item for key, item in operation.extra.items() if item is not None}
         self.step.set(
             response_id=operation.response_id,
@@ -272,7 +272,7 @@ class Agent:
         if not ending and not failed and call.last_ns is not None:
             ending["end_ns"] = call.last_ns
         self._ended_ids = {call.message_id}
-        answer = call.end(failed, **ending)
+        answer = call.end(**ending)
         for call_id in self._started:
             retire((), call_id)  # the tool began before the model's message was complete
         self._started.clear()

@@ -80,7 +80,7 @@ def answer_in(chunks: Any) -> list[Message]:
     for chunk in chunks if isinstance(chunks, list) else [chunks]:
         if isinstance(chunk, dict):
             reading.add(chunk)
-    return joined(reading.operation(failed=False).output or [])
+    return joined(reading.operation().output or [])
 
 
 def prompt_in(content: Any) -> str | None:

@@ -73,7 +73,7 @@ class _Run:
         with guarded("reading the end of a run of functions"):
             reading = self._calls.reading
             if reading is not None:
-                answer = reading.operation(False)
+                answer = reading.operation()
                 self._step.set(finish_reasons=answer.finish_reasons)
                 self._step.add(output=answer.output)
             self._step.add(self._request)

@@ -62,6 +62,8 @@ def server_fields(client: Any) -> dict[str, Any]:
 class _Answer:
     """Reads an answer: the JSON of a whole one, or the HTTP responses of a stream."""
 
+    has_last_event = True
+
     def __init__(self, operation: Inference):
         self._reading = google.GenerateContentReading(operation)
         present: Any = get_value(_LAST_CALL)
@@ -80,8 +82,8 @@ class _Answer:
         if body:
             self._reading.add(loads(body))
 
-    def operation(self, failed: bool) -> Operation:
-        return self._reading.operation(failed)
+    def operation(self) -> Operation:
+        return self._reading.operation()
 
 
 def _taken(response: Any, ending: Ending) -> Any:

@@ -56,6 +56,10 @@ class _Answer:
     def complete(self) -> bool:
         return self._reading.complete
 
+    @property
+    def has_last_event(self) -> bool:
+        return self._reading.has_last_event
+
     def whole(self, response: Any) -> None:
         self._added = get(response, "_hidden_params")
         self._reading.whole(response)
@@ -69,8 +73,8 @@ class _Answer:
         self._added = self._added if added is None else added
         self._reading.add(chunk)
 
-    def operation(self, failed: bool) -> Operation:
-        operation = self._reading.operation(failed)
+    def operation(self) -> Operation:
+        operation = self._reading.operation()
         if not isinstance(operation, (Inference, Embeddings)):
             return operation
         provider = provider_name(string(self._added, "custom_llm_provider"))

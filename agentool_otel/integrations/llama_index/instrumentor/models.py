@@ -207,7 +207,7 @@ class ModelCall:
         if shape is not None:
             reading = shape.begin(operation)
             (reading.add if self.streamed else reading.whole)(raw)
-            read = reading.operation(False)
+            read = reading.operation()
             if isinstance(read, Inference):
                 facts = {
                     "response_id": read.response_id,

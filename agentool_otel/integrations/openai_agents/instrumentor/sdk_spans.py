@@ -283,7 +283,7 @@ class _ModelCall(ObservedSpan):
             return replace(inference, output=values.output_of_model(self.data))
         reading = ResponsesReading(replace(inference, request_model=string(response, "model")))
         reading.whole(response)
-        return reading.operation(False)
+        return reading.operation()
 
 
 class _Guardrail(ObservedSpan):
