@@ -48,7 +48,8 @@ def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> F
     """Return the run's output: that of its span, else the last model call's answer, else the result
     of the tool around it, else the output of the run inside that ended last.
 
-    A run that failed has no output but its own: what its model answered on the way is none."""
+    A run that failed has no output but its own, and what had come of an answer when an error ended
+    it: what its model answered on the way is none."""
     return _field(_OUTPUT, root, nodes, inferences)
 
 
@@ -115,7 +116,7 @@ def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None
     if (output := _beside_spans(root, inferences, agentool.FILE_OUTPUT)) is not None:
         return output
     if _failed(root, inferences):
-        return _NONE
+        return _partial_answer(inferences) or _NONE
     return _recorded_answer(root) or _last_answer(inferences) or _tool_result(root)
 
 
@@ -216,6 +217,19 @@ def _last_answer(inferences: list[Node]) -> FieldValue | None:
                 return _UNKNOWN  # the run ended there, or later
             return FieldValue(_last_text(output), node, rule)
     return None
+
+
+def _partial_answer(inferences: list[Node]) -> FieldValue | None:
+    """Return what had come of the last model call's answer when an error ended it."""
+    node = inferences[-1] if inferences else None
+    if node is None or not isinstance(operation := node.operation, Inference):
+        return None
+    if operation.error_type is None or not operation.output:
+        return None
+    words = _last_text(operation.output)
+    if not words or any(part.get("type") == "tool_call" for part in parts_of(operation.output[-1])):
+        return None
+    return FieldValue(words, node, "the part of the last answer that came before an error ended it")
 
 
 def _task(root: Node | None) -> FieldValue | None:

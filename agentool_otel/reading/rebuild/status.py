@@ -119,6 +119,9 @@ def _of_answer(node: Node) -> Status:
     for message in operation.output or ():
         if any(part.get("type") == "refusal" for part in parts_of(message)):
             return Status("refusal", node, "gen_ai.output.messages", "a part of type refusal")
+    left = node.span.attributes.get(agentool.INTERRUPTED)
+    if isinstance(left, str) and not operation.finish_reasons:
+        return Status("in_progress", node, agentool.INTERRUPTED, f"{left!r}")
     return Status("success", node, None, "no error")
 
 

@@ -13,6 +13,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.reading.rebuild import residue
+from agentool_otel.reading.rebuild.answer_ends import answer_ends
 from agentool_otel.reading.rebuild.failures import failure_of
 from agentool_otel.reading.rebuild.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reading.rebuild.labels import labels_of
@@ -86,6 +87,8 @@ def _metadata(
     failure = failure_of(status, root, nodes, inferences)
     if failure is not None and not has_error(metadata):
         links["error"] = failure.to_dict()
+    if ends := answer_ends(inferences):
+        links["unfinished"] = [end.to_dict() for end in ends]
     labels = labels_of(root, nodes)
     gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
     return with_hidden(_joined(metadata, labels, links), gaps)
