@@ -13,6 +13,7 @@ from agentool_otel.cli._program import program
 from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
+from agentool_otel.reading.rebuild.answer_ends import output_end
 from agentool_otel.reading.rebuild.cost import COMPUTED_BY
 from agentool_otel.reading.rebuild.endings import STOPPED, ending_of, error_text
 from agentool_otel.reading.rebuild.failures import ended_well
@@ -92,6 +93,8 @@ def _header(trace: ReasoningTrace, full: bool, is_recoverable: bool) -> Iterator
     for label, content in (("input", trace.input), ("output", trace.output)):
         if content is not UNSET:
             yield from _long(label, content, full)
+    if (end := output_end(metadata)) is not None:
+        yield _field("note", f"the answer {_text.line(end)}")
     if (
         not ended_well(or_none(trace.status))
         and (error := _error(metadata.get("error"))) is not None

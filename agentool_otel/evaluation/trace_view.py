@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from agentool_otel.dialects.kit.cut_json import is_cut_json
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
+from agentool_otel.reading.rebuild.answer_ends import output_end
 from agentool_otel.reading.rebuild.report.content_marks import REPLACED
 from agentool_otel.reading.rebuild.report.fidelity import Fidelity
 from agentool_otel.reading.rebuild.report.gaps import (
@@ -339,6 +340,12 @@ class TraceView:
         if self.unfinished is None or self._states_output:
             return None
         return f"may not be the last one: {self.unfinished}"
+
+    @property
+    def output_end(self) -> str | None:
+        """How the answer that is the output ended, as a clause; None if it is whole."""
+        words = output_end(self.metadata)
+        return None if words is None else f"the answer {words}"
 
     @property
     def output_replaced(self) -> str | None:

@@ -10,7 +10,7 @@ from agentool_otel.ground.untrusted_text import line
 from agentool_otel.model.notebook import row_html
 from agentool_otel.model.plain_text import MARKS, score_text
 
-__all__ = ["Difference", "Verdict", "failed", "not_evaluated", "passed"]
+__all__ = ["Difference", "Verdict", "failed", "not_evaluated", "passed", "with_note"]
 
 _MOST_DIFFERENCES = 20
 """Differences that a result has."""
@@ -79,6 +79,11 @@ def failed(
             for difference in differences[:_MOST_DIFFERENCES]
         ]
     return Verdict(False, 0.0, reason, tuple(step_ids), extra)
+
+
+def with_note(verdict: Verdict, note: str | None) -> Verdict:
+    """Return a verdict with a note behind its reason, if there is one."""
+    return verdict if note is None else verdict._replace(reason=f"{verdict.reason}; {note}")
 
 
 def not_evaluated(reason: str, step_ids: Iterable[str] = ()) -> Verdict:

@@ -16,9 +16,10 @@ from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_no
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
 from agentool_otel.model.statuses import STATUSES
+from agentool_otel.reading.rebuild.answer_ends import end_text, ends_in
 from agentool_otel.reading.rebuild.endings import error_text
 
-__all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
+__all__ = ["Finished", "Handoff", "NoLoop", "NoToolError", "StatusIs"]
 
 _NEARLY = 0.85
 """Least similarity of a misspelt status to a known one: `succes` counts, `errored` does not."""
@@ -95,6 +96,22 @@ class StatusIs(Check, frozen=True, kw_only=True):
         why = f" ({short(words)})" if words else ""
         wanted = " or ".join(map(short, expected))
         return failed(f"{_ending_text(status)}{why}, expected {wanted}")
+
+
+class Finished(Check, frozen=True, kw_only=True):
+    """Every answer of a model came to its end: none was cut by a limit, ended by a filter, refused
+    or broken off."""
+
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        ends = [end for end in ends_in(trace.metadata) if end["end"] != "left"]
+        if ends:
+            first = end_text(ends[0])
+            others = f", and {len(ends) - 1} more did not come to their end" if ends[1:] else ""
+            which = "the answer" if ends[0].get("is_output") else "an answer"
+            return failed(f"{which} {first}{others}")
+        if trace.unfinished:
+            return not_evaluated(trace.unfinished)
+        return passed("no answer was cut, filtered, refused or broken off")
 
 
 class NoLoop(Check, frozen=True, kw_only=True):

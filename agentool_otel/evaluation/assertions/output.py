@@ -11,7 +11,7 @@ from agentool_otel.evaluation.check import Check, Word, be, list_words
 from agentool_otel.evaluation.comparing import difference, equal, short
 from agentool_otel.evaluation.json_schema import check_schema, violation
 from agentool_otel.evaluation.trace_view import TraceView
-from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed, with_note
 from agentool_otel.evaluation.visible_text import MOST, find, texts_of
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
@@ -20,14 +20,24 @@ from agentool_otel.semconv.redaction import visible_parts
 __all__ = ["OutputContains", "OutputEquals", "OutputMatches", "ResponseFormat"]
 
 
-class OutputEquals(Check, frozen=True, kw_only=True):
+class _OnOutput(Check, frozen=True, kw_only=True):
+    """An assertion on the output, which may be an answer that did not come to its end."""
+
+    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        return with_note(self.verdict(trace), trace.output_end)
+
+    def verdict(self, trace: TraceView) -> Verdict:
+        raise NotImplementedError
+
+
+class OutputEquals(_OnOutput, frozen=True, kw_only=True):
     """The output is this JSON value."""
 
     value: Any
     """The JSON value: an object has these members and no others; 1 and 1.0 are equal, 1 and "1"
     are not."""
 
-    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+    def verdict(self, trace: TraceView) -> Verdict:
         output, gap = trace.output()
         holds = UNSET if output is UNSET or trace.output_gap else equal(self.value, output)
         if holds is UNSET or holds is None:
@@ -38,7 +48,7 @@ class OutputEquals(Check, frozen=True, kw_only=True):
         return failed(reason, differences=[difference("output", self.value, output)])
 
 
-class OutputContains(Check, frozen=True, kw_only=True):
+class OutputContains(_OnOutput, frozen=True, kw_only=True):
     """The output contains a text, or every one of several."""
 
     text: Word | Annotated[list[Word], Meta(min_length=1)]
@@ -46,7 +56,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
     ignore_case: bool = False
     """Whether to ignore the case of letters."""
 
-    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+    def verdict(self, trace: TraceView) -> Verdict:
         output, gap = trace.output()
         if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
@@ -68,7 +78,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
         return text.casefold() if self.ignore_case else text
 
 
-class OutputMatches(Check, frozen=True, kw_only=True):
+class OutputMatches(_OnOutput, frozen=True, kw_only=True):
     """A Python regular expression matches somewhere in the output."""
 
     pattern: Word
@@ -77,7 +87,7 @@ class OutputMatches(Check, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_pattern(self.pattern, "pattern")
 
-    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+    def verdict(self, trace: TraceView) -> Verdict:
         output, gap = trace.output()
         if output is UNSET or trace.output_replaced:
             return not_evaluated(f"the output {gap}")
@@ -93,7 +103,7 @@ class OutputMatches(Check, frozen=True, kw_only=True):
         return failed(f"{short(self.pattern)} has no match in the output {short(output)}")
 
 
-class ResponseFormat(Check, frozen=True, kw_only=True):
+class ResponseFormat(_OnOutput, frozen=True, kw_only=True):
     """The output matches a JSON Schema, as it is or, if it is a text, as the JSON in it."""
 
     schema: dict[str, Any]
@@ -102,7 +112,7 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_schema(self.schema, "schema")
 
-    def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+    def verdict(self, trace: TraceView) -> Verdict:
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")

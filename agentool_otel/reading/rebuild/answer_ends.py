@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentool_otel.model.messages import parts_of
@@ -10,7 +10,7 @@ from agentool_otel.model.operations import Inference
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["AnswerEnd", "answer_end", "answer_ends"]
+__all__ = ["AnswerEnd", "answer_end", "answer_ends", "end_text", "ends_in", "output_end"]
 
 _BY_REASON = {
     "length": "cut",
@@ -21,6 +21,15 @@ _BY_REASON = {
 """What a finish reason makes of an answer. Source: `providers.finish_reasons`."""
 
 
+_WORDS = {
+    "cut": "was cut by a limit",
+    "filtered": "was ended by a filter",
+    "refused": "is a refusal",
+    "broken_off": "broke off",
+    "left": "was left by the program before its end",
+}
+
+
 class AnswerEnd(NamedTuple):
     """An answer that did not come to its end."""
 
@@ -29,6 +38,8 @@ class AnswerEnd(NamedTuple):
     """`cut`, `filtered`, `refused`, `broken_off` (its stream ended, or an error ended it) or `left`
     (the program stopped reading it)."""
     finish_reason: str | None = None
+    is_output: bool = False
+    """Whether the output of the run is this answer."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a member of `metadata.unfinished` of a trace."""
@@ -37,12 +48,42 @@ class AnswerEnd(NamedTuple):
             document["finish_reason"] = self.finish_reason
         if self.node.span.span_id:
             document["span_id"] = self.node.span.span_id
+        if self.is_output:
+            document["is_output"] = True
         return document
 
 
-def answer_ends(inferences: Iterable[Node]) -> list[AnswerEnd]:
-    """Return the answers among model calls that did not come to their end."""
-    return [end for node in inferences if (end := answer_end(node)) is not None]
+def answer_ends(inferences: Sequence[Node], has_output: bool) -> list[AnswerEnd]:
+    """Return the answers among model calls that did not come to their end.
+
+    Args:
+        inferences: the model calls of a run, in order.
+        has_output: whether the run has an output, which is the last answer then.
+    """
+    ends = [end for node in inferences if (end := answer_end(node)) is not None]
+    if ends and has_output and ends[-1].node is inferences[-1]:
+        ends[-1] = ends[-1]._replace(is_output=True)
+    return ends
+
+
+def ends_in(metadata: Any) -> list[dict[str, Any]]:
+    """Return the members of `metadata.unfinished` of a trace; none where there are no such."""
+    listed = metadata.get("unfinished") if isinstance(metadata, dict) else None
+    if not isinstance(listed, list):
+        return []
+    return [item for item in listed if isinstance(item, dict) and item.get("end") in _WORDS]
+
+
+def output_end(metadata: Any) -> str | None:
+    """Return how the answer that is the output ended, in words; None if it is whole."""
+    end = next((item for item in ends_in(metadata) if item.get("is_output") is True), None)
+    return None if end is None else end_text(end)
+
+
+def end_text(end: Mapping[str, Any]) -> str:
+    """Return the words for a member of `metadata.unfinished`, to follow "the answer"."""
+    words, reason = _WORDS[end["end"]], end.get("finish_reason")
+    return f"{words} ({reason})" if isinstance(reason, str) else words
 
 
 def answer_end(node: Node) -> AnswerEnd | None:

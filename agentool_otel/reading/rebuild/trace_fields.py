@@ -13,7 +13,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.reading.rebuild import residue
-from agentool_otel.reading.rebuild.answer_ends import answer_ends
+from agentool_otel.reading.rebuild.answer_ends import AnswerEnd, answer_ends
 from agentool_otel.reading.rebuild.failures import failure_of
 from agentool_otel.reading.rebuild.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reading.rebuild.labels import labels_of
@@ -61,14 +61,19 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
     document["status"] = status.value
     document["metrics"] = metrics_of(root, nodes, inferences, steps, times)
     children = [subtraces[node] for node, _ in builder.subruns if node in subtraces]
-    metadata = _metadata(run, status, inferences, children)
+    ends = answer_ends(inferences, "output" in document)
+    metadata = _metadata(run, status, inferences, children, ends)
     if metadata is not None:
         document["metadata"] = metadata
     return residue.apply(document, json_or(attributes.get(agentool.EXTRA), None))
 
 
 def _metadata(
-    run: RunSpans, status: Status, inferences: list[Node], children: list[str]
+    run: RunSpans,
+    status: Status,
+    inferences: list[Node],
+    children: list[str],
+    ends: list[AnswerEnd],
 ) -> dict[str, Any] | None:
     """Return the user's own metadata, the labels and further facts about the run; None if there are
     none.
@@ -87,7 +92,7 @@ def _metadata(
     failure = failure_of(status, root, nodes, inferences)
     if failure is not None and not has_error(metadata):
         links["error"] = failure.to_dict()
-    if ends := answer_ends(inferences):
+    if ends:
         links["unfinished"] = [end.to_dict() for end in ends]
     labels = labels_of(root, nodes)
     gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
