@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.cut_json import is_cut_json
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.reading.rebuild.answer_ends import output_end
+from agentool_otel.reading.rebuild.failures import ended_well
 from agentool_otel.reading.rebuild.report.content_marks import REPLACED
 from agentool_otel.reading.rebuild.report.fidelity import Fidelity
 from agentool_otel.reading.rebuild.report.gaps import (
@@ -340,6 +341,16 @@ class TraceView:
         if self.unfinished is None or self._states_output:
             return None
         return f"may not be the last one: {self.unfinished}"
+
+    @property
+    def failed_before_answer(self) -> bool:
+        """Whether the run is known to have no output: it failed, and what was said is captured."""
+        status = or_none(self.trace.status)
+        if self.trace.output is not UNSET or self.trace.input is UNSET or self.unfinished:
+            return False
+        if status is None or ended_well(status) or gap_in(self.trace.input):
+            return False
+        return self.gap("output") in (None, HIDING["not_captured"])
 
     @property
     def output_end(self) -> str | None:

@@ -158,24 +158,29 @@ class _Choice:
         for position, fragment in enumerate(items(delta, "tool_calls")):
             function, custom = get(fragment, "function"), get(fragment, "custom")
             index = position if complete else integer(fragment, "index")
-            call = self._call_for(index, string(fragment, "id"))
+            named = function if custom is None else custom
+            call = self._call_for(index, string(fragment, "id"), string(named, "name"))
             if custom is None:
                 _extend(call, function, "arguments")
             else:
                 _extend(call, custom, "input")
         if (function := get(delta, "function_call")) is not None:
-            _extend(self._call_for(0, None), function, "arguments")
+            _extend(self._call_for(0, None, None), function, "arguments")
 
-    def _call_for(self, index: int | None, call_id: str | None) -> _ToolCall:
+    def _call_for(self, index: int | None, call_id: str | None, name: str | None) -> _ToolCall:
         """Return the call a fragment belongs to.
 
         By index, in any order they come; without one, to the last call, unless its id is
-        another. Some servers give every parallel call index 0 and an id of its own.
+        another. Some servers give every parallel call index 0 and an id of its own. Others count
+        the index up within a call: a fragment without an id and a name begins no call.
         """
+        last_call = self._calls[-1] if self._calls else None
         if index is None:
-            call = self._calls[-1] if self._calls else None
+            call = last_call
         else:
             call = next((each for each in reversed(self._calls) if each.index == index), None)
+        if call is None and not call_id and not name:
+            call = last_call
         if call is None or (call_id and call.call_id and call_id != call.call_id):
             last = max((each.index for each in self._calls), default=-1)
             call = _ToolCall(last + 1 if index is None else index)

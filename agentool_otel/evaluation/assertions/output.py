@@ -24,6 +24,8 @@ class _OnOutput(Check, frozen=True, kw_only=True):
     """An assertion on the output, which may be an answer that did not come to its end."""
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
+        if trace.failed_before_answer:
+            return failed("there is no output: the run failed before an answer")
         return with_note(self.verdict(trace), trace.output_end)
 
     def verdict(self, trace: TraceView) -> Verdict:
