@@ -46,8 +46,8 @@ class _Run(Work):
     """One run of a runner."""
 
     __slots__ = (
-        *("_abort", "_answered", "_inputs", "_is_left", "_waiting", "agent_name"),
-        "is_workflow",
+        *("_abort", "_answered", "_has_ended_turn", "_inputs", "_is_left", "_waiting"),
+        *("agent_name", "is_workflow"),
     )
 
     def __init__(self, step: StepSpan, agent: Any, abort: Any):
@@ -65,6 +65,8 @@ class _Run(Work):
         self._answered = False
         self._abort = abort
         self._is_left = False
+        self._has_ended_turn = False
+        """Whether the last event was an answer to the user, so that nothing more was to come."""
         self._waiting = contents.Waiting()
         self.context = set_value(_RUN_KEY, self, outside_tools(self.context))
 
@@ -92,8 +94,14 @@ class _Run(Work):
         super()._see(event)
         self._waiting.see(event)
 
+        self._has_ended_turn = not self.is_workflow and contents.answer_in(event) is not None
+
     def leaves(self) -> None:
         self._is_left = True
+
+    @property
+    def left_early(self) -> str | None:
+        return None if self._has_ended_turn else "closed"
 
     def returned(self) -> None:
         waiting: str | None = None
@@ -140,7 +148,11 @@ class _Agent(Work):
     def closed(self) -> None:
         # ADK 2 closes the stream of an agent that hands over, and of one that delegates a task.
         is_left = self._run is None or self._run.leaving
-        self._end(interrupted="closed" if is_left else None)
+        self._end(interrupted=self.left_early if is_left else None)
+
+    @property
+    def left_early(self) -> str | None:
+        return "closed" if self._run is None else self._run.left_early
 
     def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:
         if self._run is not None:

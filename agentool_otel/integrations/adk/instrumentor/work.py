@@ -86,18 +86,23 @@ class Work:
     def leaves(self) -> None:
         """Note that its stream is about to be closed."""
 
+    @property
+    def left_early(self) -> str | None:
+        """Why the work ends where its reader leaves; None once the run has given its answer."""
+        return "closed"
+
     # ---- its end
     def returned(self) -> None:
         self._end()
 
     def raised(self, error: BaseException) -> None:
         if isinstance(error, CancelledError) and (error.args[:1] == (_LEFT,) or self.leaving):
-            self._end(interrupted="closed")
+            self._end(interrupted=self.left_early)
         else:
             self._end(error)
 
     def closed(self) -> None:
-        self._end(interrupted="closed")
+        self._end(interrupted=self.left_early)
 
     def _end(self, error: BaseException | None = None, interrupted: str | None = None) -> None:
         if self._ended:

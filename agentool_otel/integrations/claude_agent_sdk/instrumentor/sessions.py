@@ -70,6 +70,9 @@ class Session:
         self._rejected: set[str | None] = set()
         self._asked: dict[str, str] = {}
         self._closed = False
+        self._reported = False
+        """Whether the CLI has reported the end of a single run: its program may leave then."""
+        self._interrupted: str | None = None
 
     def context(self) -> Context:
         """Return the context in which the SDK works for it."""
@@ -302,6 +305,8 @@ class Session:
             run.step.set(error_type=values.failure_of(frame))
         if self.single:
             run.end_call(interrupted=interrupted)
+            self._reported = True
+            self._interrupted = interrupted
             return
         self._end_tools(run, interrupted)
         run.end(interrupted=interrupted)
@@ -379,6 +384,8 @@ class Session:
         if self._closed:
             return
         self._closed = True
+        if self._reported:  # leaving a run that has ended is no interruption
+            interrupted = self._interrupted
         with guarded("finishing a run of an agent"):
             self._end_tools(None, interrupted if error is None else type(error).__name__)
             run, self.run = self.run, None
