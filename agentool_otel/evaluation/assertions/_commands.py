@@ -20,7 +20,15 @@ from agentool_otel.reading.rebuild.report.gaps import HIDING
 from agentool_otel.semconv.marks import MASK
 from agentool_otel.semconv.redaction import visible_parts
 
-__all__ = ["Argument", "arguments_of", "by_tool", "exit_code", "is_command", "match_command"]
+__all__ = [
+    "Argument",
+    "arguments_of",
+    "by_tool",
+    "exit_code",
+    "hidden_command",
+    "is_command",
+    "match_command",
+]
 
 _T = TypeVar("_T")
 _MEMBERS = ("exit_code", "exitCode", "returncode")
@@ -77,6 +85,20 @@ def _words(value: Any) -> str:
 def is_command(call: Call) -> bool:
     """Return whether a call is one of a tool that runs a shell command."""
     return call.name_gap is None and call.name in _tools().commands
+
+
+def hidden_command(call: Call) -> str | None:
+    """Return why nothing of the command of a call can be seen: it may have changed any file; None
+    if a part of it can."""
+    commands = arguments_of(call, _tools().commands[call.name])
+    if isinstance(commands, str):
+        return f"a command that {commands}"
+    hidden = [
+        command.gap
+        for command in commands
+        if command.gap is not None and not any(map(str.strip, visible_parts(command.text)))
+    ]
+    return f"a command that {hidden[0]}" if hidden else None
 
 
 def match_command(trace: TraceView, call: Call, pattern: str) -> Match:

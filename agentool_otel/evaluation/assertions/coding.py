@@ -10,7 +10,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.assertions._commands import exit_code, is_command, match_command
+from agentool_otel.evaluation.assertions._commands import (
+    exit_code,
+    hidden_command,
+    is_command,
+    match_command,
+)
 from agentool_otel.evaluation.assertions._edits import has_changed, is_edit, match_edit
 from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.assertions._results import (
@@ -66,7 +71,7 @@ class ChangedFile(Check, frozen=True, kw_only=True):
     """A call of an editing tool changed a file whose path matches.
 
     A call that ended in an error changed nothing. Commands that change files, such as `sed -i` and
-    `git apply`, are not looked at.
+    `git apply`, are not looked at; with a command that is hidden, a run is not evaluated.
     """
 
     path: Word
@@ -75,10 +80,18 @@ class ChangedFile(Check, frozen=True, kw_only=True):
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         matches = [
-            (call, match_edit(trace, call, self.path)) for call in trace.calls if is_edit(call)
+            (call, match) for call in trace.calls if (match := self._match(trace, call)) is not None
         ]
         wanted = f"no file that matches {short(self.path)} was changed"
         return _some_call(trace, matches, "changed", wanted)
+
+    def _match(self, trace: TraceView, call: Call) -> Match | None:
+        """Return whether a call changed such a file; None for one that is not looked at."""
+        if is_edit(call):
+            return match_edit(trace, call, self.path)
+        if is_command(call) and (hidden := hidden_command(call)) is not None:
+            return Match(None, hidden)
+        return None
 
 
 State: TypeAlias = Literal["unchanged", "untested", "passed", "failed"]
@@ -133,6 +146,8 @@ class LastChangeTested(Check, frozen=True, kw_only=True):
         if is_command(call):
             holds = match_command(trace, call, self.pattern or TEST_COMMANDS).holds
             events |= _by_outcome(holds, self._test_runs(trace, call), {"other"})
+            if hidden_command(call) is not None:
+                events.add("edit")
         return events or {"other"}
 
     def _test_runs(self, trace: TraceView, call: Call) -> set[Event]:
