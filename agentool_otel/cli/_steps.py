@@ -12,11 +12,13 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._program import program
 from agentool_otel.cli._text import or_none
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
+from agentool_otel.model.error_results import error_rule
 from agentool_otel.model.times import to_ns
 from agentool_otel.reading.rebuild.answer_ends import output_end
 from agentool_otel.reading.rebuild.cost import COMPUTED_BY
 from agentool_otel.reading.rebuild.endings import STOPPED, ending_of, error_text
 from agentool_otel.reading.rebuild.failures import ended_well
+from agentool_otel.reading.rebuild.values import plain
 
 __all__ = ["body", "brief", "names_every_call", "outside_runs", "status_text", "trace_lines"]
 
@@ -227,7 +229,10 @@ def _result(result: Any, name: str | None) -> Text:
         return Text(f"✗ ERROR {caller}→ {_text.value(error)}", "red")
     if result.output is UNSET:
         return Text(f"{caller}→ (result not captured)", "dim")
-    return Text.assemble((caller, "dim"), "→ ", _text.value(result.output))
+    words = Text.assemble((caller, "dim"), "→ ", _text.value(result.output))
+    if error_rule(plain(result.output)) is None:
+        return words
+    return Text.assemble(("? looks like an error: ", "yellow"), words)
 
 
 def _contents(step: Step) -> Iterator[tuple[str, Any]]:

@@ -9,12 +9,16 @@ from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.evaluation.trace_view import Call, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.denials import DENIED
+from agentool_otel.model.documents import UNSET
+from agentool_otel.model.error_results import error_rule
+from agentool_otel.reading.rebuild.values import plain
 from agentool_otel.semconv.redaction import visible_parts
 
 __all__ = [
     "ERROR",
     "NamedResult",
     "all_answered",
+    "error_in",
     "has_failed",
     "named_results",
     "unknown_endings",
@@ -72,6 +76,12 @@ def has_failed(trace: TraceView, call: Call) -> bool | None:
         return True
     hidden = trace.gap(ERROR, call.result_step_id) or trace.unmatched_call(call.name)
     return None if hidden else False
+
+
+def error_in(result: Any) -> str | None:
+    """Return the rule by which a result looks like an error, in words; None if it does not."""
+    output = result.output
+    return None if output is UNSET else error_rule(plain(output))
 
 
 def was_denied(trace: TraceView, result: Any, step_id: str | None) -> bool | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.assertions._results import named_results, unknown_endings
+from agentool_otel.evaluation.assertions._results import error_in, named_results, unknown_endings
 from agentool_otel.evaluation.check import Check, Word, count_text, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
@@ -159,10 +159,16 @@ class NoLoop(Check, frozen=True, kw_only=True):
 
 
 class NoToolError(Check, frozen=True, kw_only=True):
-    """No tool call ended in an error; with a name, no call of that tool."""
+    """No tool call ended in an error; with a name, no call of that tool.
+
+    A loop that catches what a tool raises sends the error as a result, such as `{"error": "…"}`.
+    """
 
     tool_name: Word | None = None
     """The tool whose calls count; by default every tool."""
+    in_results: bool | None = None
+    """Results that look like an error: `true`, they fail the check; `false`, they are ignored. By
+    default, a run with one is not evaluated."""
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         calls = trace.calls_of(self.tool_name)
@@ -178,11 +184,17 @@ class NoToolError(Check, frozen=True, kw_only=True):
             return passed(
                 f"{self.tool_name} was not called" if self.tool_name else "no tool was called"
             )
-        return passed(
-            f"{count_text(len(calls), 'call')} ended without a recorded error; "
-            "the texts of results are not checked",
-            [call.step_id for call in calls],
-        )
+        ids = [call.step_id for call in calls]
+        if self.in_results is False:
+            what = "a recorded error; results are not looked at"
+            return passed(f"{count_text(len(calls), 'call')} ended without {what}", ids)
+        alike = [(item, rule) for item in results if (rule := error_in(item.result)) is not None]
+        if alike:
+            words = (f"the result of {item.name} at {item.step_id} {rule}" for item, rule in alike)
+            where = f"{list_words(words, '; ')}: it looks like an error"
+            found = [item.step_id for item, _ in alike if item.step_id is not None]
+            return failed(where, found) if self.in_results else not_evaluated(where, found)
+        return passed(f"{count_text(len(calls), 'call')} ended without an error", ids)
 
 
 def _ending_text(status: str) -> str:

@@ -112,6 +112,8 @@ class ResponseFormat(_OnOutput, frozen=True, kw_only=True):
     """The JSON Schema. `format` in it is not checked."""
 
     def __post_init__(self) -> None:
+        if not self.schema:
+            raise ValueError("schema is empty, which every output matches")
         check_schema(self.schema, "schema")
 
     def verdict(self, trace: TraceView) -> Verdict:

@@ -14,8 +14,9 @@ from agentool_otel.evaluation.assertions._arguments import (
 )
 from agentool_otel.evaluation.assertions._called import called_by_run
 from agentool_otel.evaluation.assertions._patterns import check_pattern
+from agentool_otel.evaluation.assertions._results import error_in, has_failed
 from agentool_otel.evaluation.check import Amount, Check, Word, be, limit_text, list_words, times
-from agentool_otel.evaluation.comparing import short
+from agentool_otel.evaluation.comparing import Match, short
 from agentool_otel.evaluation.json_schema import check_schema
 from agentool_otel.evaluation.trace_view import Call, TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -32,10 +33,14 @@ class ContainsToolCall(Check, frozen=True, kw_only=True):
     tool_args: dict[str, Any] = field(default_factory=dict)
     """Arguments of the call and their values; it may have others. A value that is an object must be
     equal as a whole."""
+    succeeded: bool | None = None
+    """`true`: the call ended without an error; `false`: with one. By default either."""
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, {}, {})
-        return _some_call(trace, self.tool_name, expected, trace.calls_of(self.tool_name))
+        return _some_call(
+            trace, self.tool_name, expected, trace.calls_of(self.tool_name), self.succeeded
+        )
 
 
 class ArgsMatch(Check, frozen=True, kw_only=True):
@@ -116,6 +121,8 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.min_calls is None and self.max_calls is None:
             raise ValueError("neither min_calls nor max_calls is given")
+        if self.max_calls is None and not self.min_calls:
+            raise ValueError("min_calls is 0, which every run has")
         least, most = self.min_calls or 0, self.max_calls
         if most is not None and least > most:
             raise ValueError(f"min_calls {least} is more than max_calls {most}")
@@ -154,9 +161,15 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
 
 
 def _some_call(
-    trace: TraceView, tool_name: str, expected: ExpectedArguments, calls: list[Call]
+    trace: TraceView,
+    tool_name: str,
+    expected: ExpectedArguments,
+    calls: list[Call],
+    succeeded: bool | None = None,
 ) -> Verdict:
     matches = [(call, expected.match(call)) for call in calls]
+    if succeeded is not None:
+        matches = [(call, _with_end(trace, call, match, succeeded)) for call, match in matches]
     good = [call.step_id for call, match in matches if match.holds]
     if good:
         # The wording of the spec's example, for which it has no "was".
@@ -171,6 +184,21 @@ def _some_call(
     if not matches:
         reason = f"{reason}; {called_by_run(trace.calls)}"
     return failed(reason, ids, differences=differences_of(matches))
+
+
+def _with_end(trace: TraceView, call: Call, match: Match, succeeded: bool) -> Match:
+    """Return whether a call that matches also ended as it has to."""
+    if match.holds is False:
+        return match
+    has_error = has_failed(trace, call)
+    if has_error is None:
+        return Match(None, "an end that is not known")
+    rule = None if has_error or call.result is None else error_in(call.result)
+    if rule is not None:
+        return Match(None, f"a result that looks like an error: it {rule}")
+    if has_error is succeeded:
+        return Match(False, "an error" if has_error else "no error")
+    return match
 
 
 def _calls(calls: list[Call]) -> str:
