@@ -288,6 +288,24 @@ def test_events_that_are_left_early_end_the_run(scene: Scene, closes: bool) -> N
     assert run["agentool.status"] == "in_progress"
 
 
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_run_that_is_left_after_its_answer_is_a_success(scene: Scene, closes: bool) -> None:
+    async def program() -> None:
+        events = await streamed(scene, scene.agent(search_web))
+        async for event in events:
+            if event.is_final_response():
+                break
+        if closes:
+            await events.aclose()
+
+    scene.push(SEARCH, DONE)
+    wait(program())
+    (run,) = scene.all("invoke_agent")
+    assert "agentool.interrupted" not in run
+    assert run["agentool.status"] == "success"
+    assert "Done." in run["gen_ai.output.messages"]
+
+
 def test_agents_of_a_run_that_is_left_early_end_with_it(scene: Scene) -> None:
     async def program() -> None:
         agent = scene.agent(search_web, sub_agents=[scene.agent(name="writer")])

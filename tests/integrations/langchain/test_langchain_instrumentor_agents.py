@@ -47,6 +47,42 @@ def test_an_agent_with_a_tool_is_one_tree(spans: Any, model: Any, chat: Any, way
     ]
 
 
+@pytest.mark.parametrize("mode", ["updates", "values"])
+@pytest.mark.parametrize(
+    ("chunks", "status"), [(1, "in_progress"), (2, "in_progress"), (9, "success")]
+)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_agent_that_is_left_after_its_answer_is_a_success(
+    spans: Any, model: Any, chat: Any, mode: str, chunks: int, status: str, asynchronous: bool
+) -> None:
+    def is_last(update: Any, number: int) -> bool:
+        state = update.get("model", {}) if mode == "updates" else update
+        return number == chunks or "A standard." in str(state.get("messages", [])[-1:])
+
+    async def read(agent: Any) -> None:
+        stream = agent.astream(ASKED, stream_mode=mode)
+        number = 0
+        async for update in stream:
+            number += 1
+            if is_last(update, number):
+                break
+        await stream.aclose()
+
+    model.push(call("search", query="otel"), "A standard.")
+    agent = an_agent(chat, searcher(asynchronous), name="researcher")
+    if asynchronous:
+        asyncio.run(read(agent))
+    else:
+        for number, update in enumerate(agent.stream(ASKED, stream_mode=mode), 1):
+            if is_last(update, number):
+                break
+    run = named(spans, "invoke_agent researcher")
+    assert run.attributes["agentool.status"] == status
+    assert ("agentool.interrupted" in run.attributes) is (status != "success")
+    if status == "success":
+        assert "A standard." in run.attributes["gen_ai.output.messages"]
+
+
 def test_an_agent_records_input_and_output(spans: Any, model: Any, chat: Any) -> None:
     model.push(call("search", query="otel"), "A standard.")
     agent = an_agent(chat, searcher(), name="researcher")

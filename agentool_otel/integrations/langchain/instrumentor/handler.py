@@ -59,6 +59,11 @@ _OWNED = frozenset({CLIENTS, MANUAL})
 """Clients whose calls below a model run are that run."""
 
 
+_AGENT_NODES = frozenset({"__start__", "agent", "model", "tools"})
+"""The nodes of an agent without middleware. Source: `create_agent` of langchain 1.x,
+`create_react_agent` of langgraph 1.x."""
+
+
 class Handler(BaseCallbackHandler):
     """One for the process; runs are distinguished by their ids."""
 
@@ -168,6 +173,8 @@ class Handler(BaseCallbackHandler):
         run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
             return
+        nodes = record(get(frame.subject, "nodes")) or {}
+        run.calls_tools_only = bool(nodes) and _AGENT_NODES.issuperset(nodes)
         if run.wants_content:
             answer = interrupts.graph_input(inputs)
             new_input = messages.new_input(answer)
@@ -182,6 +189,9 @@ class Handler(BaseCallbackHandler):
             run = self.runs.take(run_id)
             if isinstance(run, Plumbing):
                 if run.run_id == run_id and run.node is not None:
+                    graph = run.run
+                    if graph.calls_tools_only:
+                        graph.answer = messages.final_answer(outputs)
                     self._hand_over(run, values.targets(outputs))
             elif run is not None:
                 fields: dict[str, Any] = {}

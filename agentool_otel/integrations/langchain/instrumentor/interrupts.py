@@ -16,8 +16,10 @@ from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.providers.fields import get, is_a, items, record, string
 
-__all__ = ["graph_input", "imported_name", "interruption", "questions"]
+__all__ = ["CLOSED", "graph_input", "imported_name", "interruption", "questions"]
 
+CLOSED = "closed"
+"""Value of `agentool.interrupted` for a graph whose stream was left."""
 _ID = re.compile(r"[0-9a-f]{32}")
 """Form of a question's id: LangGraph takes an object with such keys for answers by question."""
 
@@ -25,7 +27,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 def interruption(error: BaseException) -> str | None:
     """Return the word for an exception that is control flow; None for a failure."""
     if is_a(error, GeneratorExit):
-        return "closed"
+        return CLOSED
     bubble = imported_name("langgraph.errors", "GraphBubbleUp")
     return class_name(type(error)) if bubble is not None and is_a(error, bubble) else None
 

@@ -8,7 +8,7 @@ from agentool_otel.model.messages import Message, message, text
 from agentool_otel.providers.fields import as_list, get, items, plain_text
 from agentool_otel.providers.langchain import finish_reason, from_message, pair_in
 
-__all__ = ["last_answer", "new_input"]
+__all__ = ["final_answer", "last_answer", "new_input"]
 
 
 def new_input(value: Any) -> list[Message] | None:
@@ -43,6 +43,25 @@ def last_answer(state: Any) -> list[Message] | None:
                 why = finish_reason(get(each, "response_metadata"))
                 return [message("assistant", parts, why or "stop")]
     return None
+
+
+def final_answer(update: Any) -> list[Message] | None:
+    """Return the text with which a model's node ends an agent; None if it calls a tool.
+
+    Args:
+        update: what the node returned: an update of the state, or one as the only command.
+    """
+    commands = as_list(update)
+    if commands is not None:
+        update = get(commands[0], "update") if len(commands) == 1 else None
+    last = next(iter(_messages(update)[-1:]), None)
+    if last is None or not _is_message(last):
+        return None
+    converted = from_message(last)
+    is_answer = converted["role"] == "assistant" and all(
+        part["type"] != "tool_call" for part in converted["parts"]
+    )
+    return last_answer(update) if is_answer else None
 
 
 def _messages(state: Any) -> list[Any]:

@@ -14,8 +14,8 @@ from uuid import UUID
 from opentelemetry.context import Context, create_key, get_current, set_value
 
 from agentool_otel.content.policy import encode
-from agentool_otel.integrations.langchain.instrumentor.interrupts import interruption
-from agentool_otel.model.messages import message, text
+from agentool_otel.integrations.langchain.instrumentor.interrupts import CLOSED, interruption
+from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.live import LiveSpan
@@ -32,6 +32,8 @@ class LiveRun(StepSpan):
 
     __slots__ = (
         "agent",
+        "answer",
+        "calls_tools_only",
         "handed",
         "interrupted",
         "names",
@@ -57,6 +59,10 @@ class LiveRun(StepSpan):
         self.names = names
         """The conversation and the user that its config names."""
         self.interrupted: str | None = None
+        self.calls_tools_only = False
+        """Whether this is a graph of a model and its tools: an answer of the model ends it."""
+        self.answer: list[Message] | None = None
+        """That answer, once it has come."""
         self.questions: dict[str, Any] = {}
         """Questions of its nodes to a human, which stop the graph, by the id of the interrupt."""
         self.handed: set[str] = set()
@@ -84,6 +90,9 @@ class LiveRun(StepSpan):
         extra = {} if extra is None else extra
         if error is not None and (why := interruption(error)) is not None:
             error, self.interrupted = None, why
+            if why == CLOSED and self.answer is not None:  # left after its end
+                self.interrupted = None
+                self.fields.setdefault("output", self.answer)
             if isinstance(self.operation, ToolExecution):
                 self.leave_unanswered()  # it is called again on resumption
         if isinstance(self.operation, AgentInvocation):
