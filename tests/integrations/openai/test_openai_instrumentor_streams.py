@@ -133,10 +133,14 @@ def test_an_exception_of_the_consumer_is_that_of_the_call(client: Any, spans: An
 
 
 def test_an_exception_after_the_last_chunk_is_none_of_the_call(client: Any, spans: Any) -> None:
-    with pytest.raises(ZeroDivisionError), client.chat.completions.create(**STREAM) as stream:
-        for chunk in stream:
-            if chunk.choices and chunk.choices[0].finish_reason:
-                raise ZeroDivisionError
+    def read() -> None:
+        with client.chat.completions.create(**STREAM) as stream:
+            for chunk in stream:
+                if chunk.choices and chunk.choices[0].finish_reason:
+                    raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        read()
     assert spans.only().status.is_unset
     assert spans.attributes()["gen_ai.response.finish_reasons"] == ["stop"]
 
