@@ -26,6 +26,7 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.live import begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
@@ -266,7 +267,7 @@ class _OperationCall:
         self._succeeded(value, is_whole=True)
 
     def raised(self, error: BaseException) -> None:
-        self._step.end(error, extra=self._status("error"))
+        self._step.end(error, extra=self._status(failed_status(error)))
 
     def abandoned(self, yielded: Collected | None) -> None:
         # A mark, not an interruption: whoever stops early has what was wanted.

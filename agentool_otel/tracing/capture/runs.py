@@ -26,6 +26,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._call_sites import add_reasoning
 from agentool_otel.tracing.capture._sync_async import BothWays
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.identity import identify, names_of
 from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.settings import guarded, settings
@@ -229,7 +230,7 @@ class AgentRun(BothWays):
         for open_call in self._open.values():
             self._close(open_call)
         self._open.clear()
-        status = "error" if error is not None else "success"
+        status = "success" if error is None else failed_status(error)
         if self.status is not None:
             status = label(self.status)
         failed = status in FAILED_STATUSES and error is None

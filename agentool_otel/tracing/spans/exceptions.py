@@ -12,9 +12,10 @@ from typing import NamedTuple
 from opentelemetry import trace
 
 from agentool_otel.content.encoding.exception_texts import cause_of, stack_of, str_of
-from agentool_otel.content.encoding.introspection import type_name
+from agentool_otel.content.encoding.introspection import class_name, mro, type_name
 from agentool_otel.content.policy import mask_text
 from agentool_otel.ground import environment
+from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground import variable_values as values
 from agentool_otel.semconv import core
 
@@ -23,6 +24,7 @@ __all__ = [
     "cause_of",
     "error_type_of",
     "exception_attributes",
+    "failed_status",
     "forget",
     "is_new",
     "signals",
@@ -48,6 +50,22 @@ def signals(environ: Mapping[str, str]) -> Signals:
 def error_type_of(error: BaseException) -> str:
     """Return the low-cardinality name of an exception: its class, qualified unless built in."""
     return type_name(type(error))
+
+
+def failed_status(error: BaseException | None, error_type: str | None = None) -> str:
+    """Return the status of a run that failed: `timeout` if a time limit ended it, else `error`.
+
+    Args:
+        error: what ended it; None if only its type is known.
+        error_type: that type.
+    """
+    names = [] if error is None else [class_name(each) for each in mro(type(error))]
+    names.append(error_type or "")
+    return "timeout" if any(map(_TIME_LIMIT.search, names)) else "error"
+
+
+_TIME_LIMIT = re.compile(r"time_?out|timed_?out|time_?limit|deadline", re.IGNORECASE)
+"""In the names of exceptions: Python's, httpx's, botocore's, gRPC's, Celery's, LlamaIndex's."""
 
 
 def exception_attributes(error: BaseException) -> dict[str, str]:

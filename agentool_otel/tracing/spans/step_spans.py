@@ -30,6 +30,7 @@ from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.attaching import restore, restore_from
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.live import LiveSpan, begin
 from agentool_otel.tracing.spans.settings import guarded
@@ -228,8 +229,11 @@ class StepSpan:
         end_ns: int | None = None,
     ) -> None:
         """End the span of a run with its status: `in_progress` if it was interrupted."""
-        failed = error is not None or self.fields.get("error_type") is not None
-        status = "error" if failed else "success" if interrupted is None else "in_progress"
+        error_type = self.fields.get("error_type")
+        if error is not None or error_type is not None:
+            status = failed_status(error, error_type)
+        else:
+            status = "success" if interrupted is None else "in_progress"
         extra = {agentool.STATUS: status}
         self.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
 

@@ -37,6 +37,7 @@ from agentool_otel.providers.fields import get, integer, is_a, items, record, st
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.frames import inside_of
 from agentool_otel.tracing.spans.attaching import restore
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.requested_calls import call_of, note_answer
 from agentool_otel.tracing.spans.run import current_run, requested_id
@@ -260,8 +261,10 @@ class Step:
             span.leave_unanswered()  # it is called again on resumption
         if isinstance(span.operation, _RUNS) and not extra:
             done = "success" if interrupted in (None, HANDED_OVER) else "in_progress"
-            failed = failure is not None and interrupted is None
-            extra[agentool.STATUS] = "error" if failed else done
+            if failure is not None and interrupted is None:
+                extra[agentool.STATUS] = failed_status(error, failure.error_type)
+            else:
+                extra[agentool.STATUS] = done
         span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
 
     def _repeat_what_models_said(self, span: StepSpan) -> None:

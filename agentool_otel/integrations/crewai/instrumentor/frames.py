@@ -20,6 +20,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.model.operations import AgentInvocation, MemoryOperation, WorkflowInvocation
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.finalizers import when_safe
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan
@@ -77,7 +78,8 @@ class OpenStep:
         extra: dict[str, Any] = {}
         if isinstance(self.span.operation, _RUNS):
             done = "success" if interrupted is None else "in_progress"
-            extra[agentool.STATUS] = "error" if failed or error is not None else done
+            is_failure = failed or error is not None
+            extra[agentool.STATUS] = failed_status(error) if is_failure else done
         self.span.end(error, interrupted=interrupted, extra=extra)
 
 

@@ -18,6 +18,7 @@ from agentool_otel.integrations.langchain.instrumentor.interrupts import CLOSED,
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.live import LiveSpan
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import OpenSpans, StepSpan, incomplete
@@ -97,7 +98,10 @@ class LiveRun(StepSpan):
                 self.leave_unanswered()  # it is called again on resumption
         if isinstance(self.operation, AgentInvocation):
             paused = self.interrupted not in (None, "ParentCommand")
-            status = "error" if error is not None else "in_progress" if paused else "success"
+            if error is not None:
+                status = failed_status(error)
+            else:
+                status = "in_progress" if paused else "success"
             extra.setdefault(agentool.STATUS, status)
             if paused and error is None and self.questions:
                 self._put_questions(extra)

@@ -31,7 +31,7 @@ from agentool_otel.providers.fields import get, is_a, items, string
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.instrumentation import approvals
 from agentool_otel.tracing.spans.attaching import restore
-from agentool_otel.tracing.spans.exceptions import cause_of, str_of
+from agentool_otel.tracing.spans.exceptions import cause_of, failed_status, str_of
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -163,7 +163,7 @@ class _Run:
         if closed:  # the caller has gone on without the rest
             step.end(interrupted="closed", extra={agentool.STATUS: "in_progress"})
         else:
-            step.end(error, extra={agentool.STATUS: "error"})
+            step.end(error, extra={agentool.STATUS: failed_status(error)})
 
     def end_cut(self, error: BaseException | None) -> None:
         """End the model requests that were cancelled, with the error of the run if it is theirs."""
