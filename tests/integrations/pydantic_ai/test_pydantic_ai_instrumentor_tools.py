@@ -59,6 +59,17 @@ def test_arguments_that_do_not_fit_are_an_error_of_the_tool(spans: Any) -> None:
     assert second.attributes["gen_ai.tool.call.arguments"] == '{"q":2}', "as validated"
 
 
+def test_a_tool_that_does_not_exist_is_an_error(spans: Any) -> None:
+    def look(q: int) -> str:
+        return "found"
+
+    agent = agent_on(scripted(asks("nothing", q=1), "done"), look)
+    asyncio.run(agent.run("x"))
+    [result] = rebuild(records(spans.finished()))
+    _, answer = result.trace.to_dict()["steps"]
+    assert "Unknown tool name" in answer["tool_result"]["error"]
+
+
 def test_a_tool_that_needs_approval_is_deferred(spans: Any) -> None:
     package = pydantic_ai()
     done: list[str] = []

@@ -77,9 +77,12 @@ def _request(request: Any) -> Iterator[Message]:
 def _parts_of_request(item: Any) -> list[Part]:
     match string(item, "part_kind"):
         case "tool-return":
-            return [tool_response(result_of(get(item, "content")), string(item, "tool_call_id"))]
+            answer = tool_response(result_of(get(item, "content")), string(item, "tool_call_id"))
+            failed = string(item, "outcome") not in (None, "success")
+            return [answer | ({"is_error": True} if failed else {})]
         case "retry-prompt" if get(item, "tool_name") is not None:
-            return [tool_response(retry(item), string(item, "tool_call_id"))]
+            # Of a tool that does not exist there is no span: this message alone has the error.
+            return [tool_response(retry(item), string(item, "tool_call_id")) | {"is_error": True}]
         case "retry-prompt" | "retry-feedback":
             return [text(retry(item))]
         case _:
