@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import orjson
 
-__all__ = ["Json", "canonical", "dumps", "loads"]
+__all__ = ["Json", "canonical", "dumps", "dumps_as_utf8", "loads"]
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -33,6 +33,19 @@ def dumps(value: Json) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # 65-bit integers, lone surrogates, or more than 254 levels
         return _exactly(value, sort_keys=False)
+
+
+def dumps_as_utf8(value: Json) -> str:
+    """`dumps` for what leaves the process: a lone surrogate, which UTF-8 has no form for, becomes
+    U+FFFD.
+
+    Raises: as `dumps`.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        text = _exactly(value, sort_keys=False, ensure_ascii=False)
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def canonical(value: Json) -> str:
@@ -61,9 +74,15 @@ def loads(text: str | bytes) -> Json:
             raise ValueError("JSON nested too deeply to read") from error
 
 
-def _exactly(value: Json, *, sort_keys: bool) -> str:
+def _exactly(value: Json, *, sort_keys: bool, ensure_ascii: bool = True) -> str:
     try:
-        return json.dumps(value, separators=(",", ":"), sort_keys=sort_keys, default=_bytes_as_text)
+        return json.dumps(
+            value,
+            separators=(",", ":"),
+            sort_keys=sort_keys,
+            ensure_ascii=ensure_ascii,
+            default=_bytes_as_text,
+        )
     except RecursionError as error:
         raise ValueError("JSON nested too deeply to write") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects.kit.reading import LazyJson, Reader
-from agentool_otel.ground.json_codec import dumps
+from agentool_otel.ground.json_codec import dumps_as_utf8
 from agentool_otel.model.operations import (
     AgentCreation,
     AgentInvocation,
@@ -66,7 +66,7 @@ def _texts(name: str, attribute: str) -> Field:
 
 
 def _array(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.array, dumps)
+    return Field(name, attribute, Reader.array, dumps_as_utf8)
 
 
 def _lazy(name: str, attribute: str) -> Field:
@@ -74,11 +74,11 @@ def _lazy(name: str, attribute: str) -> Field:
 
 
 def payload_text(value: Any) -> str:
-    return value.text if isinstance(value, LazyJson) else dumps(value)
+    return value.text if isinstance(value, LazyJson) else dumps_as_utf8(value)
 
 
 def _json(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.json, dumps)
+    return Field(name, attribute, Reader.json, dumps_as_utf8)
 
 
 SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core.SERVER_PORT))
@@ -86,7 +86,7 @@ _PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
 _MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
 _SYSTEM = _lazy("system", gen_ai.SYSTEM_INSTRUCTIONS)
 _INPUT = Field("input", gen_ai.INPUT_MESSAGES, Reader.lazy_messages, payload_text)
-_OUTPUT = Field("output", gen_ai.OUTPUT_MESSAGES, Reader.messages, dumps)
+_OUTPUT = Field("output", gen_ai.OUTPUT_MESSAGES, Reader.messages, dumps_as_utf8)
 _TOOLS = _lazy("tools", gen_ai.TOOL_DEFINITIONS)
 _FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
 _OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
