@@ -1,6 +1,6 @@
 """The sections of docs/reference/assertions.md: each type, its parameters and examples.
 
-The examples are in docs/reference/assertions.yaml, and their runs in trip.json, coding.json and
+The examples are in docs/reference/assertions.yaml, and their runs in trip.json, coding.json, answer.json and
 session.jsonl beside it.
 """
 

@@ -54,6 +54,8 @@ def run_of(chance: random.Random) -> Object:
             result["error"] = chance.choice(_WORDS)
         else:
             result["output"] = _value(chance)
+            if chance.random() < 0.1:
+                result["output"] = {"error": _text(chance)}
         steps.append({"type": "tool_call", "tool_call": call})
         steps.append({"type": "tool_result", "tool_result": result})
     for n in range(chance.choice([0, 0, 1, 2, 4])):
@@ -79,6 +81,8 @@ def run_of(chance: random.Random) -> Object:
     }
     if failed:
         run["metadata"] = {"error": {"type": "ValueError", "message": "broken"}}
+        if chance.random() < 0.5:
+            run["metadata"]["unfinished"] = [{"end": "broken_off", "span_id": "ab" * 8}]
     else:
         run["output"] = {"a": _text(chance), "n": 7} if chance.random() < 0.3 else _text(chance)
     return run
@@ -136,6 +140,11 @@ def assertions_on(run: Object, chance: random.Random) -> list[Object]:
     return [
         {"type": "contains_tool_call", "tool_name": tool},
         {"type": "contains_tool_call", "tool_name": tool, "tool_args": arguments},
+        {"type": "contains_tool_call", "tool_name": tool, "succeeded": chance.random() < 0.7},
+        {"type": "result_contains", "tool_name": tool, "text": chance.choice(_WORDS)},
+        {"type": "result_matches", "tool_name": tool, "pattern": chance.choice(_PATTERNS)},
+        {"type": "result_schema", "tool_name": tool, "schema": {"type": ["object", "integer"]}},
+        {"type": "finished"},
         {"type": "no_tool_call"},
         {"type": "no_tool_call", "tool_name": tool},
         {"type": "no_tool_call", "tool_name": tool, "tool_args": arguments},
@@ -162,6 +171,7 @@ def assertions_on(run: Object, chance: random.Random) -> list[Object]:
         {"type": "no_loop", "max_repeats": 1},
         {"type": "no_tool_error"},
         {"type": "no_tool_error", "tool_name": tool},
+        {"type": "no_tool_error", "in_results": chance.random() < 0.5},
         {"type": "ran_command", "pattern": chance.choice(["pytest", "green", "npm test$"])},
         {"type": "ran_command", "pattern": "test", "exit_code": chance.choice([0, 1, 12])},
         {"type": "changed_file", "path": chance.choice(["src/**/*.py", "*.md", "/home/**"])},

@@ -57,7 +57,44 @@ def coding(command: str) -> Object:
 
 
 CODING = coding("pytest -q")
+RESULT = {"type": "result_contains", "tool_name": "search_web"}
+FINISHED: Object = {"type": "finished"}
+
+
+def returning(output: Any) -> Object:
+    """Return a run whose first tool returns something."""
+    run = changed()
+    steps = [dict(step) for step in run["steps"]]
+    at = next(n for n, step in enumerate(steps) if step["type"] == "tool_result")
+    steps[at] = {**steps[at], "tool_result": {**steps[at]["tool_result"], "output": output}}
+    return {**run, "steps": steps}
+
+
+def ending(*ends: str) -> Object:
+    """Return a run with answers that did not come to their end; the last is the output."""
+    listed: list[Object] = [{"end": end, "span_id": f"{n:016}"} for n, end in enumerate(ends)]
+    listed[-1] |= {"is_output": True, "finish_reason": "length"}
+    return changed(metadata={"unfinished": listed})
+
+
 PASS: list[tuple[Object, Object]] = [
+    (FINISHED, RUN),
+    (FINISHED, ending("left")),
+    (FINISHED, changed(metadata={"unfinished": "odd"})),
+    ({**SEARCH, "succeeded": True}, RUN),
+    ({"type": "contains_tool_call", "tool_name": "read_page", "succeeded": False}, with_error("x")),
+    ({**RESULT, "text": "found"}, returning("it was found")),
+    ({**RESULT, "text": ["FOUND", "a"], "ignore_case": True}, returning({"a": ["found"]})),
+    (
+        {"type": "result_matches", "tool_name": "search_web", "pattern": "^it .* found$"},
+        returning("it was found"),
+    ),
+    (
+        {"type": "result_schema", "tool_name": "search_web", "schema": SCHEMA},
+        returning('{"answer": 1}'),
+    ),
+    ({"type": "no_tool_error", "in_results": False}, returning({"error": "no page"})),
+    ({"type": "no_tool_error"}, returning({"error": None, "results": []})),
     (SEARCH, RUN),
     ({**SEARCH, "tool_args": {"limit": 3}}, RUN),
     ({**SEARCH, "tool_args": {"limit": 3.0}}, RUN),
@@ -111,6 +148,42 @@ PASS: list[tuple[Object, Object]] = [
     ({"type": "output_matches", "pattern": "Lang"}, changed(output=CUT)),
 ]
 FAIL: list[tuple[Object, Object, str]] = [
+    (FINISHED, ending("cut"), "the answer was cut by a limit (length)"),
+    (FINISHED, ending("broken_off", "left"), "an answer broke off"),
+    (FINISHED, ending("refused", "filtered"), "and 1 more did not come to their end"),
+    ({**SEARCH, "succeeded": False}, RUN, "no error"),
+    (
+        {"type": "contains_tool_call", "tool_name": "read_page", "succeeded": True},
+        with_error("x"),
+        "an error",
+    ),
+    ({**RESULT, "text": "found"}, returning("nothing"), "did not return a result with"),
+    ({**RESULT, "tool_name": "fly", "text": "x"}, RUN, "fly was not called"),
+    (
+        {"type": "result_matches", "tool_name": "search_web", "pattern": "z{3}"},
+        returning("nothing"),
+        "did not return a result that",
+    ),
+    (
+        {"type": "result_schema", "tool_name": "search_web", "schema": SCHEMA},
+        returning("no JSON"),
+        "it is not JSON",
+    ),
+    (
+        {"type": "result_contains", "tool_name": "read_page", "text": "x"},
+        with_error("x"),
+        "it failed",
+    ),
+    (
+        {"type": "no_tool_error", "in_results": True},
+        returning({"error": "no page"}),
+        "has error as its first member: it looks like an error",
+    ),
+    (
+        {"type": "output_contains", "text": "zebra"},
+        ending("cut"),
+        "; the answer was cut by a limit (length)",
+    ),
     (
         {**SEARCH, "tool_args": {"limit": 5}},
         RUN,
@@ -243,6 +316,21 @@ FAIL: list[tuple[Object, Object, str]] = [
     ({"type": "max_cost_usd", "max_usd": 0.003}, RUN, "the run cost 0.0032 US dollars; at most"),
 ]
 UNSEEN: list[tuple[Object, Object, str]] = [
+    (FINISHED, NEVER_SEEN, "the run has not ended"),
+    ({**RESULT, "text": "found"}, returning(MASKED), "that can be seen"),
+    ({**RESULT, "text": "found"}, NEVER_SEEN, "the run has not ended"),
+    (
+        {"type": "result_matches", "tool_name": "search_web", "pattern": "found"},
+        returning(CUT),
+        "that can be seen",
+    ),
+    (
+        {"type": "result_schema", "tool_name": "search_web", "schema": SCHEMA},
+        returning({"answer": MASKED}),
+        "that can be seen",
+    ),
+    ({"type": "no_tool_error"}, returning("Error: no page"), "begins with an error"),
+    ({**SEARCH, "succeeded": True}, returning({"status": "error"}), "looks like an error"),
     # Missing.
     (SEARCH, without_calls(), "its metrics count 2 tool calls, and the trace has 0"),
     (SEARCH, changed(steps=[], metrics=..., output=...), "neither tool calls nor an output"),
@@ -276,7 +364,7 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     ({"type": "output_equals", "value": "x"}, changed(output=...), "was not recorded"),
     (OUTPUT, changed(output=...), "was not recorded"),
     ({"type": "output_matches", "pattern": "x"}, changed(output=...), "was not recorded"),
-    ({"type": "response_format", "schema": {}}, changed(output=...), "was not recorded"),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output=...), "was not recorded"),
     ({"type": "latency", "max_ms": 1}, changed(metrics=...), "was not recorded"),
     ({"type": "latency", "max_ms": 99999}, NEVER_SEEN, "it may be more"),
     ({"type": "context_efficiency", "max_tokens": 1}, changed(metrics=...), "was not recorded"),

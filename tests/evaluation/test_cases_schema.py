@@ -30,6 +30,7 @@ RIGHT: list[Object] = [
 IN_CODE = (
     "neither min_calls nor",
     "is more than max_calls",
+    "min_calls is 0",
     "tools is empty",
     "no regular expression",
     "no JSON Schema",

@@ -20,7 +20,7 @@ from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.testing.captured import captured_traces
 from tests.evaluation.runs import Object
 
-NO_ERRORS = "1 call ended without a recorded error; the texts of results are not checked"
+NO_ERRORS = "1 call ended without an error"
 NO_ERROR: Object = {"type": "no_tool_error"}
 PAID: Object = {"type": "contains_tool_call", "tool_name": "pay"}
 AT = "2026-11-24T10:00:{:02}Z"

@@ -33,7 +33,17 @@ EMPTY = "expected a text that is not empty"
 
 WRONG: list[tuple[Object, str]] = [
     ({"type": "no_tool_eror"}, "unknown assertion type 'no_tool_eror'; did you mean 'no_tool_err"),
-    ({"type": "is_nice"}, "unknown assertion type 'is_nice'; known types are args_match, "),
+    ({"type": "tone"}, "unknown assertion type 'tone'; known types are args_match, "),
+    ({"type": "finished", "max": 3}, "finished has no parameter 'max'"),
+    ({"type": "result_contains", "text": "x"}, "needs the parameter 'tool_name'"),
+    ({"type": "result_contains", "tool_name": "a", "text": ""}, "text of result_contains: "),
+    ({"type": "result_matches", "tool_name": "a", "pattern": "("}, "is no regular expression"),
+    (
+        {"type": "result_schema", "tool_name": "a", "schema": {}},
+        "schema of result_schema: expected ",
+    ),
+    ({"type": "response_format", "schema": {}}, "schema of response_format: expected "),
+    ({**COUNT, "min_calls": 0}, "min_calls is 0, which every run has"),
     ({"type": "contains_tool_call"}, "contains_tool_call needs the parameter 'tool_name'"),
     ({**SEARCH, "tool_arg": {}}, "has no parameter 'tool_arg'; did you mean 'tool_args'?"),
     ({**SEARCH, "tool_name": ""}, f"tool_name of contains_tool_call: {EMPTY}"),
@@ -94,7 +104,7 @@ WRONG: list[tuple[Object, str]] = [
 
 
 def test_every_assertion_type_has_a_wrong_row() -> None:
-    assert {row[0]["type"] for row in WRONG} - {"no_tool_eror", "is_nice"} == set(assertion_types())
+    assert {row[0]["type"] for row in WRONG} - {"no_tool_eror", "tone"} == set(assertion_types())
 
 
 @pytest.mark.parametrize(("assertion", "message"), WRONG, ids=lambda item: str(item)[:40])
@@ -127,7 +137,7 @@ def test_a_check_made_in_python_with_a_wrong_value_is_an_error(check: Check) -> 
 
 
 def test_all_wrong_checks_are_in_one_message() -> None:
-    wrong = [item for item, _ in WRONG if item["type"] in ("is_nice", "output_contains")]
+    wrong = [item for item, _ in WRONG if item["type"] in ("tone", "output_contains")]
     with pytest.raises(CasesError) as raised:
         evaluate([{"case_id": "a", "assertions": [SEARCH, *wrong]}], [])
     named = [problem.partition(": ")[0] for problem in raised.value.problems]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.check import list_words
 from agentool_otel.evaluation.comparing import gap_in
-from agentool_otel.evaluation.trace_view import Call, TraceView, or_none
+from agentool_otel.evaluation.trace_view import RESULT, Call, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.denials import DENIED
 from agentool_otel.model.documents import UNSET
@@ -20,6 +20,7 @@ __all__ = [
     "all_answered",
     "error_in",
     "has_failed",
+    "hidden_output",
     "named_results",
     "unknown_endings",
     "was_denied",
@@ -82,6 +83,14 @@ def error_in(result: Any) -> str | None:
     """Return the rule by which a result looks like an error, in words; None if it does not."""
     output = result.output
     return None if output is UNSET else error_rule(plain(output))
+
+
+def hidden_output(trace: TraceView, item: NamedResult) -> str | None:
+    """Return why the output of a result may have been another one; None without a sign of it."""
+    output = item.result.output
+    if output is UNSET:
+        return trace.why_missing(RESULT, item.step_id)
+    return gap_in(output) or trace.gap(RESULT, item.step_id)
 
 
 def was_denied(trace: TraceView, result: Any, step_id: str | None) -> bool | None:

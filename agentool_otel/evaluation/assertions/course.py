@@ -9,7 +9,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentool_otel.evaluation.assertions._results import error_in, named_results, unknown_endings
+from agentool_otel.evaluation.assertions._results import (
+    error_in,
+    hidden_output,
+    named_results,
+    unknown_endings,
+)
 from agentool_otel.evaluation.check import Check, Word, count_text, limit_text, list_words, times
 from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_none
@@ -194,7 +199,12 @@ class NoToolError(Check, frozen=True, kw_only=True):
             where = f"{list_words(words, '; ')}: it looks like an error"
             found = [item.step_id for item, _ in alike if item.step_id is not None]
             return failed(where, found) if self.in_results else not_evaluated(where, found)
-        return passed(f"{count_text(len(calls), 'call')} ended without an error", ids)
+        hidden = [item.step_id for item in results if hidden_output(trace, item) is not None]
+        if hidden and self.in_results:
+            where = [step_id for step_id in hidden if step_id is not None]
+            return not_evaluated(f"the result at {list_words(where)} cannot be seen", where)
+        seen = "; not all results can be seen" if hidden else ""
+        return passed(f"{count_text(len(calls), 'call')} ended without an error{seen}", ids)
 
 
 def _ending_text(status: str) -> str:

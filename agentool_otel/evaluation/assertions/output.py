@@ -108,12 +108,10 @@ class OutputMatches(_OnOutput, frozen=True, kw_only=True):
 class ResponseFormat(_OnOutput, frozen=True, kw_only=True):
     """The output matches a JSON Schema, as it is or, if it is a text, as the JSON in it."""
 
-    schema: dict[str, Any]
-    """The JSON Schema. `format` in it is not checked."""
+    schema: Annotated[dict[str, Any], Meta(min_length=1)]
+    """The JSON Schema; an empty one would match every output. `format` in it is not checked."""
 
     def __post_init__(self) -> None:
-        if not self.schema:
-            raise ValueError("schema is empty, which every output matches")
         check_schema(self.schema, "schema")
 
     def verdict(self, trace: TraceView) -> Verdict:

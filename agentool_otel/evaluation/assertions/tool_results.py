@@ -82,12 +82,10 @@ class ResultSchema(Check, frozen=True, kw_only=True):
 
     tool_name: Word
     """The tool."""
-    schema: dict[str, Any]
-    """The JSON Schema. `format` in it is not checked."""
+    schema: Annotated[dict[str, Any], Meta(min_length=1)]
+    """The JSON Schema; an empty one would match every result. `format` in it is not checked."""
 
     def __post_init__(self) -> None:
-        if not self.schema:
-            raise ValueError("schema is empty, which every result matches")
         check_schema(self.schema, "schema")
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:

@@ -57,7 +57,7 @@ def calls(spans: list[SpanRecord]) -> list[tuple[Any, int, bool | None]]:
     results: list[tuple[Any, int, bool | None]] = []
     for item in rebuild(spans):
         count = sum(step.type == "tool_call" for step in item.trace.steps)
-        [result] = evaluate([{"type": "no_tool_error"}], [item.trace])
+        [result] = evaluate([{"type": "no_tool_error", "in_results": False}], [item.trace])
         passed = result.assertion_results[0].passed
         results.append((item.trace.agent_id, count, passed))
     return results
